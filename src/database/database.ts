@@ -1,0 +1,98 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+/**
+ * The pools that the house works through, one for each role: a statement can do no more than its role may
+ * (`migrations/001_roles.sql`). `owner` is for migrations and for operators' commands alone.
+ */
+export interface Database {
+  readonly owner: pg.Pool;
+  readonly store: pg.Pool;
+  readonly service: pg.Pool;
+  readonly projector: pg.Pool;
+  readonly reads: pg.Pool;
+  readonly config: pg.ClientConfig;
+  close(): Promise<void>;
+}
+
+export interface PoolSizes {
+  readonly store?: number;
+  readonly service?: number;
+  readonly projector?: number;
+  readonly reads?: number;
+}
+
+const TIMESTAMPTZ = 1184;
+const INT8 = 20;
+const DATE = 1082;
+
+/** `2026-11-21 02:00:00.1+00` (the session runs in UTC) as ISO 8601 with milliseconds, without a Date in between. */
+export function isoTimestamp(text: string): string {
+  if (!text.endsWith('+00')) return text; // ±infinity
+  const seconds = text.slice(0, 19).replace(' ', 'T');
+  const fraction = text.length > 22 ? text.slice(20, -3).padEnd(3, '0').slice(0, 3) : '000';
+  return `${seconds}.${fraction}Z`;
+}
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [TIMESTAMPTZ, isoTimestamp],
+  [INT8, Number], // counters; positions are read as text by those who need all 64 bits
+  [DATE, (text) => text],
+]);
+
+/** Type parsers of our pools alone: nothing global is changed. */
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format),
+};
+
+export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
+  const pool = (role: string | undefined, max: number, extra = '') => {
+    const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
+    const opened = new pg.Pool({
+      ...config,
+      options,
+      max,
+      types: types as pg.CustomTypesConfig,
+      application_name: `castellan/${role ?? 'owner'}`,
+      idleTimeoutMillis: 60_000,
+      connectionTimeoutMillis: 10_000,
+    });
+    opened.on('error', (error) => log.warn({ role, message: error.message }, 'an idle database connection was lost'));
+    return opened;
+  };
+  const pools = {
+    owner: pool(undefined, 3),
+    store: pool('castellan_store', sizes.store ?? 5),
+    service: pool('castellan_service', sizes.service ?? 8),
+    // A projection that a crash undoes is folded again from its checkpoint, so its commits need not wait for the disk.
+    projector: pool('castellan_projector', sizes.projector ?? 6, '-c synchronous_commit=off'),
+    reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on'),
+  };
+  return {
+    ...pools,
+    config,
+    close: async () => {
+      await Promise.all(Object.values(pools).map((opened) => opened.end()));
+    },
+  };
+}
+
+/** Runs `work` in one transaction; any throw rolls back. */
+export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query('begin');
+    const answer = await work(client);
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    await client.query('rollback').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

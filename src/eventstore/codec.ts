@@ -1,0 +1,150 @@
+import type { z } from 'zod';
+import {
+  ERASED,
+  type DomainEvent,
+  type EventDefinition,
+  type EventFamily,
+  type EventMetadata,
+  type Recorded,
+} from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import { open, seal } from '../vault/keyring.ts';
+import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
+import { PersonalFields } from './personal-fields.ts';
+import { MAX_APPEND_BYTES, type NewEvent, type StoredEvent } from './port.ts';
+
+/** An event that is not what its contract says: a programming error on the way in, damage on the way out. */
+export class EventContractError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'EventContractError';
+  }
+}
+
+interface Contract {
+  readonly definition: EventDefinition;
+  readonly personal: PersonalFields | undefined;
+}
+
+interface SealedData extends Record<string, unknown> {
+  $sealed?: { person: string; value: string };
+}
+
+/**
+ * The one boundary between events as the house means them and events as a store keeps them: validates, seals what is
+ * personal, upcasts what is old, opens what may still be opened. Every writer and every reader passes here.
+ */
+export class EventCodec {
+  readonly #contracts = new Map<string, Contract>();
+  readonly #personKeys: PersonKeys;
+
+  constructor(families: readonly EventFamily[], personKeys: PersonKeys) {
+    this.#personKeys = personKeys;
+    for (const { definitions } of families) {
+      for (const [type, definition] of Object.entries(definitions)) {
+        if (this.#contracts.has(type)) throw new EventContractError(`two events are called ${type}`);
+        this.#contracts.set(type, {
+          definition,
+          personal: definition.personal && new PersonalFields(definition.personal),
+        });
+      }
+    }
+  }
+
+  knows(type: string): boolean {
+    return this.#contracts.has(type);
+  }
+
+  async encode(id: string, tenantId: TenantId, event: DomainEvent, metadata: EventMetadata): Promise<NewEvent> {
+    const { definition, personal } = this.#contract(event.type);
+    const checked = definition.schema.safeParse(event.data);
+    if (!checked.success) throw new EventContractError(`${event.type}: ${issueText(checked.error)}`);
+    let data = checked.data as SealedData;
+    if (personal) data = await this.#seal(id, tenantId, personal, data);
+    const text = JSON.stringify(data);
+    if (text.length > MAX_APPEND_BYTES) throw new EventContractError(`${event.type} is larger than an event may be`);
+    return { id, type: event.type, version: definition.version, data: text, metadata };
+  }
+
+  async #seal(id: string, tenantId: TenantId, fields: PersonalFields, data: SealedData): Promise<SealedData> {
+    const { clear, values } = fields.take(data);
+    if (values.length === 0) return data;
+    const person = data[fields.subject];
+    if (typeof person !== 'string') throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
+    const key = await this.#personKeys.forSealing(tenantId, person);
+    // Somebody who was erased in this very moment: the event happened, the values are gone.
+    if (!key) return clear;
+    const value = seal(key, Buffer.from(JSON.stringify(values)), boundTo(tenantId, id)).toString('base64');
+    return { ...clear, $sealed: { person, value } };
+  }
+
+  /** Decodes a page of events, with one look-up for all the keys that it needs. Unknown types come back as undefined. */
+  async decode(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
+    const persons = new Map<string, Person>();
+    for (const { tenantId, data } of stored) {
+      const personId = (data as SealedData).$sealed?.person;
+      if (personId) persons.set(`${tenantId}/${personId}`, { tenantId, personId });
+    }
+    const keys = persons.size > 0 ? await this.#personKeys.forOpening([...persons.values()]) : NO_KEYS;
+    return stored.map((event) => this.#decodeOne(event, keys));
+  }
+
+  #decodeOne(stored: StoredEvent, keys: ReadonlyMap<string, Buffer>): Recorded | undefined {
+    const contract = this.#contracts.get(stored.type);
+    if (!contract) return undefined;
+    const { definition, personal } = contract;
+    const { data, erased } = personal ? this.#open(stored, personal, keys) : { data: stored.data, erased: false };
+    const current = stored.version === definition.version ? data : upcast(stored, definition, data);
+    return {
+      type: stored.type,
+      // Erased values cannot satisfy a schema of e-mails and the like; everything else must.
+      data: erased ? current : validated(stored, definition, current),
+      tenantId: stored.tenantId,
+      id: stored.id,
+      stream: stored.stream,
+      revision: stored.revision,
+      position: stored.position,
+      recordedAt: stored.recordedAt,
+      metadata: stored.metadata,
+    };
+  }
+
+  #open(stored: StoredEvent, fields: PersonalFields, keys: ReadonlyMap<string, Buffer>): { data: unknown; erased: boolean } {
+    const { $sealed, ...clear } = stored.data as SealedData;
+    const key = $sealed && keys.get(personKey({ tenantId: stored.tenantId, personId: $sealed.person }));
+    if (!$sealed || !key) return { data: clear, erased: fields.put(clear, { marker: ERASED }) > 0 };
+    const opened = open(key, Buffer.from($sealed.value, 'base64'), boundTo(stored.tenantId, stored.id));
+    fields.put(clear, JSON.parse(opened.toString()) as string[]);
+    return { data: clear, erased: false };
+  }
+
+  #contract(type: string): Contract {
+    const contract = this.#contracts.get(type);
+    if (!contract) throw new EventContractError(`no event is called ${type}`);
+    return contract;
+  }
+}
+
+const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
+const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;
+
+function upcast(stored: StoredEvent, definition: EventDefinition, data: unknown): unknown {
+  let current = data;
+  for (let version = stored.version; version < definition.version; version += 1) {
+    const step = definition.upcasters?.[version];
+    if (!step) throw new EventContractError(`${stored.type} version ${version} has no way up`);
+    current = step(current as never);
+  }
+  return current;
+}
+
+function validated(stored: StoredEvent, definition: EventDefinition, data: unknown): unknown {
+  const checked = definition.schema.safeParse(data);
+  if (!checked.success) {
+    throw new EventContractError(`${stored.type} at ${stored.stream}@${stored.revision}: ${issueText(checked.error)}`);
+  }
+  return checked.data;
+}
+
+/** Paths and codes only: a message could quote the value. */
+const issueText = (error: z.ZodError) => error.issues.map((issue) => `${issue.path.join('.')} (${issue.code})`).join(', ');

@@ -1,0 +1,67 @@
+import type { EventDefinition } from '../kernel/event.ts';
+
+type Data = Record<string, unknown>;
+
+/** What stands in the clear part of an event where a personal value was taken out. */
+export const SEALED = '[sealed]';
+
+/**
+ * The personal fields of one event type: `email`, or `observations[].username` for a field of every item of a list.
+ * `take` moves their values out of the data, `put` puts them (or one marker for all) back.
+ */
+export class PersonalFields {
+  readonly subject: string;
+  readonly #paths: readonly { readonly list?: string; readonly field: string }[];
+
+  constructor({ subject, fields }: NonNullable<EventDefinition['personal']>) {
+    this.subject = subject;
+    this.#paths = fields.map((path) => {
+      const [list, field] = path.split('[].') as [string, string | undefined];
+      return field === undefined ? { field: list } : { list, field };
+    });
+  }
+
+  /** Copies the data without its personal values, and the values in order of appearance; null and absent stay as they are. */
+  take(data: Data): { clear: Data; values: string[] } {
+    const clear = { ...data };
+    const values: string[] = [];
+    this.#eachHolder(clear, true, (holder, field) => {
+      const value = holder[field];
+      if (value === null || value === undefined) return;
+      values.push(String(value));
+      holder[field] = SEALED;
+    });
+    return { clear, values };
+  }
+
+  /**
+   * Puts values back in the order in which they were taken, or `marker` everywhere. Changes `data` in place;
+   * answers how many places there were.
+   */
+  put(data: Data, values: readonly string[] | { marker: string }): number {
+    let next = 0;
+    this.#eachHolder(data, false, (holder, field) => {
+      if (holder[field] !== SEALED) return;
+      holder[field] = 'marker' in values ? values.marker : values[next];
+      next += 1;
+    });
+    return next;
+  }
+
+  #eachHolder(data: Data, copying: boolean, visit: (holder: Data, field: string) => void): void {
+    for (const { list, field } of this.#paths) {
+      if (list === undefined) {
+        visit(data, field);
+        continue;
+      }
+      const items = (data[list] as Data[] | undefined) ?? [];
+      // Only the first path of a list copies its items; later ones find the copies.
+      const own = copying && !this.#copied.has(items) ? items.map((item) => ({ ...item })) : items;
+      if (own !== items) this.#copied.add(own);
+      data[list] = own;
+      for (const item of own) visit(item, field);
+    }
+  }
+
+  readonly #copied = new WeakSet<object>();
+}

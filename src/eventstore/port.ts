@@ -1,0 +1,106 @@
+import type { EventMetadata, Position } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+
+/**
+ * The event store as the rest of the house sees it: appends to one stream at a time, reads of one stream, and one ordered
+ * feed of everything. Two adapters (`postgres/`, `eventstoredb/`) pass the same contract (`test/contracts/event-store.ts`).
+ */
+export interface EventStore {
+  /**
+   * Appends all events or none, and takes and releases the claims with them. Never throws for a lost race: that is a
+   * verdict. Throws `EventStoreUnavailable` when the outcome could not be learned within the deadline.
+   * A second append of the same event ids at the same place is answered like the first.
+   */
+  append(append: Append): Promise<Verdict>;
+
+  /** Events of one stream in order, from `from` (inclusive) on. An unknown stream is an empty one. */
+  readStream(stream: string, options?: { from?: bigint; limit?: number }): Promise<StoredEvent[]>;
+  /** The newest `limit` events of a stream, oldest first: for streams that only matter in their latest part. */
+  readStreamTail(stream: string, limit: number): Promise<StoredEvent[]>;
+
+  /** The next events strictly after a position. `position` is how far the store looked, also where nothing was of use. */
+  readFeed(after: Position, limit: number): Promise<FeedPage>;
+  /** The position of the newest event, 0 when there is none. */
+  head(): Promise<Position>;
+  /** Calls back when the feed may have grown: a hint, never the truth. Answers the function that ends it. */
+  onGrowth(wake: (hint?: FeedHint) => void): () => void;
+
+  /** The stream that holds a claim now, if any. */
+  claimHolder(claim: ClaimKey): Promise<string | undefined>;
+
+  /** Lets events of the stream be dropped once they are older than this. Only telemetry streams ever get it. */
+  setRetention(stream: string, maxAgeDays: number): Promise<void>;
+
+  /** True when positions are 1, 2, 3, …: the tail then asserts that it missed nothing. */
+  readonly gapless: boolean;
+  readonly name: 'postgres' | 'eventstoredb';
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FeedPage {
+  readonly events: readonly StoredEvent[];
+  readonly position: Position;
+}
+
+/** Events that this process itself has just appended, so that its own tail need not read them back. */
+export interface FeedHint {
+  readonly events: readonly StoredEvent[];
+}
+
+export interface Append {
+  readonly tenantId: TenantId;
+  readonly stream: string;
+  /** Revision of the last event the caller knows; -1 for a stream that must not exist yet. */
+  readonly expectedRevision: bigint;
+  readonly events: readonly NewEvent[];
+  readonly take: readonly ClaimKey[];
+  readonly release: readonly ClaimKey[];
+}
+
+/** The first claim digest of a tenant and kind; made by the codec from the value, with a key that no database holds. */
+export interface ClaimKey {
+  readonly tenantId: TenantId;
+  readonly kind: string;
+  /** 32 bytes, hex. */
+  readonly digest: string;
+}
+
+export interface NewEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly version: number;
+  /** JSON text: personal fields sealed. */
+  readonly data: string;
+  readonly metadata: EventMetadata;
+}
+
+export interface StoredEvent {
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly type: string;
+  readonly version: number;
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly position: Position;
+  /** Epoch milliseconds, by the store's clock. */
+  readonly recordedAt: number;
+  readonly data: unknown;
+  readonly metadata: EventMetadata;
+}
+
+export type Verdict =
+  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt: number }
+  | { readonly kind: 'wrongRevision'; readonly actual: bigint }
+  | { readonly kind: 'claimed'; readonly claim: ClaimKey; readonly holder: string };
+
+/** An event may take this much (data and metadata, bytes): what every supported server accepts in one append. */
+export const MAX_APPEND_BYTES = 1024 * 1024 - 16 * 1024;
+
+/** The store did not answer in time: whether the append happened is unknown, so the same append may be tried again. */
+export class EventStoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'EventStoreUnavailable';
+  }
+}

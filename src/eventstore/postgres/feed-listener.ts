@@ -1,0 +1,51 @@
+import createSubscriber from 'pg-listen';
+import type pg from 'pg';
+import type { FeedHint, StoredEvent } from '../port.ts';
+
+type Wake = (hint?: FeedHint) => void;
+
+/**
+ * Wakes whoever follows the feed: at once with the events that this process appended itself, and by LISTEN for what others
+ * appended. Both are hints; a reader that hears nothing polls.
+ */
+export class FeedListener {
+  readonly #config: pg.ClientConfig;
+  readonly #wakes = new Set<Wake>();
+  #subscriber: ReturnType<typeof createSubscriber.default> | undefined;
+
+  constructor(config: pg.ClientConfig) {
+    this.#config = config;
+  }
+
+  wakeWith(events: readonly StoredEvent[]): void {
+    for (const wake of this.#wakes) wake({ events });
+  }
+
+  subscribe(wake: Wake): () => void {
+    this.#wakes.add(wake);
+    this.#subscriber ??= this.#listen();
+    return () => this.#wakes.delete(wake);
+  }
+
+  #listen() {
+    const subscriber = createSubscriber.default(
+      { ...this.#config, application_name: 'castellan/feed' },
+      { retryInterval: 250, retryTimeout: Number.POSITIVE_INFINITY, paranoidChecking: 10_000 },
+    );
+    subscriber.notifications.on('castellan_feed', () => {
+      for (const wake of this.#wakes) wake();
+    });
+    // pg-listen reconnects by itself; until then the poll of the followers carries on.
+    subscriber.events.on('error', () => undefined);
+    subscriber.connect().then(
+      () => subscriber.listenTo('castellan_feed'),
+      () => undefined,
+    );
+    return subscriber;
+  }
+
+  async close(): Promise<void> {
+    this.#wakes.clear();
+    await this.#subscriber?.close();
+  }
+}

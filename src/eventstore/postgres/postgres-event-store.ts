@@ -1,0 +1,113 @@
+import type pg from 'pg';
+import type { Position } from '../../kernel/event.ts';
+import {
+  EventStoreUnavailable,
+  type Append,
+  type ClaimKey,
+  type EventStore,
+  type FeedHint,
+  type FeedPage,
+  type StoredEvent,
+  type Verdict,
+} from '../port.ts';
+import { GroupCommit } from './group-commit.ts';
+import { FeedListener } from './feed-listener.ts';
+import { storedEvent, type EventRow } from './rows.ts';
+
+const READ_STREAM = `
+  select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
+    from events where stream = $1 and revision >= $2 and type <> '$trimmed' order by revision limit $3`;
+const READ_TAIL = `
+  select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
+    from events where stream = $1 and type <> '$trimmed' order by revision desc limit $2`;
+const READ_FEED = `
+  select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
+    from events where position > $1 order by position limit $2`;
+
+/** The default store: one table, one SQL function per group of appends (`migrations/003_append_events.sql`). */
+export class PostgresEventStore implements EventStore {
+  readonly name = 'postgres';
+  readonly gapless = true;
+  readonly #pool: pg.Pool;
+  readonly #group: GroupCommit;
+  readonly #listener: FeedListener;
+
+  constructor(pool: pg.Pool, listenWith: pg.ClientConfig) {
+    this.#pool = pool;
+    this.#listener = new FeedListener(listenWith);
+    this.#group = new GroupCommit(pool, (events) => this.#listener.wakeWith(events));
+  }
+
+  async append(append: Append): Promise<Verdict> {
+    const verdict = await this.#group.append(append);
+    if (verdict.kind !== 'wrongRevision') return verdict;
+    return (await this.#alreadyAppended(append)) ?? verdict;
+  }
+
+  /** The same event ids at the same place: this append already happened, and its answer got lost. */
+  async #alreadyAppended({ stream, expectedRevision, events }: Append): Promise<Verdict | undefined> {
+    if (events.length === 0) return undefined;
+    const there = await this.readStream(stream, { from: expectedRevision + 1n, limit: events.length });
+    const last = there.at(-1);
+    const same = there.length === events.length && there.every((event, at) => event.id === events[at]?.id);
+    return same && last
+      ? { kind: 'appended', revision: last.revision, position: last.position, recordedAt: last.recordedAt }
+      : undefined;
+  }
+
+  async readStream(stream: string, { from = 0n, limit = 1_000_000 } = {}): Promise<StoredEvent[]> {
+    return this.#read('read-stream', READ_STREAM, [stream, from.toString(), limit]);
+  }
+
+  async readStreamTail(stream: string, limit: number): Promise<StoredEvent[]> {
+    return (await this.#read('read-tail', READ_TAIL, [stream, limit])).reverse();
+  }
+
+  async readFeed(after: Position, limit: number): Promise<FeedPage> {
+    const events = await this.#read('read-feed', READ_FEED, [after.toString(), limit]);
+    return { events, position: events.at(-1)?.position ?? after };
+  }
+
+  async head(): Promise<Position> {
+    const { rows } = await this.#pool.query<{ head: string | null }>('select max(position)::text as head from events');
+    return BigInt(rows[0]?.head ?? 0);
+  }
+
+  onGrowth(wake: (hint?: FeedHint) => void): () => void {
+    return this.#listener.subscribe(wake);
+  }
+
+  async claimHolder({ tenantId, kind, digest }: ClaimKey): Promise<string | undefined> {
+    const { rows } = await this.#pool.query<{ stream: string }>(
+      `select stream from claims where tenant_id = $1 and kind = $2 and digest = decode($3, 'hex')`,
+      [tenantId, kind, digest],
+    );
+    return rows[0]?.stream;
+  }
+
+  async setRetention(stream: string, maxAgeDays: number): Promise<void> {
+    await this.#pool.query(
+      `insert into stream_retention (stream, max_age_days) values ($1, $2)
+       on conflict (stream) do update set max_age_days = excluded.max_age_days`,
+      [stream, maxAgeDays],
+    );
+  }
+
+  async ping(): Promise<void> {
+    await this.#pool.query('select 1');
+  }
+
+  async close(): Promise<void> {
+    await this.#group.drain();
+    await this.#listener.close();
+  }
+
+  async #read(name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
+    try {
+      const { rows } = await this.#pool.query<EventRow>({ name, text, values });
+      return rows.map(storedEvent);
+    } catch (cause) {
+      throw new EventStoreUnavailable('the event store could not be read', { cause });
+    }
+  }
+}

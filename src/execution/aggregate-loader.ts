@@ -1,0 +1,89 @@
+import type { Aggregate, AggregateReader } from '../kernel/aggregate.ts';
+import type { DomainEvent } from '../kernel/event.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { EventStore, StoredEvent } from '../eventstore/port.ts';
+
+export interface Loaded<State> {
+  readonly state: State;
+  /** Revision of the newest event of the stream, -1 when there is none. */
+  readonly revision: bigint;
+}
+
+const MOST_CACHED = 20_000;
+
+/**
+ * Folds streams, remembering where it stopped: a later load reads only what came since. What is remembered is never
+ * trusted to be current; the store is asked each time and the append checks the revision once more.
+ */
+export class AggregateLoader implements AggregateReader {
+  readonly #store: EventStore;
+  readonly #codec: EventCodec;
+  readonly #caches = new WeakMap<object, Map<string, Loaded<unknown>>>();
+
+  constructor(store: EventStore, codec: EventCodec) {
+    this.#store = store;
+    this.#codec = codec;
+  }
+
+  async load<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<State> {
+    return (await this.loadWithRevision(aggregate, stream)).state;
+  }
+
+  async loadWithRevision<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+  ): Promise<Loaded<State>> {
+    const known = this.#cacheOf(aggregate).get(stream) as Loaded<State> | undefined;
+    const from = known ?? { state: aggregate.initial, revision: -1n };
+    const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
+    return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
+  }
+
+  /** The fold over the newest `limit` events alone; nothing is remembered. */
+  async loadTail<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+    limit: number,
+  ): Promise<Loaded<State>> {
+    const newest = await this.#store.readStreamTail(stream, limit);
+    return this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
+  }
+
+  /** Takes in what an append has just written, so that the next load has nothing to read. */
+  advance<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+    from: Loaded<State>,
+    events: readonly E[],
+    revision: bigint,
+  ): void {
+    const state = events.reduce((folded, event) => aggregate.fold(folded, event), from.state);
+    this.#remember(aggregate, stream, { state, revision });
+  }
+
+  async #fold<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    from: Loaded<State>,
+    stored: readonly StoredEvent[],
+  ): Promise<Loaded<State>> {
+    let { state } = from;
+    for (const event of await this.#codec.decode(stored)) {
+      if (event) state = aggregate.fold(state, event as unknown as E);
+    }
+    return { state, revision: stored.at(-1)?.revision ?? from.revision };
+  }
+
+  #remember<State>(aggregate: object, stream: string, loaded: Loaded<State>): Loaded<State> {
+    const cache = this.#cacheOf(aggregate);
+    cache.delete(stream);
+    cache.set(stream, loaded);
+    if (cache.size > MOST_CACHED) cache.delete(cache.keys().next().value!);
+    return loaded;
+  }
+
+  #cacheOf(aggregate: object): Map<string, Loaded<unknown>> {
+    let cache = this.#caches.get(aggregate);
+    if (!cache) this.#caches.set(aggregate, (cache = new Map()));
+    return cache;
+  }
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
+import type { Actor } from '../kernel/actor.ts';
+import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
+import type { DomainEvent, EventMetadata, Position } from '../kernel/event.ts';
+import { conflict, isFailure, unavailable, type Failure } from '../kernel/failure.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
+import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
+
+/** On whose behalf a command runs, and what led to it. */
+export interface Issuer {
+  readonly tenantId: TenantId;
+  readonly actor: Actor;
+  readonly correlationId?: string;
+  readonly causationId?: string;
+  /** Given for commands that a reaction issues: the same effect has the same id however often it is repeated. */
+  readonly commandId?: string;
+}
+
+export interface Executed<Result> {
+  readonly result: Result;
+  readonly events: readonly DomainEvent[];
+  /** Where the last event stands in the feed; undefined when nothing had to change. */
+  readonly position: Position | undefined;
+  readonly revision: bigint;
+}
+
+const TRIES = 12;
+
+/**
+ * Loads, folds, decides, appends with the revision that was decided on; after a conflict it does all of that again
+ * (yesterday's decision is never pushed), a few times and jittered.
+ */
+export class Executor<Ports> {
+  readonly #store: EventStore;
+  readonly #codec: EventCodec;
+  readonly #loader: AggregateLoader;
+  readonly #digest: (value: string) => string;
+  readonly #ports: Ports;
+
+  constructor(store: EventStore, codec: EventCodec, loader: AggregateLoader, claimDigest: (value: string) => string, ports: Ports) {
+    this.#store = store;
+    this.#codec = codec;
+    this.#loader = loader;
+    this.#digest = claimDigest;
+    this.#ports = ports;
+  }
+
+  async execute<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    issuer: Issuer,
+    // A command only runs where every port that its preparation needs is there.
+    ...[]: Ports extends Needs ? [] : [missing: Needs]
+  ): Promise<Executed<Result> | Failure> {
+    const context = contextOf(issuer);
+    const facts = command.prepare && (await command.prepare(input, this.#ports as unknown as Needs, context));
+    if (isFailure(facts)) return facts;
+    const stream = command.stream(input, context);
+    try {
+      for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+        const outcome = await this.#attempt(command, input, context, facts as Facts, stream);
+        if (outcome !== 'lostRace') return outcome;
+        await sleep(Math.random() * 2 ** Math.min(attempt, 6));
+      }
+      return unavailable('too many changes at once, try again');
+    } catch (error) {
+      if (error instanceof EventStoreUnavailable) return unavailable();
+      throw error;
+    }
+  }
+
+  /** The stream that holds a claim now. */
+  claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined> {
+    return this.#store.claimHolder(this.#claimKey(tenantId, claim));
+  }
+
+  async #attempt<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    context: CommandContext,
+    facts: Facts,
+    stream: string,
+  ): Promise<Executed<Result> | Failure | 'lostRace'> {
+    const loaded = await (command.tail === undefined
+      ? this.#loader.loadWithRevision(command.aggregate, stream)
+      : this.#loader.loadTail(command.aggregate, stream, command.tail));
+    const decision = command.decide(loaded.state, input, context, facts);
+    if (isFailure(decision)) return decision;
+    if (decision.events.length === 0) {
+      return { result: decision.result, events: [], position: undefined, revision: loaded.revision };
+    }
+    const verdict = await this.#append(decision, context, stream, loaded);
+    if (verdict.kind === 'wrongRevision') return 'lostRace';
+    if (verdict.kind === 'claimed') {
+      const lost = decision.take.find((claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest);
+      return command.whenClaimed?.(lost!) ?? conflict();
+    }
+    if (command.tail === undefined) {
+      this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
+    }
+    return { result: decision.result, events: decision.events, position: verdict.position, revision: verdict.revision };
+  }
+
+  async #append<E extends DomainEvent, Result>(
+    decision: Decision<E, Result>,
+    context: CommandContext,
+    stream: string,
+    { revision }: Loaded<unknown>,
+  ) {
+    const { tenantId } = context;
+    const metadata: EventMetadata = {
+      actor: context.actor,
+      correlationId: context.correlationId,
+      causationId: context.causationId,
+      commandId: context.id,
+    };
+    const events = await Promise.all(
+      decision.events.map((event, at) => this.#codec.encode(derivedId(context.id, at), tenantId, event, metadata)),
+    );
+    const keys = (claims: readonly Claim[]) => claims.map((claim) => this.#claimKey(tenantId, claim));
+    return this.#store.append({
+      tenantId,
+      stream,
+      expectedRevision: revision,
+      events,
+      take: keys(decision.take),
+      release: keys(decision.release),
+    });
+  }
+
+  #claimKey(tenantId: TenantId, { kind, value, tenantId: owner = tenantId }: Claim): ClaimKey {
+    return { tenantId: owner, kind, digest: this.#digest(`${owner}|${kind}|${value}`) };
+  }
+}
+
+function contextOf({ tenantId, actor, commandId = uuidv7(), correlationId, causationId }: Issuer): CommandContext {
+  return {
+    tenantId,
+    actor,
+    now: Date.now(),
+    id: commandId,
+    correlationId: correlationId ?? commandId,
+    causationId: causationId ?? commandId,
+  };
+}
+
+/** A UUID (version 8, RFC 9562 §5.8) that is a function of its parts: the n-th event of a command, the n-th effect of an event. */
+export function derivedId(...parts: readonly (string | number)[]): string {
+  const hex = createHash('sha256').update(parts.join('|')).digest('hex');
+  const variant = ((parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

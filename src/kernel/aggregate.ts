@@ -1,0 +1,33 @@
+import type { DomainEvent, EventFamily, EventOf } from './event.ts';
+import type { TenantId } from './ids.ts';
+
+/**
+ * The state that decisions about one stream need, and how its events add up to it. Pure.
+ * Some categories take events of more than one family (a tenant's stream holds its admins too).
+ */
+export interface Aggregate<State, E extends DomainEvent> {
+  readonly category: string;
+  readonly initial: State;
+  fold(state: State, event: E): State;
+}
+
+export const defineAggregate = <State, Family extends EventFamily>(
+  family: Family,
+  initial: State,
+  fold: (state: State, event: EventOf<Family>) => State,
+): Aggregate<State, EventOf<Family>> => ({ category: family.category, initial, fold });
+
+/**
+ * `alert-<tenant>.<id>`. The tenant is part of the name: the id of another tenant's alert names another, empty stream,
+ * so a foreign id is "not found" by construction.
+ */
+export const streamName = (category: string, tenantId: TenantId, id: string): string => `${category}-${tenantId}.${id}`;
+
+/** The id that a stream name ends with: the audit log's resource id. */
+export const streamSubject = (stream: string): string => stream.slice(stream.indexOf('.') + 1);
+export const streamCategory = (stream: string): string => stream.slice(0, stream.indexOf('-'));
+
+/** Folds another stream for a `prepare` step: a fact that a decision needs from the write side. */
+export interface AggregateReader {
+  load<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<State>;
+}

@@ -1,0 +1,90 @@
+import type { Actor } from './actor.ts';
+import type { Aggregate } from './aggregate.ts';
+import type { DomainEvent } from './event.ts';
+import type { Failure } from './failure.ts';
+import type { TenantId } from './ids.ts';
+
+/**
+ * Something that may have one owner at a time within a tenant: an e-mail, a userName, an open alert's fingerprint,
+ * an enrollment token's single use. The store keeps a keyed digest of `value`, never the value.
+ */
+export interface Claim {
+  readonly kind: string;
+  readonly value: string;
+  /** Owner scope when it is not the stream's tenant (`INSTALLATION` for "set-up is complete"). */
+  readonly tenantId?: TenantId;
+}
+
+/** What a decider answers: events, and the claims that the same append takes or gives up. */
+export interface Decision<E extends DomainEvent, Result = void> {
+  readonly events: readonly E[];
+  readonly take: readonly Claim[];
+  readonly release: readonly Claim[];
+  readonly result: Result;
+}
+
+export interface Claims {
+  readonly take?: readonly Claim[];
+  readonly release?: readonly Claim[];
+}
+
+/** The events that follow, with the claims they take or release. No events: the state is already as asked. */
+export const accept = <E extends DomainEvent>(events: readonly E[], claims: Claims = {}): Decision<E> => ({
+  events,
+  take: claims.take ?? [],
+  release: claims.release ?? [],
+  result: undefined,
+});
+
+/** As `accept`, with a value for the caller that no event may hold (a token shown once). */
+export const acceptWith = <E extends DomainEvent, Result>(
+  result: Result,
+  events: readonly E[],
+  claims: Claims = {},
+): Decision<E, Result> => ({ ...accept(events, claims), result });
+
+/** Everything a decision may know besides state and input. Ids and time come in, so that `decide` is pure. */
+export interface CommandContext {
+  readonly tenantId: TenantId;
+  readonly actor: Actor;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** A fresh UUID, the same on every retry of this command. */
+  readonly id: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+}
+
+/**
+ * One command on one stream.
+ *  - `prepare` does what is slow or outside (hashing, keys, look-ups) before the decision;
+ *  - `decide` is pure and may run again after a conflict, always on the newest state.
+ */
+export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Result> {
+  readonly name: string;
+  readonly aggregate: Aggregate<State, E>;
+  stream(input: Input, context: CommandContext): string;
+  prepare?(input: Input, ports: Ports, context: CommandContext): Promise<Facts | Failure>;
+  decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
+  /** What a lost claim means to the caller (default: `conflict('already exists')`). */
+  whenClaimed?(claim: Claim): Failure;
+  /** Read models that a caller expects to see changed when the answer comes. */
+  readonly freshens?: readonly string[];
+  /** For streams that only matter in their latest part: how many of the newest events the state is folded from. */
+  readonly tail?: number;
+}
+
+// Inference needs every parameter named once; `any` never leaves this line.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyCommand = Command<any, any, any, any, any, any>;
+
+export const defineCommand = <
+  Input,
+  State,
+  E extends DomainEvent,
+  Ports = unknown,
+  Facts = undefined,
+  Result = void,
+>(
+  command: Command<Input, State, E, Ports, Facts, Result>,
+): Command<Input, State, E, Ports, Facts, Result> => command;

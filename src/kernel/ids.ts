@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/**
+ * A tenant, or an organization of tenants: whatever owns streams, rows, keys and an audit chain of its own.
+ * Branded, so that no other string can stand where a tenant is asked for.
+ */
+export type TenantId = string & z.$brand<'TenantId'>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Any RFC 9562 UUID, folded to lower case, so that one id has one spelling everywhere. */
+export const uuid = () =>
+  z
+    .string()
+    .transform((text) => text.toLowerCase())
+    .pipe(z.string().regex(UUID, 'must be a UUID'))
+    .meta({ format: 'uuid' });
+
+export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text.toLowerCase());
+
+export const asTenantId = (text: string): TenantId => {
+  const folded = text.toLowerCase();
+  if (!UUID.test(folded)) throw new TypeError('a tenant id is a UUID');
+  return folded as TenantId;
+};
+
+/** The owner of what belongs to the installation as a whole: "set-up is complete", organization slugs, retention runs. */
+export const INSTALLATION = asTenantId('00000000-0000-0000-0000-000000000000');

@@ -1,0 +1,38 @@
+import type { Failure } from './failure.ts';
+import type { TenantId } from './ids.ts';
+
+/**
+ * The read side as one tenant sees it. Row-level security is bound to the tenant for every statement, and `$1` is always
+ * the tenant's id: a query names it in its `where`, parameters start at `$2`.
+ */
+export interface TenantReads {
+  readonly tenantId: TenantId;
+  rows<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /** The only row, or undefined. */
+  one<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
+  /** Reads a result of any size in pages of constant memory, from one snapshot. */
+  stream<Row extends object>(sql: string, parameters?: readonly unknown[]): AsyncIterable<Row>;
+}
+
+/** A question that a dashboard asks, answered from the tables that projections declare. */
+export type Query<Input, Answer> = (reads: TenantReads, input: Input) => Promise<Answer | Failure>;
+
+/** The page that a list route was asked for, already clamped (page >= 1, 1 <= size <= 100). */
+export interface Page {
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface Paginated {
+  readonly total: number;
+  readonly page: number;
+  readonly pageSize: number;
+  readonly totalPages: number;
+}
+
+export const paginated = (total: number, { page, pageSize }: Page): Paginated => ({
+  total,
+  page,
+  pageSize,
+  totalPages: Math.ceil(total / pageSize),
+});

@@ -1,0 +1,48 @@
+import type { AnyCommand } from './command.ts';
+import type { EventFamily, EventOf, Recorded } from './event.ts';
+import type { Columns, Lane, RowOf } from './read-model.ts';
+
+/** What the house does because of an event: another command, or a job for the outside world. */
+export type Effect =
+  | { readonly command: AnyCommand; readonly input: unknown }
+  | { readonly job: string; readonly data: unknown };
+
+/** A step that remembers something under a key (a process manager's state) and may act on it. */
+export interface StatefulStep<Row, Key extends keyof Row> {
+  readonly key: Pick<Row, Key>;
+  readonly react: (row: Row | undefined) => { readonly row: Row | undefined; readonly effects: readonly Effect[] };
+}
+export type Step<Row, Key extends keyof Row> =
+  | StatefulStep<Row, Key>
+  | { readonly effects: readonly Effect[] }
+  | { readonly purge: Partial<Row> };
+
+/**
+ * Turns events into effects. A reaction starts at "now" when it is first deployed and never runs on a rebuild.
+ * Its checkpoint (and state) commits after its commands and with its jobs, so effects happen at least once;
+ * every effect carries an id derived from event, reaction and place, by which the second time is recognized.
+ */
+export interface Reaction<
+  C extends Columns = Columns,
+  Key extends keyof C & string = keyof C & string,
+  Families extends readonly EventFamily[] = readonly EventFamily[],
+> {
+  readonly name: string;
+  readonly lane: Lane;
+  readonly families: Families;
+  readonly state?: { readonly version: number; readonly columns: C; readonly key: readonly Key[] };
+  readonly on: {
+    readonly [E in EventOf<Families[number]> as E['type']]?: (event: Recorded<E>) => readonly Step<RowOf<C>, Key>[];
+  };
+}
+
+export const defineReaction = <
+  const Families extends readonly EventFamily[],
+  const C extends Columns = Record<string, never>,
+  const Key extends keyof C & string = keyof C & string,
+>(
+  reaction: Reaction<C, Key, Families>,
+): Reaction<C, Key, Families> => reaction;
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyReaction = Reaction<any, any, any>;

@@ -1,0 +1,86 @@
+import type { EventFamily, EventOf, Recorded } from './event.ts';
+
+/**
+ * Columns as data: the SQL type for the table, the TypeScript type for the fold. Timestamps are ISO 8601 strings
+ * (UTC, milliseconds) on both sides, so that a row reads the same live, rebuilt and in a diff.
+ */
+export interface Column<T = unknown> {
+  readonly sql: 'uuid' | 'text' | 'integer' | 'bigint' | 'double precision' | 'boolean' | 'timestamptz' | 'jsonb' | 'date';
+  readonly nullable: boolean;
+  /** Phantom: carries the value's type. */
+  readonly value?: T;
+}
+
+const column = <T>(sql: Column['sql']): Column<T> => ({ sql, nullable: false });
+export const id = column<string>('uuid');
+export const text = column<string>('text');
+export const integer = column<number>('integer');
+export const bigint = column<number>('bigint');
+export const real = column<number>('double precision');
+export const flag = column<boolean>('boolean');
+export const timestamp = column<string>('timestamptz');
+/** A calendar day in UTC, `YYYY-MM-DD`. */
+export const day = column<string>('date');
+export const json = <T>(): Column<T> => column<T>('jsonb');
+export const nullable = <T>(inner: Column<T>): Column<T | null> => ({ sql: inner.sql, nullable: true });
+
+export type Columns = Readonly<Record<string, Column>>;
+export type RowOf<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
+
+/** A change to one row: `fold` gets the row as it stands (or undefined) and answers the row to keep; undefined removes it. */
+export interface RowChange<Row, Key extends keyof Row> {
+  readonly key: Pick<Row, Key>;
+  readonly fold: (row: Row | undefined) => Row | undefined;
+}
+/** Removes every row of the event's tenant in which these columns have these values: what an erasure needs. */
+export interface Purge<Row> {
+  readonly purge: Partial<Row>;
+}
+export type Change<Row, Key extends keyof Row> = RowChange<Row, Key> | Purge<Row>;
+
+export type Lane = 'main' | 'telemetry';
+
+type Handlers<Families extends readonly EventFamily[], Answer> = {
+  readonly [E in EventOf<Families[number]> as E['type']]?: (event: Recorded<E>) => Answer;
+};
+
+/**
+ * A versioned, pure fold by key. The engine adds `tenant_id` as first column of table and key, so a model cannot reach
+ * another tenant's rows, and does all I/O. Changed columns or a changed fold need a higher version.
+ */
+export interface ReadModel<
+  C extends Columns = Columns,
+  Key extends keyof C & string = keyof C & string,
+  Families extends readonly EventFamily[] = readonly EventFamily[],
+> {
+  readonly name: string;
+  readonly version: number;
+  readonly lane: Lane;
+  readonly columns: C;
+  readonly key: readonly Key[];
+  /** Column lists behind `tenant_id`, or whole expressions after `create index on <table>`. */
+  readonly indexes?: readonly (readonly string[] | string)[];
+  readonly families: Families;
+  readonly on: Handlers<Families, Change<RowOf<C>, Key> | readonly Change<RowOf<C>, Key>[]>;
+  /** A security-critical model stops on an event that it cannot fold; others park that event's stream. */
+  readonly whenPoisoned?: 'park' | 'halt';
+}
+
+export const defineReadModel = <
+  const C extends Columns,
+  const Key extends keyof C & string,
+  const Families extends readonly EventFamily[],
+>(
+  model: ReadModel<C, Key, Families>,
+): ReadModel<C, Key, Families> => model;
+
+/** The row type of a model, for its queries: `Row<typeof alerts>`. */
+export type Row<Model extends { columns: Columns }> = RowOf<Model['columns']>;
+
+/** A model whose types the engine has no use for. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyReadModel = ReadModel<any, any, any>;
+
+/** The ISO timestamp of a recorded event. */
+export const at = (event: { recordedAt: number }): string => new Date(event.recordedAt).toISOString();
+export const dayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);

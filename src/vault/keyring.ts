@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+const NONCE = 12; // NIST SP 800-38D: 96-bit nonces
+const TAG = 16;
+
+/** nonce ‖ ciphertext ‖ tag, AES-256-GCM. `bound` is authenticated too: a value moved elsewhere does not open. */
+export function seal(key: Buffer, plaintext: Buffer, bound: string): Buffer {
+  const nonce = randomBytes(NONCE);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(Buffer.from(bound));
+  return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws when the key, the bytes or what they were bound to differ. */
+export function open(key: Buffer, sealed: Buffer, bound: string): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE), { authTagLength: TAG });
+  decipher.setAAD(Buffer.from(bound));
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE, sealed.length - TAG)), decipher.final()]);
+}
+
+export const newKey = (): Buffer => randomBytes(32);
+
+/**
+ * Everything that is derived from MASTER_KEY, each for one purpose (HKDF-SHA256, RFC 5869), so that no two uses ever
+ * share a key.
+ */
+export class Keyring {
+  readonly #master: Buffer;
+
+  constructor(master: Buffer) {
+    if (master.length !== 32) throw new TypeError('MASTER_KEY must be 32 bytes');
+    this.#master = master;
+  }
+
+  key(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#master, Buffer.alloc(0), `castellan/${purpose}`, 32));
+  }
+
+  /** A keyed digest function for look-ups by a value that must not be stored (an e-mail, a token). */
+  digester(purpose: string): (value: string) => string {
+    const key = this.key(purpose);
+    return (value) => createHmac('sha256', key).update(value).digest('hex');
+  }
+}

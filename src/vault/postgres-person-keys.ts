@@ -1,0 +1,104 @@
+import type pg from 'pg';
+import { asTenant } from '../database/tenant-scope.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import { newKey, open, seal } from './keyring.ts';
+import type { TenantDataKeys } from './tenant-data-keys.ts';
+import { personKey, type Person, type PersonKeys } from './vault.ts';
+
+const MOST_IN_MEMORY = 50_000;
+/** However an erasure elsewhere was missed, no process opens with a destroyed key for longer than this. */
+const TRUSTED_FOR_MS = 60_000;
+
+interface Known {
+  readonly key: Buffer;
+  readonly until: number;
+}
+
+export class PostgresPersonKeys implements PersonKeys {
+  readonly #pool: pg.Pool;
+  readonly #dataKeys: TenantDataKeys;
+  readonly #known = new Map<string, Known>();
+
+  constructor(pool: pg.Pool, dataKeys: TenantDataKeys) {
+    this.#pool = pool;
+    this.#dataKeys = dataKeys;
+  }
+
+  async forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined> {
+    const known = this.#remembered({ tenantId, personId });
+    if (known) return known;
+    const dataKey = await this.#dataKeys.get(tenantId);
+    const wrapped = seal(dataKey, newKey(), bound(personId));
+    const row = await asTenant(this.#pool, tenantId, async (client) => {
+      // One statement decides between "erased" and "made": an erasure at the same moment holds the same lock.
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
+      await client.query(
+        `insert into person_keys (tenant_id, person_id, wrapped)
+         select $1, $2, $3 where not exists (select from erased_persons where tenant_id = $1 and person_id = $2)
+         on conflict do nothing`,
+        [tenantId, personId, wrapped],
+      );
+      const { rows } = await client.query<{ wrapped: Buffer }>(
+        'select wrapped from person_keys where tenant_id = $1 and person_id = $2',
+        [tenantId, personId],
+      );
+      return rows[0];
+    });
+    return row && this.#remember({ tenantId, personId }, open(dataKey, row.wrapped, bound(personId)));
+  }
+
+  async forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
+    const keys = new Map<string, Buffer>();
+    const unknown = new Map<TenantId, Set<string>>();
+    for (const person of persons) {
+      const key = this.#remembered(person);
+      if (key) keys.set(personKey(person), key);
+      else unknown.set(person.tenantId, (unknown.get(person.tenantId) ?? new Set()).add(person.personId));
+    }
+    for (const [tenantId, ids] of unknown) await this.#load(tenantId, [...ids], keys);
+    return keys;
+  }
+
+  async #load(tenantId: TenantId, ids: readonly string[], into: Map<string, Buffer>): Promise<void> {
+    const dataKey = await this.#dataKeys.get(tenantId);
+    const { rows } = await asTenant(this.#pool, tenantId, (client) =>
+      client.query<{ person_id: string; wrapped: Buffer }>(
+        'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)',
+        [tenantId, ids],
+      ),
+    );
+    for (const { person_id: personId, wrapped } of rows) {
+      into.set(personKey({ tenantId, personId }), this.#remember({ tenantId, personId }, open(dataKey, wrapped, bound(personId))));
+    }
+  }
+
+  async destroy(tenantId: TenantId, personId: string): Promise<boolean> {
+    this.forget(tenantId, personId);
+    return asTenant(this.#pool, tenantId, async (client) => {
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
+      await client.query('delete from person_keys where tenant_id = $1 and person_id = $2', [tenantId, personId]);
+      const { rowCount } = await client.query(
+        'insert into erased_persons (tenant_id, person_id) values ($1, $2) on conflict do nothing',
+        [tenantId, personId],
+      );
+      return rowCount === 1;
+    });
+  }
+
+  forget(tenantId: TenantId, personId: string): void {
+    this.#known.delete(personKey({ tenantId, personId }));
+  }
+
+  #remembered(person: Person): Buffer | undefined {
+    const known = this.#known.get(personKey(person));
+    return known && known.until > Date.now() ? known.key : undefined;
+  }
+
+  #remember(person: Person, key: Buffer): Buffer {
+    if (this.#known.size >= MOST_IN_MEMORY) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(personKey(person), { key, until: Date.now() + TRUSTED_FOR_MS });
+    return key;
+  }
+}
+
+const bound = (personId: string) => `person|${personId}`;
