@@ -47,12 +47,13 @@ const types = {
 };
 
 export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
-  const pool = (role: string | undefined, max: number, extra = '') => {
+  const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
     const opened = new pg.Pool({
       ...config,
       options,
       max,
+      pipeline,
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ?? 'owner'}`,
       idleTimeoutMillis: 60_000,
@@ -67,7 +68,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
     service: pool('castellan_service', sizes.service ?? 8),
     // A projection that a crash undoes is folded again from its checkpoint, so its commits need not wait for the disk.
     projector: pool('castellan_projector', sizes.projector ?? 6, '-c synchronous_commit=off'),
-    reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on'),
+    reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
   };
   return {
     ...pools,

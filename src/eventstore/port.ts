@@ -43,9 +43,11 @@ export interface FeedPage {
   readonly position: Position;
 }
 
-/** Events that this process itself has just appended, so that its own tail need not read them back. */
 export interface FeedHint {
-  readonly events: readonly StoredEvent[];
+  /** Events that this process itself has just appended, so that its own tail need not read them back. */
+  readonly events?: readonly StoredEvent[];
+  /** The newest position that somebody announced. */
+  readonly head?: Position;
 }
 
 export interface Append {

@@ -15,6 +15,8 @@ export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly upcasters?: Readonly<Record<number, (data: never) => unknown>>;
   /** The word in the audit log, e.g. `alert.resolved`; `false` keeps the event (telemetry) out of it. */
   readonly audit: string | false;
+  /** What the event is about, where that is not the stream: resource type, and the field that holds its id. */
+  readonly about?: { readonly resource: string; readonly id: string };
 }
 
 export type EventDefinitions = Readonly<Record<string, EventDefinition>>;

@@ -32,7 +32,9 @@ export interface Reaction<
   readonly families: Families;
   readonly state?: { readonly version: number; readonly columns: C; readonly key: readonly Key[] };
   readonly on: {
-    readonly [E in EventOf<Families[number]> as E['type']]?: (event: Recorded<E>) => readonly Step<RowOf<C>, Key>[];
+    readonly [Type in EventOf<Families[number]>['type']]?: (
+      event: Recorded<Extract<EventOf<Families[number]>, { type: Type }>>,
+    ) => readonly Step<RowOf<C>, Key>[];
   };
 }
 

@@ -40,8 +40,11 @@ export type Change<Row, Key extends keyof Row> = RowChange<Row, Key> | Purge<Row
 
 export type Lane = 'main' | 'telemetry';
 
+type TypeOf<Families extends readonly EventFamily[]> = EventOf<Families[number]>['type'];
+type NamedEvent<Families extends readonly EventFamily[], Type> = Extract<EventOf<Families[number]>, { type: Type }>;
+
 type Handlers<Families extends readonly EventFamily[], Answer> = {
-  readonly [E in EventOf<Families[number]> as E['type']]?: (event: Recorded<E>) => Answer;
+  readonly [Type in TypeOf<Families>]?: (event: Recorded<NamedEvent<Families, Type>>) => Answer;
 };
 
 /**
@@ -56,6 +59,8 @@ export interface ReadModel<
   readonly name: string;
   readonly version: number;
   readonly lane: Lane;
+  /** Rows belong to the event's tenant, or (a directory of tenants) to the installation. */
+  readonly scope?: 'tenant' | 'installation';
   readonly columns: C;
   readonly key: readonly Key[];
   /** Column lists behind `tenant_id`, or whole expressions after `create index on <table>`. */

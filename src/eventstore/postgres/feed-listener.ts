@@ -32,8 +32,8 @@ export class FeedListener {
       { ...this.#config, application_name: 'castellan/feed' },
       { retryInterval: 250, retryTimeout: Number.POSITIVE_INFINITY, paranoidChecking: 10_000 },
     );
-    subscriber.notifications.on('castellan_feed', () => {
-      for (const wake of this.#wakes) wake();
+    subscriber.notifications.on('castellan_feed', (head: number) => {
+      for (const wake of this.#wakes) wake({ head: BigInt(head) });
     });
     // pg-listen reconnects by itself; until then the poll of the followers carries on.
     subscriber.events.on('error', () => undefined);

@@ -1,0 +1,21 @@
+import { alert, alertStream, isClosed } from '../../src/domain/alerts/alert.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+
+interface AcknowledgeAlert {
+  readonly alertId: string;
+  readonly notes: string | null;
+}
+
+/** Open becomes acknowledged; acknowledged stays so and takes the new notes; what is closed must be reopened first (OP-072). */
+export const acknowledgeAlert = defineCommand({
+  name: 'AcknowledgeAlert',
+  aggregate: alert,
+  stream: ({ alertId }: AcknowledgeAlert, { tenantId }) => alertStream(tenantId, alertId),
+  decide(state, { alertId, notes }) {
+    if (state.status === 'none') return notFound();
+    if (isClosed(state)) return conflict('alert is already resolved');
+    return accept([{ type: 'AlertAcknowledged', data: { alertId, notes } }]);
+  },
+  freshens: ['alerts'],
+});

@@ -1,0 +1,30 @@
+import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { invalid, notFound } from '../../src/kernel/failure.ts';
+
+interface AssignAlert {
+  readonly alertId: string;
+  /** Null takes the assignment away. */
+  readonly assigneeId: string | null;
+}
+
+/** In any status, and the status stays. The assignee is an active admin who may write alerts (OP-074). */
+export const assignAlert = defineCommand({
+  name: 'AssignAlert',
+  aggregate: alert,
+  stream: ({ alertId }: AssignAlert, { tenantId }) => alertStream(tenantId, alertId),
+  prepare: async ({ assigneeId }: AssignAlert, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+    if (assigneeId === null) return { allowed: true };
+    const assignee = (await aggregates.load(tenant, tenantStream(tenantId))).admins.get(assigneeId);
+    return { allowed: assignee?.status === 'active' && assignee.role !== 'viewer' };
+  },
+  decide(state, { alertId, assigneeId }, _context, { allowed }: { allowed: boolean }) {
+    if (state.status === 'none') return notFound();
+    if (!allowed) return invalid('assigneeId', 'must be an active admin who may work on alerts');
+    if (state.assigneeId === assigneeId) return accept([]);
+    return accept([{ type: 'AlertAssigned', data: { alertId, assigneeId } }]);
+  },
+  freshens: ['alerts'],
+});

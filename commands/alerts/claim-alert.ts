@@ -1,0 +1,22 @@
+import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+
+interface ClaimAlert {
+  readonly alertId: string;
+  readonly adminId: string;
+}
+
+/** Takes a free alert for the caller; of two who claim at once the second gets a conflict (OP-075). */
+export const claimAlert = defineCommand({
+  name: 'ClaimAlert',
+  aggregate: alert,
+  stream: ({ alertId }: ClaimAlert, { tenantId }) => alertStream(tenantId, alertId),
+  decide(state, { alertId, adminId }) {
+    if (state.status === 'none') return notFound();
+    if (state.assigneeId === adminId) return accept([]);
+    if (state.assigneeId !== null) return conflict('alert is assigned to another admin');
+    return accept([{ type: 'AlertClaimed', data: { alertId, assigneeId: adminId } }]);
+  },
+  freshens: ['alerts'],
+});

@@ -1,0 +1,36 @@
+import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { defaultSeverities, type AlertType } from '../../src/domain/alerts/vocabulary.ts';
+import { alertSeverity } from '../../src/domain/settings/alert-severity.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { streamName } from '../../src/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+export interface RaiseAlert {
+  /** Derived from the cause, so that the same cause never raises two. */
+  readonly alertId: string;
+  readonly alertType: AlertType;
+  readonly title: string;
+  readonly description: string;
+  readonly fingerprint: string;
+  readonly userId: string | null;
+  readonly deviceId: string | null;
+  readonly domain: string | null;
+  readonly url: string | null;
+  readonly cause: string;
+  readonly metadata: Record<string, string | number | boolean | null | string[]>;
+}
+
+/** Raised by the house itself. Severity is what the tenant's table says at this moment (OP-087). */
+export const raiseAlert = defineCommand({
+  name: 'RaiseAlert',
+  aggregate: alert,
+  stream: ({ alertId }: RaiseAlert, { tenantId }) => alertStream(tenantId, alertId),
+  prepare: async ({ alertType }: RaiseAlert, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+    const { severities } = await aggregates.load(alertSeverity, streamName('alertSeverity', tenantId, tenantId));
+    return { severity: severities[alertType] ?? defaultSeverities[alertType] };
+  },
+  decide(state, input, _context, { severity }) {
+    if (state.status !== 'none') return accept([]);
+    return accept([{ type: 'AlertRaised', data: { ...input, severity } }]);
+  },
+});

@@ -1,0 +1,36 @@
+import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import type { policyActions } from '../../src/domain/alerts/vocabulary.ts';
+import { policy, policyStream } from '../../src/domain/policies/policy.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, invalid, notFound } from '../../src/kernel/failure.ts';
+
+interface RecordAlertPolicyAction {
+  readonly alertId: string;
+  readonly action: (typeof policyActions)[number];
+  readonly policyId: string | null;
+  readonly policyName: string | null;
+}
+
+/**
+ * What policy came of a true positive (OP-078): only for alerts resolved as such. `created` and `added_to_existing` name a
+ * policy of this tenant; a second record replaces the first.
+ */
+export const recordAlertPolicyAction = defineCommand({
+  name: 'RecordAlertPolicyAction',
+  aggregate: alert,
+  stream: ({ alertId }: RecordAlertPolicyAction, { tenantId }) => alertStream(tenantId, alertId),
+  prepare: async ({ policyId }: RecordAlertPolicyAction, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+    const known = policyId === null ? undefined : await aggregates.load(policy, policyStream(tenantId, policyId));
+    return { exists: known?.exists ?? false, name: known?.name ?? null };
+  },
+  decide(state, { alertId, action, policyId, policyName }, _context, { exists, name }) {
+    if (state.status === 'none') return notFound();
+    if (state.status !== 'resolved') return conflict('alert is not resolved');
+    const needsPolicy = action === 'created' || action === 'added_to_existing';
+    if (needsPolicy && policyId === null) return invalid('policyId', 'is required for this action');
+    if (policyId !== null && !exists) return invalid('policyId', 'names no policy');
+    return accept([{ type: 'AlertPolicyActionRecorded', data: { alertId, action, policyId, policyName: policyName ?? name } }]);
+  },
+  freshens: ['alerts'],
+});

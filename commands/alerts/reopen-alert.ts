@@ -1,0 +1,21 @@
+import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+
+interface ReopenAlert {
+  readonly alertId: string;
+  readonly notes: string | null;
+}
+
+/** Everything but open goes back to open (OP-073). */
+export const reopenAlert = defineCommand({
+  name: 'ReopenAlert',
+  aggregate: alert,
+  stream: ({ alertId }: ReopenAlert, { tenantId }) => alertStream(tenantId, alertId),
+  decide(state, { alertId, notes }) {
+    if (state.status === 'none') return notFound();
+    if (state.status === 'open') return conflict('alert is already open');
+    return accept([{ type: 'AlertReopened', data: { alertId, notes, fingerprint: state.fingerprint } }]);
+  },
+  freshens: ['alerts'],
+});

@@ -1,0 +1,22 @@
+import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface ResolveAlert {
+  readonly alertId: string;
+  readonly status: 'resolved' | 'false_positive';
+  readonly resolution: string | null;
+}
+
+/** From any status (interface, "Alert status"); again is a second decision and is recorded as one. */
+export const resolveAlert = defineCommand({
+  name: 'ResolveAlert',
+  aggregate: alert,
+  stream: ({ alertId }: ResolveAlert, { tenantId }) => alertStream(tenantId, alertId),
+  decide(state, { alertId, status, resolution }) {
+    if (state.status === 'none') return notFound();
+    const { fingerprint } = state;
+    return accept([{ type: 'AlertResolved', data: { alertId, status, resolution, fingerprint } }]);
+  },
+  freshens: ['alerts'],
+});

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { alertStatuses, alertTypeSchema, severitySchema } from '../../src/domain/alerts/vocabulary.ts';
+import type { AlertRow } from '../../projections/alerts/alerts.ts';
+
+const when = z.iso.datetime().nullable();
+const who = z.uuid().nullable();
+
+/** An alert as the interface shows it (choice OP-070). */
+export const alertView = z
+  .object({
+    id: z.uuid(),
+    alertType: alertTypeSchema,
+    severity: severitySchema,
+    status: z.enum(alertStatuses),
+    title: z.string(),
+    description: z.string(),
+    userId: who,
+    userEmail: z.string().nullable(),
+    userDisplayName: z.string().nullable(),
+    deviceId: who,
+    domain: z.string().nullable(),
+    url: z.string().nullable(),
+    endpointId: who,
+    eventId: who,
+    screenshotIds: z.array(z.uuid()),
+    policyId: who,
+    assignedTo: who,
+    assignedToName: z.string().nullable(),
+    notes: z.string().nullable(),
+    acknowledgedAt: when,
+    acknowledgedBy: who,
+    resolution: z.string().nullable(),
+    resolvedAt: when,
+    resolvedBy: who,
+    policyAction: z
+      .object({ action: z.string(), policyId: who, policyName: z.string().nullable(), recordedAt: z.iso.datetime(), recordedBy: who })
+      .nullable(),
+    forwardedAt: when,
+    occurrenceCount: z.int(),
+    metadata: z.record(z.string(), z.unknown()),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'Alert' });
+export type AlertView = z.output<typeof alertView>;
+
+/** An alert with the names that stand in other tables: people's names live with the people, and go with them. */
+export interface AlertWithNames extends AlertRow {
+  readonly user_email: string | null;
+  readonly user_display_name: string | null;
+  readonly assigned_to_name: string | null;
+}
+
+export const SELECT_ALERTS = `
+  select a.*, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name
+    from alerts a
+    left join employees e on e.tenant_id = a.tenant_id and e.user_id = a.user_id
+    left join admin_users u on u.tenant_id = a.tenant_id and u.admin_id = a.assigned_to`;
+
+export const alertOf = (row: AlertWithNames): AlertView => ({
+  id: row.alert_id,
+  alertType: row.alert_type,
+  severity: row.severity,
+  status: row.status,
+  title: row.title,
+  description: row.description,
+  userId: row.user_id,
+  userEmail: row.user_email,
+  userDisplayName: row.user_display_name,
+  deviceId: row.device_id,
+  domain: row.domain,
+  url: row.url,
+  endpointId: null,
+  eventId: row.event_id,
+  screenshotIds: [],
+  policyId: row.policy_action?.policyId ?? null,
+  assignedTo: row.assigned_to,
+  assignedToName: row.assigned_to_name,
+  notes: row.notes,
+  acknowledgedAt: row.acknowledged_at,
+  acknowledgedBy: row.acknowledged_by,
+  resolution: row.resolution,
+  resolvedAt: row.resolved_at,
+  resolvedBy: row.resolved_by,
+  policyAction: row.policy_action,
+  forwardedAt: row.forwarded_at,
+  occurrenceCount: row.occurrence_count,
+  metadata: row.metadata,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,10 @@
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { alertOf, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
+
+const SQL = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = $2`;
+
+export const getAlert: Query<{ alertId: string }, AlertView> = async (reads, { alertId }) => {
+  const row = await reads.one<AlertWithNames>(SQL, [alertId]);
+  return row ? alertOf(row) : notFound();
+};

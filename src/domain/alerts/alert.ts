@@ -1,0 +1,48 @@
+import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import { alertEvents } from './events.ts';
+import type { AlertStatus, Severity } from './vocabulary.ts';
+
+/** What decisions about an alert need. */
+export interface AlertState {
+  readonly status: 'none' | AlertStatus;
+  readonly severity: Severity;
+  readonly assigneeId: string | null;
+  readonly fingerprint: string;
+  /** The latest causes, so that one observation counts once however often it is reported. */
+  readonly causes: readonly string[];
+}
+
+const initial: AlertState = { status: 'none', severity: 'low', assigneeId: null, fingerprint: '', causes: [] };
+
+/** An effect is repeated only around a crash, within the batch under way then: far fewer than this. */
+const CAUSES_KEPT = 1_000;
+
+export const alert = defineAggregate<AlertState, typeof alertEvents>(alertEvents, initial, (state, event) => {
+  switch (event.type) {
+    case 'AlertRaised': {
+      const { severity, fingerprint, cause } = event.data;
+      return { status: 'open', severity, assigneeId: null, fingerprint, causes: [cause] };
+    }
+    case 'AlertRepeated':
+      return { ...state, causes: [...state.causes.slice(1 - CAUSES_KEPT), event.data.cause] };
+    case 'AlertAcknowledged':
+      return { ...state, status: 'acknowledged' };
+    case 'AlertResolved':
+      return { ...state, status: event.data.status };
+    case 'AlertReopened':
+      return { ...state, status: 'open' };
+    case 'AlertAssigned':
+    case 'AlertClaimed':
+      return { ...state, assigneeId: event.data.assigneeId };
+    case 'AlertSeverityChanged':
+      return { ...state, severity: event.data.severity };
+    case 'AlertPolicyActionRecorded':
+    case 'AlertForwarded':
+      return state;
+  }
+});
+
+export const alertStream = (tenantId: TenantId, alertId: string): string => streamName('alert', tenantId, alertId);
+
+export const isClosed = ({ status }: AlertState): boolean => status === 'resolved' || status === 'false_positive';

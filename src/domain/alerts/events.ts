@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../kernel/event.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { alertTypeSchema, policyActionSchema, severitySchema } from './vocabulary.ts';
+
+const alertId = uuid();
+const fingerprint = z.string();
+
+/**
+ * An alert's stream: why it was raised and every decision about it since. `fingerprint` names what repeats: the same type,
+ * user and domain.
+ */
+export const alertEvents = defineEvents('alert', {
+  AlertRaised: {
+    version: 1,
+    schema: z.object({
+      alertId,
+      alertType: alertTypeSchema,
+      severity: severitySchema,
+      title: z.string(),
+      description: z.string(),
+      fingerprint,
+      userId: uuid().nullable(),
+      deviceId: uuid().nullable(),
+      domain: z.string().nullable(),
+      url: z.string().nullable(),
+      /** The observation that raised it. */
+      cause: uuid(),
+      metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
+    }),
+    personal: { subject: 'userId', fields: ['url'] },
+    audit: 'alert.raised',
+  },
+  AlertRepeated: { version: 1, schema: z.object({ alertId, cause: uuid(), occurredAt: z.iso.datetime() }), audit: 'alert.repeated' },
+  AlertAcknowledged: { version: 1, schema: z.object({ alertId, notes: z.string().nullable() }), audit: 'alert.acknowledged' },
+  AlertResolved: {
+    version: 1,
+    schema: z.object({ alertId, status: z.enum(['resolved', 'false_positive']), resolution: z.string().nullable(), fingerprint }),
+    audit: 'alert.resolved',
+  },
+  AlertReopened: { version: 1, schema: z.object({ alertId, notes: z.string().nullable(), fingerprint }), audit: 'alert.reopened' },
+  AlertAssigned: { version: 1, schema: z.object({ alertId, assigneeId: uuid().nullable() }), audit: 'alert.assigned' },
+  AlertClaimed: { version: 1, schema: z.object({ alertId, assigneeId: uuid() }), audit: 'alert.claimed' },
+  AlertSeverityChanged: { version: 1, schema: z.object({ alertId, severity: severitySchema, reason: z.string().nullable() }), audit: 'alert.severity_changed' },
+  AlertPolicyActionRecorded: {
+    version: 1,
+    schema: z.object({ alertId, action: policyActionSchema, policyId: uuid().nullable(), policyName: z.string().nullable() }),
+    audit: 'alert.policy_action_recorded',
+  },
+  AlertForwarded: { version: 1, schema: z.object({ alertId, portalAlertId: z.string() }), audit: 'alert.forwarded' },
+});
+export type AlertEvent = EventOf<typeof alertEvents>;

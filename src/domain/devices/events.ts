@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../kernel/event.ts';
+import { uuid } from '../../kernel/ids.ts';
+
+export const browserTypes = ['chrome', 'edge', 'firefox', 'safari'] as const;
+export const osTypes = ['windows', 'macos', 'linux', 'chromeos'] as const;
+
+const browserSchema = z.enum(browserTypes);
+const osSchema = z.enum(osTypes);
+
+/** A device's own stream: its enrollment, its certificates, and how it ends. Heartbeats are telemetry, not history. */
+export const deviceEvents = defineEvents('device', {
+  DeviceEnrolled: {
+    version: 1,
+    schema: z.object({
+      deviceId: uuid(),
+      userId: uuid(),
+      deviceFingerprint: z.string(),
+      browserType: browserSchema,
+      browserVersion: z.string().nullable(),
+      osType: osSchema.nullable(),
+      osVersion: z.string().nullable(),
+      extensionVersion: z.string(),
+      hostname: z.string().nullable(),
+      agentVersion: z.string().nullable(),
+    }),
+    personal: { subject: 'userId', fields: ['hostname'] },
+    audit: 'device.enrolled',
+  },
+  /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */
+  DeviceCertificateIssued: {
+    version: 1,
+    schema: z.object({
+      deviceId: uuid(),
+      serialNumber: z.string(),
+      expiresAt: z.iso.datetime(),
+      /** The certificate before stays good until then; null: it ends now. */
+      previousValidUntil: z.iso.datetime().nullable(),
+    }),
+    audit: 'device.certificate_issued',
+  },
+  DeviceRevoked: { version: 1, schema: z.object({ deviceId: uuid(), reason: z.enum(['revoked', 'deleted', 'wiped', 'user_deleted']) }), audit: 'device.revoked' },
+  DeviceWipeRequested: { version: 1, schema: z.object({ deviceId: uuid(), wipeId: uuid() }), audit: 'device.wipe_requested' },
+  DeviceWipeDelivered: { version: 1, schema: z.object({ deviceId: uuid(), wipeId: uuid() }), audit: 'device.wipe_delivered' },
+  DeviceWiped: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.wiped' },
+  DeviceStaleAlertsSilenced: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), silenced: z.boolean(), until: z.iso.datetime().nullable() }),
+    audit: 'device.stale_alerts_silenced',
+  },
+  DeviceDeleted: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.deleted' },
+});
+export type DeviceEvent = EventOf<typeof deviceEvents>;

@@ -1,0 +1,19 @@
+import type { EventFamily } from '../kernel/event.ts';
+import { alertEvents } from './alerts/events.ts';
+import { deviceEvents } from './devices/events.ts';
+import { organizationEvents } from './organizations/events.ts';
+import { policyEvents } from './policies/events.ts';
+import { sessionEvents } from './sessions/events.ts';
+import { alertSeverityEvents } from './settings/alert-severity.ts';
+import { tenantEvents } from './tenants/events.ts';
+
+/** Every event family of the house. What is not here can be neither written nor read. */
+export const families: readonly EventFamily[] = [
+  tenantEvents,
+  sessionEvents,
+  organizationEvents,
+  deviceEvents,
+  alertEvents,
+  alertSeverityEvents,
+  policyEvents,
+];

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** Tenant admins (interface line 452). `executive` exists only as a key of the mobile-access map. */
+export const roles = ['super_admin', 'admin', 'analyst', 'viewer'] as const;
+export const roleSchema = z.enum(roles);
+export type Role = (typeof roles)[number];
+
+export const mobileRoles = ['super_admin', 'admin', 'analyst', 'executive'] as const;
+export type MobileRole = (typeof mobileRoles)[number];
+
+/** Admins of an organization (choice OP-143). */
+export const orgRoles = ['org_owner', 'org_admin', 'org_viewer'] as const;
+export const orgRoleSchema = z.enum(orgRoles);
+export type OrgRole = (typeof orgRoles)[number];

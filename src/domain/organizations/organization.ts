@@ -1,0 +1,81 @@
+import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { OrgRole } from '../identity/roles.ts';
+import { organizationEvents } from './events.ts';
+
+export interface OrgAdminState {
+  readonly adminId: string;
+  readonly role: OrgRole;
+  readonly status: 'active' | 'suspended';
+  readonly passwordRef: string;
+  readonly sessionEpoch: number;
+}
+
+/** A configuration as decisions see it; the secret is a reference into the vault. */
+export interface OrgSsoConfigState {
+  readonly configId: string;
+  readonly name: string;
+  readonly issuerUrl: string;
+  readonly clientId: string;
+  readonly clientSecretRef: string | null;
+  readonly scopes: string;
+  readonly emailDomains: readonly string[];
+  readonly isEnabled: boolean;
+}
+
+export interface OrganizationState {
+  readonly exists: boolean;
+  readonly slug: string;
+  readonly externalBaseUrl: string;
+  readonly tenants: ReadonlySet<string>;
+  readonly admins: ReadonlyMap<string, OrgAdminState>;
+  readonly ssoConfigs: ReadonlyMap<string, OrgSsoConfigState>;
+  readonly requireSso: boolean;
+}
+
+const initial: OrganizationState = {
+  exists: false,
+  slug: '',
+  externalBaseUrl: '',
+  tenants: new Set(),
+  admins: new Map(),
+  ssoConfigs: new Map(),
+  requireSso: false,
+};
+
+export const organization = defineAggregate<OrganizationState, typeof organizationEvents>(organizationEvents, initial, (state, event) => {
+  const changedAdmin = (adminId: string, change: (admin: OrgAdminState) => OrgAdminState): OrganizationState => {
+    const admin = state.admins.get(adminId);
+    return admin ? { ...state, admins: new Map(state.admins).set(adminId, change(admin)) } : state;
+  };
+  switch (event.type) {
+    case 'OrganizationCreated':
+      return { ...state, exists: true, slug: event.data.slug, externalBaseUrl: event.data.externalBaseUrl };
+    case 'TenantAttached':
+      return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
+    case 'OrgAdminCreated': {
+      const { adminId, role, passwordRef } = event.data;
+      return { ...state, admins: new Map(state.admins).set(adminId, { adminId, role, status: 'active', passwordRef, sessionEpoch: 0 }) };
+    }
+    case 'OrgAdminSuspended':
+      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'suspended', sessionEpoch: admin.sessionEpoch + 1 }));
+    case 'OrgAdminSessionsRevoked':
+      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, sessionEpoch: admin.sessionEpoch + 1 }));
+    case 'OrgSsoConfigCreated':
+    case 'OrgSsoConfigUpdated':
+      return { ...state, ssoConfigs: new Map(state.ssoConfigs).set(event.data.configId, event.data) };
+    case 'OrgSsoConfigDeleted': {
+      const ssoConfigs = new Map(state.ssoConfigs);
+      ssoConfigs.delete(event.data.configId);
+      return { ...state, ssoConfigs };
+    }
+    case 'OrgSsoRequirementSet':
+      return { ...state, requireSso: event.data.requireSso };
+  }
+});
+
+export const organizationStream = (organizationId: TenantId): string =>
+  streamName('organization', organizationId, organizationId);
+
+export const enabledConfigs = ({ ssoConfigs }: OrganizationState): OrgSsoConfigState[] =>
+  [...ssoConfigs.values()].filter(({ isEnabled }) => isEnabled);

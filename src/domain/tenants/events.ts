@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../kernel/event.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { roleSchema } from '../identity/roles.ts';
+import { licenseSchema } from '../licensing/license.ts';
+
+const adminId = uuid();
+const secretRef = uuid();
+const aboutAdmin = { resource: 'admin_user', id: 'adminId' } as const;
+const ofAdmin = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
+
+/**
+ * A tenant's own stream holds the tenant, its license, its certificate authority and its admins together, because rules
+ * bind them: the last super admin stays, and the first one comes with the tenant or not at all.
+ */
+export const tenantEvents = defineEvents('tenant', {
+  TenantSetUp: {
+    version: 1,
+    schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }),
+    audit: 'tenant.set_up',
+  },
+  LicenseInstalled: { version: 1, schema: licenseSchema, audit: 'license.installed' },
+  AdminUserCreated: {
+    version: 1,
+    schema: z.object({
+      adminId,
+      email: z.string(),
+      displayName: z.string(),
+      roleType: roleSchema,
+      passwordRef: secretRef,
+      mustChangePassword: z.boolean(),
+    }),
+    personal: ofAdmin,
+    about: aboutAdmin,
+    audit: 'admin_user.created',
+  },
+  AdminUserUpdated: {
+    version: 1,
+    schema: z.object({ adminId, email: z.string().optional(), displayName: z.string().optional() }),
+    personal: ofAdmin,
+    about: aboutAdmin,
+    audit: 'admin_user.updated',
+  },
+  AdminRoleChanged: {
+    version: 1,
+    schema: z.object({ adminId, roleType: roleSchema }),
+    about: aboutAdmin,
+    audit: 'admin_user.role_changed',
+  },
+  AdminSuspended: { version: 1, schema: z.object({ adminId }), about: aboutAdmin, audit: 'admin_user.suspended' },
+  AdminReinstated: { version: 1, schema: z.object({ adminId }), about: aboutAdmin, audit: 'admin_user.reinstated' },
+  AdminUserDeleted: { version: 1, schema: z.object({ adminId }), about: aboutAdmin, audit: 'admin_user.deleted' },
+  AdminPasswordChanged: {
+    version: 1,
+    schema: z.object({ adminId, passwordRef: secretRef, mustChangePassword: z.boolean(), reason: z.enum(['changed', 'reset', 'recovered']) }),
+    about: aboutAdmin,
+    audit: 'admin_user.password_changed',
+  },
+  /** Every session that began before this event is over. */
+  AdminSessionsRevoked: {
+    version: 1,
+    schema: z.object({ adminId, reason: z.string() }),
+    about: aboutAdmin,
+    audit: 'admin_user.sessions_revoked',
+  },
+  CertificateAuthorityInstalled: {
+    version: 1,
+    schema: z.object({
+      certificatePem: z.string(),
+      privateKeyRef: secretRef,
+      fingerprintSha256: z.string(),
+      subject: z.string(),
+      serialNumber: z.string(),
+      notBefore: z.iso.datetime(),
+      expiresAt: z.iso.datetime(),
+      source: z.enum(['generated', 'uploaded']),
+    }),
+    audit: 'certificate_authority.installed',
+  },
+  CertificateAuthorityRemoved: {
+    version: 1,
+    schema: z.object({ fingerprintSha256: z.string() }),
+    audit: 'certificate_authority.removed',
+  },
+});
+
+export type TenantEvent = EventOf<typeof tenantEvents>;

@@ -1,0 +1,103 @@
+import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { Role } from '../identity/roles.ts';
+import type { License } from '../licensing/license.ts';
+import { tenantEvents } from './events.ts';
+
+/** What decisions about an admin need. Name and e-mail are not among it: uniqueness is a claim. */
+export interface AdminState {
+  readonly adminId: string;
+  readonly role: Role;
+  readonly status: 'active' | 'suspended';
+  readonly passwordRef: string;
+  readonly mustChangePassword: boolean;
+  /** Sessions that began under an earlier number are over. */
+  readonly sessionEpoch: number;
+}
+
+export interface AuthorityState {
+  readonly certificatePem: string;
+  readonly privateKeyRef: string;
+  readonly fingerprintSha256: string;
+  readonly expiresAt: string;
+}
+
+export interface TenantState {
+  readonly exists: boolean;
+  readonly name: string;
+  readonly slug: string;
+  readonly externalBaseUrl: string;
+  readonly license: License | undefined;
+  readonly admins: ReadonlyMap<string, AdminState>;
+  /** The authority that signs now; undefined when an admin removed it. */
+  readonly authority: AuthorityState | undefined;
+  /** Every CA certificate ever installed: devices of an old one are accepted until their certificates expire. */
+  readonly trustedAuthorities: readonly string[];
+}
+
+const initial: TenantState = {
+  exists: false,
+  name: '',
+  slug: '',
+  externalBaseUrl: '',
+  license: undefined,
+  admins: new Map(),
+  authority: undefined,
+  trustedAuthorities: [],
+};
+
+export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEvents, initial, (state, event) => {
+  const changed = (adminId: string, change: (admin: AdminState) => AdminState): TenantState => {
+    const admin = state.admins.get(adminId);
+    return admin ? { ...state, admins: new Map(state.admins).set(adminId, change(admin)) } : state;
+  };
+  switch (event.type) {
+    case 'TenantSetUp':
+      return { ...state, ...event.data, exists: true };
+    case 'LicenseInstalled':
+      return { ...state, license: event.data };
+    case 'AdminUserCreated': {
+      const { adminId, roleType, passwordRef, mustChangePassword } = event.data;
+      const admin: AdminState = { adminId, role: roleType, status: 'active', passwordRef, mustChangePassword, sessionEpoch: 0 };
+      return { ...state, admins: new Map(state.admins).set(adminId, admin) };
+    }
+    case 'AdminUserUpdated':
+      return state;
+    case 'AdminRoleChanged':
+      return changed(event.data.adminId, (admin) => ({ ...admin, role: event.data.roleType }));
+    case 'AdminSuspended':
+      return changed(event.data.adminId, (admin) => ({ ...admin, status: 'suspended', sessionEpoch: admin.sessionEpoch + 1 }));
+    case 'AdminReinstated':
+      return changed(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
+    case 'AdminPasswordChanged': {
+      const { passwordRef, mustChangePassword } = event.data;
+      return changed(event.data.adminId, (admin) => ({ ...admin, passwordRef, mustChangePassword }));
+    }
+    case 'AdminSessionsRevoked':
+      return changed(event.data.adminId, (admin) => ({ ...admin, sessionEpoch: admin.sessionEpoch + 1 }));
+    case 'AdminUserDeleted': {
+      const admins = new Map(state.admins);
+      admins.delete(event.data.adminId);
+      return { ...state, admins };
+    }
+    case 'CertificateAuthorityInstalled': {
+      const { certificatePem, privateKeyRef, fingerprintSha256, expiresAt } = event.data;
+      return {
+        ...state,
+        authority: { certificatePem, privateKeyRef, fingerprintSha256, expiresAt },
+        trustedAuthorities: [...state.trustedAuthorities, certificatePem],
+      };
+    }
+    case 'CertificateAuthorityRemoved':
+      return { ...state, authority: undefined };
+  }
+});
+
+/** A tenant has one such stream. */
+export const tenantStream = (tenantId: TenantId): string => streamName('tenant', tenantId, tenantId);
+
+export const activeSuperAdmins = ({ admins }: TenantState): AdminState[] =>
+  [...admins.values()].filter(({ role, status }) => role === 'super_admin' && status === 'active');
+
+/** E-mails are compared without case (RFC 5321 leaves the local part to the receiver; nobody means two people by case). */
+export const foldedEmail = (email: string): string => email.trim().toLowerCase();

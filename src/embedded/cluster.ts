@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Account } from './account.ts';
+import { launch } from './launcher.ts';
+import type { Reach } from './reach.ts';
+
+/**
+ * Makes the cluster if there is none. It is made under another name and renamed when complete, so that a start that was cut
+ * short leaves nothing that looks like a cluster.
+ */
+export function ensureCluster(cluster: string, account: Account | undefined, reach: Reach): void {
+  if (existsSync(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
+  const partial = `${cluster}.partial`;
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { mode: 0o700 });
+  if (account) chownSync(partial, account.uid, account.gid);
+  initialize(partial, account, reach);
+  renameSync(partial, cluster);
+  syncFolder(path.dirname(cluster));
+}
+
+function initialize(folder: string, account: Account | undefined, reach: Reach): void {
+  // The builtin locale sorts the same on every system, so that a copied data directory never has a broken index.
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  // Whoever can open the socket is its owner: the folder's mode is the guard.
+  const args = ['-D', folder, '-U', 'postgres', '--auth=trust', '--no-instructions', ...locale];
+  const { file, args: full, options } = launch(reach.binaries.initdb, args, { account, passage: reach.passage, bound: true });
+  const answer = spawnSync(file, full, { ...options, encoding: 'utf8' });
+  if (answer.status === 0) return;
+  const reason = answer.error?.message ?? answer.stderr.trim().split('\n').slice(-3).join('; ');
+  throw new Error(`the embedded PostgreSQL could not make its cluster: ${reason}`);
+}
+
+/** The new name must outlive a power cut before anything is acknowledged from under it. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+function refuseOtherVersion(cluster: string, installed: string): void {
+  const made = readFileSync(path.join(cluster, 'PG_VERSION'), 'utf8').trim();
+  const ours = installed.split('.')[0];
+  if (made === ours) return;
+  throw new Error(
+    `the cluster ${cluster} was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with the one and restore it into the other`,
+  );
+}

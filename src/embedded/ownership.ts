@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+/** The right of one process to a data directory, until it is released or the process ends. */
+export interface Ownership {
+  release(): void;
+}
+
+/**
+ * Takes the data directory for this process. The lock is flock(2) on an open file, taken by a child that shares the
+ * descriptor: the kernel lets go of it when this process dies, so there is no stale lock to judge and no race to lose.
+ */
+export function takeOwnership(dataDir: string): Ownership {
+  const file = path.join(dataDir, 'owner.lock');
+  const descriptor = openLock(file);
+  const owner = readOwner(file);
+  if (!lock(descriptor, owner)) {
+    closeSync(descriptor);
+    throw new Error(`the data directory ${dataDir} is in use by another Castellan process${owner ? ` (process ${owner})` : ''}`);
+  }
+  ftruncateSync(descriptor);
+  writeSync(descriptor, String(process.pid));
+  let held = true;
+  return {
+    release() {
+      if (!held) return; // the number of a closed descriptor may be somebody else's by now
+      held = false;
+      ftruncateSync(descriptor);
+      closeSync(descriptor);
+    },
+  };
+}
+
+function openLock(file: string): number {
+  try {
+    return openSync(file, 'a+', 0o600);
+  } catch (error) {
+    throw new Error(`the data directory cannot be used by this user: ${(error as Error).message}`);
+  }
+}
+
+function lock(descriptor: number, owner: number | undefined): boolean {
+  const { status, error } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+  });
+  // Where there is no `flock` command (macOS), the process id in the file has to do.
+  return error ? owner === undefined || !isAlive(owner) : status === 0;
+}
+
+function readOwner(file: string): number | undefined {
+  const pid = Number(readFileSync(file, 'utf8'));
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

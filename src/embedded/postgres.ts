@@ -1,0 +1,104 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { chooseAccount } from './account.ts';
+import { locateBinaries } from './binaries.ts';
+import { ensureCluster } from './cluster.ts';
+import { takeOwnership } from './ownership.ts';
+import { announcesReady, clearLeftover, livingPostmaster } from './postmaster.ts';
+import { findReach } from './reach.ts';
+import { startServer } from './server.ts';
+import { serverArguments } from './settings.ts';
+import { knownSocketDirectory, PORT, socketDirectory } from './socket-directory.ts';
+
+export interface EmbeddedConnection {
+  /** The folder of the unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+export interface EmbeddedPostgres {
+  readonly connection: EmbeddedConnection;
+  readonly pid: number;
+  /** Disconnects everybody, writes a checkpoint and ends. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** The folder for the cluster, the socket and the lock; made if missing. */
+  readonly dataDir: string;
+  /** Gets what the server reports about itself, a line at a time; never the text or values of a statement. */
+  readonly log?: (line: string) => void;
+  /** Called when the server ends without having been asked to. */
+  readonly onExit?: (reason: string) => void;
+  /** `false` trades durability for speed: for clusters that a test throws away. */
+  readonly durable?: boolean;
+}
+
+const DATABASE = 'castellan';
+const connectionAt = (host: string): EmbeddedConnection => ({ host, port: PORT, user: 'postgres', database: DATABASE });
+const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
+
+/** Starts the cluster in `dataDir`, makes it if need be, and owns it until `stop`. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = path.resolve(options.dataDir);
+  const cluster = clusterIn(dataDir);
+  const log = options.log ?? (() => undefined);
+  const binaries = locateBinaries();
+  mkdirSync(dataDir, { recursive: true });
+  const ownership = takeOwnership(dataDir);
+  try {
+    const account = chooseAccount(cluster);
+    const reach = findReach(account, binaries, dataDir);
+    ensureCluster(cluster, account, reach);
+    await clearLeftover(cluster, log);
+    const connection = connectionAt(socketDirectory(dataDir, account));
+    const server = await startServer({
+      program: reach.binaries.postgres,
+      args: serverArguments(cluster, connection.host, options.durable ?? true),
+      context: { account, passage: reach.passage, bound: true },
+      isReady: (pid) => announcesReady(cluster, pid),
+      log,
+      onExit: (reason) => {
+        ownership.release();
+        options.onExit?.(reason);
+      },
+    });
+    await ensureDatabase(connection).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
+    return {
+      connection,
+      pid: server.pid,
+      stop: async () => {
+        await server.stop();
+        ownership.release();
+      },
+    };
+  } catch (error) {
+    ownership.release();
+    throw error;
+  }
+}
+
+/** How to reach the cluster that another process runs in `dataDir`, if one does: for commands beside the service. */
+export function findEmbeddedPostgres(dataDir: string): EmbeddedConnection | undefined {
+  const folder = path.resolve(dataDir);
+  const host = knownSocketDirectory(folder);
+  return host && livingPostmaster(clusterIn(folder)) !== undefined ? connectionAt(host) : undefined;
+}
+
+async function ensureDatabase(connection: EmbeddedConnection): Promise<void> {
+  const client = new pg.Client({ ...connection, database: 'postgres' });
+  client.on('error', () => undefined); // an outage shows in the query
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,42 @@
+import type { OrgRole } from '../domain/identity/roles.ts';
+import type { Permission } from './permissions.ts';
+
+/** Which budget a request is counted against, before authentication (choice OP-215). */
+export type RateClass =
+  | 'admin'
+  | 'login'
+  | 'session'
+  | 'setup'
+  | 'org-login'
+  | 'recovery'
+  | 'oauth'
+  | 'scim'
+  | 'enroll'
+  | 'device'
+  | 'none';
+
+/** Who may call a route. A route without one does not compile. */
+export type Access =
+  /** No credential, or one that the handler checks itself (a password, an enrollment token). */
+  | { readonly kind: 'open'; readonly rate: RateClass }
+  /** A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-52). */
+  | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean }
+  /** An org admin's session; writes need `org_owner` and a single-use re-authentication token, in this order. */
+  | { readonly kind: 'org'; readonly roles: readonly OrgRole[] | 'any'; readonly reauth: boolean }
+  /** A device certificate. */
+  | { readonly kind: 'device' };
+
+type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
+
+export const open = (rate: RateClass): AccessOf<'open'> => ({ kind: 'open', rate });
+export const admin = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false });
+export const adminEvenUnlicensed = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: true });
+export const orgReader: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: false };
+export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
+export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
+export const device: AccessOf<'device'> = { kind: 'device' };
+
+export const rateClassOf = (access: Access): RateClass => {
+  if (access.kind === 'open') return access.rate;
+  return access.kind === 'device' ? 'device' : 'admin';
+};

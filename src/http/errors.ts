@@ -1,0 +1,64 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EventStoreUnavailable } from '../eventstore/port.ts';
+import { FailureError, invalid, notFound, tooLarge, type Failure, type FailureKind } from '../kernel/failure.ts';
+
+/** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
+const STATUS: Readonly<Record<FailureKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  tooLarge: 413,
+  limited: 429,
+  unavailable: 503,
+};
+
+export const statusOf = (failure: Failure): number => STATUS[failure.kind];
+
+/** What the framework itself refuses, in the interface's words. Anything else is our own fault: 500, and no detail. */
+function failureOf(error: FastifyError): { status: number; message: string; retryAfter?: number } {
+  if (error instanceof FailureError) {
+    const { failure } = error;
+    return {
+      status: statusOf(failure),
+      message: failure.message,
+      ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
+    };
+  }
+  if (error instanceof EventStoreUnavailable) return { status: 503, message: 'service unavailable' };
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+    case 'FST_REQ_FILE_TOO_LARGE':
+    case 'FST_FILES_LIMIT':
+    case 'FST_PARTS_LIMIT':
+    case 'FST_FIELDS_LIMIT':
+      return { status: 413, message: tooLarge().message };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_INVALID_MULTIPART_CONTENT_TYPE':
+      return { status: 415, message: 'unsupported media type' };
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return { status: 400, message: invalid('body', 'must not be empty').message };
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return { status: 400, message: invalid('body', 'is not valid JSON').message };
+    default:
+  }
+  const status = error.statusCode ?? 500;
+  if (status === 400) return { status, message: invalid('request', 'is malformed').message };
+  if (status === 404) return { status, message: notFound().message };
+  if (status === 413) return { status, message: tooLarge().message };
+  if (status === 414) return { status, message: 'address too long' };
+  if (status === 415) return { status, message: 'unsupported media type' };
+  return { status: 500, message: 'internal error' };
+}
+
+export function mapErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, message, retryAfter } = failureOf(error);
+    if (status >= 500) request.log.error({ err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+    return reply.status(status).send({ error: message });
+  });
+  app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));
+}

@@ -1,0 +1,98 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Access } from './access.ts';
+import type { AnyRoute, RouteGroup } from './route.ts';
+import { version } from '../version.ts';
+
+/** The OpenAPI 3.1 document, written from the declared routes, at `/openapi.json`, and a reference to browse at `/docs`. */
+export async function describeApi(app: FastifyInstance, groups: readonly RouteGroup[]): Promise<void> {
+  const document = openApiDocument(groups);
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } });
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(document));
+}
+
+export function openApiDocument(groups: readonly RouteGroup[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { area, routes } of groups) {
+    for (const declared of routes) {
+      (paths[declared.path] ??= {})[declared.method.toLowerCase()] = operation(area, declared);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Castellan', version, description: 'Security administration, authentication, enrollment and provisioning' },
+    tags: groups.map(({ area }) => ({ name: area })),
+    paths,
+    components: {
+      schemas: { Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } } },
+      securitySchemes: {
+        adminToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        orgToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        reAuthToken: { type: 'apiKey', in: 'header', name: 'X-ReAuth-Token' },
+        deviceCertificate: { type: 'mutualTLS' },
+      },
+    },
+  };
+}
+
+function operation(area: string, declared: AnyRoute): object {
+  const { summary, access, params, query, body, answer, consumes = 'json' } = declared;
+  const status = String(declared.status ?? (answer ? 200 : 204));
+  const media = consumes === 'multipart' ? 'multipart/form-data' : 'application/json';
+  return {
+    tags: [area],
+    summary,
+    operationId: `${declared.method.toLowerCase()}${declared.path.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    security: securityOf(access),
+    ...(access.kind === 'admin' ? { 'x-permission': access.permission } : {}),
+    parameters: [...parametersOf('path', declared.path, params), ...parametersOf('query', '', query)],
+    ...(body
+      ? {
+          requestBody: {
+            required: !body.safeParse(undefined).success && !body.safeParse({}).success,
+            content: {
+              [media]: { schema: jsonSchema(body, 'input') },
+              ...(consumes === 'json-or-form' ? { 'application/x-www-form-urlencoded': { schema: jsonSchema(body, 'input') } } : {}),
+            },
+          },
+        }
+      : {}),
+    responses: {
+      [status]: responseOf(answer),
+      default: { description: 'Refused', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+    },
+  };
+}
+
+function responseOf(answer: AnyRoute['answer']): object {
+  if (!answer) return { description: 'Done' };
+  if ('media' in answer) return { description: 'Done', content: { [answer.media]: {} } };
+  return { description: 'Done', content: { 'application/json': { schema: jsonSchema(answer, 'output') } } };
+}
+
+function securityOf(access: Access): object[] {
+  if (access.kind === 'open') return [];
+  if (access.kind === 'admin') return [{ adminToken: [] }];
+  if (access.kind === 'device') return [{ deviceCertificate: [] }];
+  return [access.reauth ? { orgToken: [], reAuthToken: [] } : { orgToken: [] }];
+}
+
+function parametersOf(place: 'path' | 'query', path: string, schema: z.ZodType | undefined): object[] {
+  const described = schema ? (jsonSchema(schema, 'input') as { properties?: Record<string, object>; required?: string[] }) : {};
+  const properties = described.properties ?? {};
+  const names = place === 'path' ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) : Object.keys(properties);
+  return names.map((name) => ({
+    name,
+    in: place,
+    required: place === 'path' || (described.required ?? []).includes(name),
+    schema: properties[name] ?? { type: 'string' },
+  }));
+}
+
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): object => {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' });
+  return described;
+};

@@ -1,0 +1,67 @@
+import type { FastifyRequest } from 'fastify';
+import { FailureError, forbidden, unauthenticated } from '../../kernel/failure.ts';
+import type { Services } from '../../services.ts';
+import type { Access } from '../access.ts';
+import { permits } from '../permissions.ts';
+import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
+import { deviceOf } from './device-identity.ts';
+
+/** Who is calling, by what the route's access profile asks for. Throws 401 or 403; answers undefined for open routes. */
+export async function authenticate(request: FastifyRequest, access: Access, services: Services): Promise<Principal | undefined> {
+  switch (access.kind) {
+    case 'open':
+      return undefined;
+    case 'admin':
+      return authenticateAdmin(request, access, services);
+    case 'org':
+      return authenticateOrgAdmin(request, access, services);
+    case 'device':
+      return authenticateDevice(request, services);
+  }
+}
+
+function bearerOf(request: FastifyRequest): string {
+  const [scheme, token, ...rest] = (request.headers.authorization ?? '').split(' ');
+  if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) throw new FailureError(unauthenticated());
+  return token;
+}
+
+async function authenticateAdmin(request: FastifyRequest, access: Extract<Access, { kind: 'admin' }>, services: Services): Promise<AdminPrincipal> {
+  const claims = await services.accessTokens.verify(bearerOf(request));
+  if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
+  const { tenantId, sessionId } = claims;
+  const live = await services.lookups.adminSession(tenantId, sessionId);
+  if (!live) throw new FailureError(unauthenticated());
+  if (!permits(live.role, access.permission)) throw new FailureError(forbidden());
+  if (!access.unlicensed) {
+    const tenant = await services.lookups.tenant(tenantId, tenantId);
+    const expiresAt = tenant?.license?.expiresAt;
+    if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license expired'));
+  }
+  return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
+}
+
+/** In this order (choice OP-146): session 401, role 403, re-authentication 403; only then is anything looked up. */
+async function authenticateOrgAdmin(request: FastifyRequest, access: Extract<Access, { kind: 'org' }>, services: Services): Promise<OrgPrincipal> {
+  const claims = await services.accessTokens.verify(bearerOf(request));
+  if (claims?.kind !== 'org') throw new FailureError(unauthenticated());
+  const { tenantId, sessionId } = claims;
+  const live = await services.lookups.orgSession(tenantId, sessionId);
+  if (!live) throw new FailureError(unauthenticated());
+  if (access.roles !== 'any' && !access.roles.includes(live.role)) throw new FailureError(forbidden());
+  if (access.reauth) await spendReauthentication(request, sessionId, services);
+  return { kind: 'org_admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
+}
+
+/** Spent as soon as the gate opens, whatever becomes of the request (choice OP-147). */
+async function spendReauthentication(request: FastifyRequest, sessionId: string, services: Services): Promise<void> {
+  const token = request.headers['x-reauth-token'];
+  const known = typeof token === 'string' ? await services.oneTimeTokens.spend('org-reauth', token) : undefined;
+  if (known?.payload['sessionId'] !== sessionId) throw new FailureError(forbidden('re-authentication required'));
+}
+
+async function authenticateDevice(request: FastifyRequest, services: Services): Promise<DevicePrincipal> {
+  const device = await deviceOf(request, services);
+  if (!device) throw new FailureError(unauthenticated());
+  return device;
+}

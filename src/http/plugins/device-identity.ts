@@ -1,0 +1,81 @@
+import type { TLSSocket } from 'node:tls';
+import type { FastifyRequest } from 'fastify';
+import { acceptsCertificate } from '../../domain/devices/device.ts';
+import { isUuid, asTenantId, type TenantId } from '../../kernel/ids.ts';
+import { readDeviceCertificate } from '../../pki/device-claims.ts';
+import { trustAuthority, verifyDeviceCertificate, type TrustedAuthority } from '../../pki/device-identity.ts';
+import type { TenantState } from '../../domain/tenants/tenant.ts';
+import type { Services } from '../../services.ts';
+import type { DevicePrincipal } from '../principal.ts';
+
+/** What a presented certificate was proved to say. Whether the device may still talk is asked anew on every request. */
+interface ProvenCertificate {
+  readonly tenantId: TenantId;
+  readonly deviceId: string;
+  readonly serialNumber: string;
+  /** Epoch milliseconds. */
+  readonly notAfter: number;
+}
+
+/** A connection's certificate cannot change while it lives: verify it once. */
+const proven = new WeakMap<object, ProvenCertificate>();
+
+/**
+ * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
+ * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
+ */
+export async function deviceOf(request: FastifyRequest, services: Services): Promise<DevicePrincipal | undefined> {
+  const certificate = await certificateOf(request, services);
+  if (!certificate || certificate.notAfter <= Date.now()) return undefined;
+  const { tenantId, deviceId, serialNumber } = certificate;
+  const device = await services.lookups.device(tenantId, deviceId);
+  if (!device || !acceptsCertificate(device, serialNumber, Date.now())) return undefined;
+  return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
+}
+
+async function certificateOf(request: FastifyRequest, services: Services): Promise<ProvenCertificate | undefined> {
+  const socket = request.raw.socket as Partial<TLSSocket> & object;
+  const known = proven.get(socket);
+  if (known) return known;
+  if (socket.encrypted) {
+    const raw = socket.getPeerCertificate?.().raw;
+    const certificate = raw && (await prove(raw, services));
+    if (certificate) proven.set(socket, certificate);
+    return certificate;
+  }
+  const header = request.headers['x-client-cert'];
+  // Fastify knows forwarded addresses only when the peer itself is a trusted proxy.
+  if (typeof header !== 'string' || !services.trustsProxy(request.socket.remoteAddress)) return undefined;
+  return prove(decodeHeader(header), services);
+}
+
+const decodeHeader = (header: string): string => {
+  try {
+    return header.length > 16_384 ? '' : decodeURIComponent(header);
+  } catch {
+    return '';
+  }
+};
+
+async function prove(presented: Buffer | string, services: Services): Promise<ProvenCertificate | undefined> {
+  const read = readDeviceCertificate(presented);
+  if ('refused' in read || !isUuid(read.claims.tenantId)) return undefined;
+  const tenantId = asTenantId(read.claims.tenantId);
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  if (!tenant) return undefined;
+  const verdict = verifyDeviceCertificate(presented, authoritiesOf(tenantId, tenant), Date.now());
+  if ('refused' in verdict) return undefined;
+  const { deviceId, serialNumber, notAfter } = verdict;
+  return { tenantId, deviceId, serialNumber, notAfter };
+}
+
+const parsed = new WeakMap<TenantState, readonly TrustedAuthority[]>();
+
+function authoritiesOf(tenantId: TenantId, tenant: TenantState): readonly TrustedAuthority[] {
+  let authorities = parsed.get(tenant);
+  if (!authorities) {
+    authorities = tenant.trustedAuthorities.map((pem) => trustAuthority(tenantId, pem));
+    parsed.set(tenant, authorities);
+  }
+  return authorities;
+}

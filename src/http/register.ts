@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { Command } from '../kernel/command.ts';
+import type { DomainEvent, Position } from '../kernel/event.ts';
+import { orThrow } from '../kernel/failure.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Query } from '../kernel/query.ts';
+import type { Services } from '../services.ts';
+import { rateClassOf } from './access.ts';
+import { authenticate } from './plugins/authentication.ts';
+import { budgetFor } from './plugins/rate-limits.ts';
+import type { Asked, IdempotentAnswers } from './plugins/idempotency.ts';
+import { actorOf, type Principal } from './principal.ts';
+import type { AnyRoute, Call } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | undefined;
+  }
+  interface FastifyContextConfig {
+    declared?: AnyRoute;
+  }
+}
+
+/** Turns a declared route into a Fastify one: budget, guard, checks, handler, answer. */
+export function registerRoute(app: FastifyInstance, declared: AnyRoute, services: Services, answers: IdempotentAnswers): void {
+  const { access, method, params, query, body, status, answer } = declared;
+  const schema: Record<string, unknown> = {};
+  if (params) schema['params'] = params;
+  if (query) schema['querystring'] = query;
+  if (body && declared.consumes !== 'multipart') schema['body'] = body;
+  const options: RouteShorthandOptions = {
+    schema,
+    config: { declared, ...budgetFor(rateClassOf(access), services.config) },
+    onRequest: async (request: FastifyRequest) => {
+      request.principal = await authenticate(request, access, services);
+    },
+  };
+  app.route({
+    method,
+    url: declared.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...options,
+    handler: async (request, reply) => {
+      const asked = method === 'POST' ? askedOf(request) : undefined;
+      const first = asked && (await answers.begin(asked));
+      if (first) return reply.status(first.status).header('idempotent-replayed', 'true').type('application/json').send(first.body);
+      try {
+        const outcome = await declared.handle(callOf(request, reply, services));
+        if (reply.sent) return reply;
+        const code = status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
+        if (asked && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
+          await answers.keep(asked, { status: code, body: JSON.stringify(outcome) });
+        }
+        return await reply.status(code).send(outcome);
+      } catch (error) {
+        if (asked) await answers.release(asked);
+        throw error;
+      }
+    },
+  });
+}
+
+/** Only callers with an identity can have keys of their own. */
+function askedOf({ headers, principal, url, body }: FastifyRequest): Asked | undefined {
+  const key = headers['idempotency-key'];
+  if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
+  return { tenantId: principal.tenantId, subjectId: principal.adminId, key, request: `${url}\n${JSON.stringify(body ?? null)}` };
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply, services: Services): Call<never, never, never, never> {
+  const { principal } = request;
+  const tenantOf = (named: TenantId | undefined): TenantId => {
+    const tenantId = named ?? principal?.tenantId;
+    if (!tenantId) throw new TypeError('an open route must name the tenant that it acts for');
+    return tenantId;
+  };
+  return {
+    params: request.params as never,
+    query: request.query as never,
+    body: request.body as never,
+    principal: principal as never,
+    services,
+    request,
+    reply,
+    run: async <Input, State, E extends DomainEvent, Needs, Facts, Result>(
+      command: Command<Input, State, E, Needs, Facts, Result>,
+      input: Input,
+      named?: TenantId,
+    ) => {
+      const issuer = {
+        tenantId: tenantOf(named),
+        actor: actorOf(principal, request.ip, request.headers['user-agent']),
+        correlationId: request.id,
+      };
+      // The ports that any command of this house needs are the ones that the executor was built with.
+      const execute = services.executor.execute.bind(services.executor) as typeof services.executor.execute<Input, State, E, unknown, Facts, Result>;
+      const executed = orThrow(await execute(command as Command<Input, State, E, unknown, Facts, Result>, input, issuer));
+      if (executed.position !== undefined) await awaitFreshness(reply, services, command.freshens ?? [], executed.position);
+      return executed;
+    },
+    ask: async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
+      await honourPosition(request, services);
+      return orThrow(await query(services.reads(tenantOf(named)), input));
+    },
+  };
+}
+
+/** Read your writes (choice OP-013): a time-out is not a failure, only a stale answer. */
+async function awaitFreshness(reply: FastifyReply, { freshness }: Services, models: readonly string[], position: Position): Promise<void> {
+  reply.header('x-log-position', position.toString());
+  if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
+}
+
+async function honourPosition({ headers }: FastifyRequest, { freshness, mainModels }: Services): Promise<void> {
+  const asked = headers['x-log-position'];
+  if (typeof asked === 'string' && /^\d{1,19}$/.test(asked)) await freshness.waitFor(mainModels, BigInt(asked));
+}

@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Command } from '../kernel/command.ts';
+import type { DomainEvent } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Query } from '../kernel/query.ts';
+import type { Executed } from '../execution/executor.ts';
+import type { Services } from '../services.ts';
+import type { Access } from './access.ts';
+import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
+
+/** The principal that an access profile guarantees. */
+export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
+  ? AdminPrincipal
+  : A extends { kind: 'org' }
+    ? OrgPrincipal
+    : A extends { kind: 'device' }
+      ? DevicePrincipal
+      : undefined;
+
+/** What a handler works with: the checked input, and the two doors to the house. */
+export interface Call<Params, QueryString, Body, P = Principal | undefined> {
+  readonly params: Params;
+  readonly query: QueryString;
+  readonly body: Body;
+  readonly principal: P;
+  readonly services: Services;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Executes a command for the caller's tenant (or a named one) and waits for the read models that it freshens. */
+  run<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    tenantId?: TenantId,
+  ): Promise<Executed<Result>>;
+  /** Asks a query as the caller's tenant (or a named one). */
+  ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** A route as data: enough to register, to guard, to document and to test it. */
+export interface Route<
+  A extends Access = Access,
+  Params extends z.ZodType | undefined = z.ZodType | undefined,
+  QueryString extends z.ZodType | undefined = z.ZodType | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+> {
+  readonly method: Method;
+  readonly path: string;
+  readonly access: A;
+  readonly summary: string;
+  readonly params?: Params;
+  readonly query?: QueryString;
+  readonly body?: Body;
+  /** `json` unless named; a multipart or form body is parsed for the handler. */
+  readonly consumes?: 'json' | 'multipart' | 'form' | 'json-or-form';
+  readonly status?: number;
+  /** The answer's schema, or its media type where it is not JSON. Undefined: no body. */
+  readonly answer?: z.ZodType | { readonly media: string };
+  readonly handle: (call: Call<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>>) => Promise<unknown>;
+}
+
+/** A route whose types have been checked where it was declared. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnyRoute = Route<any, any, any, any>;
+
+export const route = <
+  const A extends Access,
+  Params extends z.ZodType | undefined = undefined,
+  QueryString extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>(
+  declared: Route<A, Params, QueryString, Body>,
+): AnyRoute => declared;
+
+/** A bounded context's routes: the tag of its OpenAPI section and what it serves. */
+export interface RouteGroup {
+  readonly area: string;
+  readonly routes: readonly AnyRoute[];
+}

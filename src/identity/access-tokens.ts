@@ -1,0 +1,107 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
+import type { Keyring } from '../vault/keyring.ts';
+
+/** What an access token says (choice OP-023). `typ` keeps tenant and organization tokens apart. */
+const claimsSchema = z.object({
+  sub: uuid(),
+  tid: uuid(),
+  sid: uuid(),
+  typ: z.enum(['access', 'org']),
+  exp: z.number(),
+});
+
+export interface AccessClaims {
+  readonly kind: 'access' | 'org';
+  readonly tenantId: TenantId;
+  readonly subjectId: string;
+  readonly sessionId: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export const ACCESS_TOKEN_SECONDS = 15 * 60;
+const ISSUER = 'castellan';
+const MOST_REMEMBERED = 20_000;
+/** RFC 8410: an Ed25519 private key in PKCS#8 is this prefix and a 32-byte seed. */
+const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+interface SigningKey {
+  readonly id: string;
+  readonly secret: KeyObject;
+  readonly public: KeyObject;
+}
+
+/**
+ * Access tokens: EdDSA-signed JWTs of 15 minutes. The key is derived from MASTER_KEY and a generation, so every node signs
+ * alike and a rotation is one number; tokens of the generation before stay good until they expire.
+ */
+export class AccessTokens {
+  readonly #keys: readonly SigningKey[];
+  readonly #remembered = new Map<string, AccessClaims>();
+
+  constructor(keyring: Keyring, generation = 1) {
+    const generations = generation > 1 ? [generation, generation - 1] : [generation];
+    this.#keys = generations.map((number) => signingKey(keyring, number));
+  }
+
+  async issue(kind: AccessClaims['kind'], tenantId: TenantId, subjectId: string, sessionId: string, role: string): Promise<{ token: string; expiresAt: string }> {
+    const [key] = this.#keys;
+    const now = Math.floor(Date.now() / 1000);
+    const expires = now + ACCESS_TOKEN_SECONDS;
+    const token = await new SignJWT({ tid: tenantId, sid: sessionId, role, typ: kind })
+      .setProtectedHeader({ alg: 'EdDSA', kid: key!.id, typ: 'at+jwt' })
+      .setSubject(subjectId)
+      .setIssuer(ISSUER)
+      .setIssuedAt(now)
+      .setExpirationTime(expires)
+      .sign(key!.secret);
+    return { token, expiresAt: new Date(expires * 1000).toISOString() };
+  }
+
+  /** The claims of a token that this house signed and that has not expired; undefined for everything else. */
+  async verify(token: string): Promise<AccessClaims | undefined> {
+    const known = this.#remembered.get(token);
+    if (known) return known.expiresAt > Date.now() ? known : undefined;
+    if (token.length > 2_048) return undefined;
+    try {
+      const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
+        algorithms: ['EdDSA'],
+        typ: 'at+jwt',
+        issuer: ISSUER,
+      });
+      const claims = claimsSchema.parse(payload);
+      const verified: AccessClaims = {
+        kind: claims.typ,
+        tenantId: asTenantId(claims.tid),
+        subjectId: claims.sub,
+        sessionId: claims.sid,
+        expiresAt: claims.exp * 1000,
+      };
+      this.#remember(token, verified);
+      return verified;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #keyOf(id: string | undefined): KeyObject {
+    const key = this.#keys.find((candidate) => candidate.id === id);
+    if (!key) throw new Error('unknown key');
+    return key.public;
+  }
+
+  /** A signature that was good once stays good: a second look costs a map read. */
+  #remember(token: string, claims: AccessClaims): void {
+    if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
+    this.#remembered.set(token, claims);
+  }
+}
+
+function signingKey(keyring: Keyring, generation: number): SigningKey {
+  const seed = keyring.key(`token-signing/${generation}`);
+  const secret = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  return { id: `g${generation}`, secret, public: createPublicKey(secret) };
+}

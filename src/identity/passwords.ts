@@ -1,0 +1,65 @@
+import argon2 from 'argon2';
+import { randomInt } from 'node:crypto';
+
+/** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
+export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+/** A login storm may use this many threads of libuv's pool; the rest waits its turn, so other work goes on. */
+const AT_ONCE = 2;
+const MOST_WAITING = 256;
+
+export class PasswordsBusy extends Error {
+  constructor() {
+    super('too many password checks are waiting');
+    this.name = 'PasswordsBusy';
+  }
+}
+
+/** Slow on purpose, bounded on purpose. */
+export class Passwords {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  #decoy: Promise<string> | undefined;
+
+  hash(password: string): Promise<string> {
+    return this.#inTurn(() => argon2.hash(password, ARGON2));
+  }
+
+  verify(hash: string, password: string): Promise<boolean> {
+    return this.#inTurn(() => argon2.verify(hash, password));
+  }
+
+  /** What an unknown account costs: the same as a known one. Always false. */
+  async verifyNobody(password: string): Promise<boolean> {
+    this.#decoy ??= this.hash(randomPassword());
+    await this.verify(await this.#decoy, password);
+    return false;
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= AT_ONCE) {
+      if (this.#waiting.length >= MOST_WAITING) throw new PasswordsBusy();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+}
+
+const CLASSES = ['ABCDEFGHJKLMNPQRSTUVWXYZ', 'abcdefghijkmnopqrstuvwxyz', '23456789', '!#%*+-=?@'] as const;
+
+/** 20 characters with all four classes, about 115 bits, without look-alikes: shown once and typed by a person. */
+export function randomPassword(): string {
+  const pick = (alphabet: string) => alphabet[randomInt(alphabet.length)]!;
+  const characters = [...CLASSES.map(pick), ...Array.from({ length: 16 }, () => pick(CLASSES.join('')))];
+  for (let last = characters.length - 1; last > 0; last -= 1) {
+    const other = randomInt(last + 1);
+    [characters[last], characters[other]] = [characters[other]!, characters[last]!];
+  }
+  return characters.join('');
+}

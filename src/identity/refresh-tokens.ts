@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { asTenant } from '../database/tenant-scope.ts';
+import { asTenantId, isUuid, type TenantId } from '../kernel/ids.ts';
+
+export type Redeemed =
+  | { readonly kind: 'rotated'; readonly sessionId: string; readonly subjectId: string; readonly next: string }
+  /** A token that was spent before: somebody has a copy. The whole family must go. */
+  | { readonly kind: 'reused'; readonly sessionId: string; readonly subjectId: string }
+  | { readonly kind: 'unknown' };
+
+/** A client whose answer was lost may ask once more this soon without being taken for a thief (choice OP-023). */
+const GRACE_SECONDS = 10;
+
+export interface RefreshLifetime {
+  readonly idleSeconds: number;
+  readonly absoluteSeconds: number;
+}
+export const ADMIN_LIFETIME: RefreshLifetime = { idleSeconds: 7 * 86_400, absoluteSeconds: 30 * 86_400 };
+export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteSeconds: 8 * 3_600 };
+
+/**
+ * Opaque refresh tokens, stored as digests, spent by one atomic statement. The tenant's id stands in the token, so that
+ * the look-up runs under that tenant's row-level security; a forged tenant finds nothing.
+ */
+export class RefreshTokens {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
+    return asTenant(this.#pool, tenantId, (client) => insert(client, tenantId, sessionId, subjectId, lifetime, new Date()));
+  }
+
+  async redeem(token: string, lifetimeOf: (tenantId: TenantId) => RefreshLifetime): Promise<Redeemed & { tenantId?: TenantId }> {
+    const tenantId = tenantOf(token);
+    if (!tenantId) return { kind: 'unknown' };
+    return asTenant(this.#pool, tenantId, async (client) => {
+      const digest = digestOf(token);
+      const { rows } = await client.query<SpentRow>(SPEND, [tenantId, digest]);
+      const [row] = rows;
+      if (!row) return { kind: 'unknown' };
+      const { session_id: sessionId, subject_id: subjectId } = row;
+      if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
+      const started = new Date(row.started_at);
+      const next = await insert(client, tenantId, sessionId, subjectId, lifetimeOf(tenantId), started);
+      return { kind: 'rotated', sessionId, subjectId, next, tenantId };
+    });
+  }
+
+  async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
+    await asTenant(this.#pool, tenantId, (client) =>
+      client.query('delete from refresh_tokens where tenant_id = $1 and session_id = $2', [tenantId, sessionId]),
+    );
+  }
+}
+
+interface SpentRow {
+  session_id: string;
+  subject_id: string;
+  fresh: boolean;
+  within_grace: boolean;
+  started_at: string;
+}
+
+/** The row lock makes racing redeemers take turns: the first finds it fresh, the others find it spent a moment ago. */
+const SPEND = `
+  with known as (
+    select digest, session_id, subject_id, spent_at from refresh_tokens
+     where tenant_id = $1 and digest = $2 and expires_at > now() for update
+  ), spent as (
+    update refresh_tokens r set spent_at = now() from known where r.tenant_id = $1 and r.digest = known.digest and known.spent_at is null
+  )
+  select k.session_id, k.subject_id, k.spent_at is null as fresh,
+         coalesce(k.spent_at > now() - interval '${GRACE_SECONDS} seconds', false)
+           -- Only the direct parent of the newest token has this grace.
+           and not exists (select from refresh_tokens c where c.tenant_id = $1 and c.session_id = k.session_id
+                            and c.spent_at is not null and c.spent_at > k.spent_at) as within_grace,
+         (select min(issued_at) from refresh_tokens f where f.tenant_id = $1 and f.session_id = k.session_id) as started_at
+    from known k`;
+
+async function insert(client: pg.PoolClient, tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime, started: Date): Promise<string> {
+  const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
+  const idle = Date.now() + lifetime.idleSeconds * 1000;
+  const absolute = started.getTime() + lifetime.absoluteSeconds * 1000;
+  await client.query(
+    `insert into refresh_tokens (tenant_id, digest, session_id, subject_id, issued_at, expires_at) values ($1, $2, $3, $4, now(), $5)`,
+    [tenantId, digestOf(token), sessionId, subjectId, new Date(Math.min(idle, absolute))],
+  );
+  return token;
+}
+
+/** 256 random bits need no slow hash. */
+const digestOf = (token: string) => createHash('sha256').update(token).digest();
+
+export function tenantOf(token: string): TenantId | undefined {
+  const [head, secret, ...rest] = token.split('.');
+  if (!head || !secret || rest.length > 0 || token.length > 200) return undefined;
+  const hex = Buffer.from(head, 'base64url').toString('hex');
+  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return isUuid(id) ? asTenantId(id) : undefined;
+}

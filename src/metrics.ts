@@ -1,0 +1,5 @@
+import { Registry, collectDefaultMetrics } from 'prom-client';
+
+/** The one Prometheus registry of the process. */
+export const registry = new Registry();
+collectDefaultMetrics({ register: registry, prefix: 'castellan_' });

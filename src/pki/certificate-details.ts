@@ -1,0 +1,33 @@
+import { X509Certificate, hash } from 'node:crypto';
+import type { Certificate } from './certificate.ts';
+
+/** What status pages show of a certificate. */
+export interface CertificateDetails {
+  /** `O=Acme, CN=Acme CA`: in the certificate's order, values escaped as in RFC 4514. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** Upper-case hex. */
+  readonly serialNumber: string;
+  /** Epoch milliseconds. */
+  readonly notBefore: number;
+  readonly expiresAt: number;
+  /** SHA-256 of the whole certificate, lower-case hex. */
+  readonly fingerprintSha256: string;
+}
+
+export const fingerprint = (der: Buffer): string => hash('sha256', der, 'hex');
+
+// Node writes one attribute a line and escapes what values contain, line ends and commas included.
+const oneLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ');
+
+export function describeCertificate(certificate: Certificate): CertificateDetails {
+  const { subject, issuer } = new X509Certificate(certificate.der);
+  return {
+    subject: oneLine(subject),
+    issuer: oneLine(issuer),
+    serialNumber: certificate.serialNumber,
+    notBefore: certificate.notBefore,
+    expiresAt: certificate.notAfter,
+    fingerprintSha256: fingerprint(certificate.der),
+  };
+}

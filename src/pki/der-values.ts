@@ -1,0 +1,62 @@
+import { DerError, TAG } from './der-reader.ts';
+import type { Element } from './der-reader.ts';
+
+/** An object identifier as the hex of its content: compared octet by octet, no arc is ever rounded. */
+export const readObjectIdentifier = (element: Element): string => element.content.toString('hex');
+
+export function readBoolean(element: Element): boolean {
+  const value = element.content.length === 1 ? element.content[0] : undefined;
+  if (value !== 0x00 && value !== 0xff) throw new DerError('boolean');
+  return value === 0xff;
+}
+
+/** A non-negative INTEGER as upper-case hex of whole octets without leading zero ones, as openssl and Node print serials. */
+export function readUnsigned(element: Element): string {
+  const [first, second] = element.content;
+  if (first === undefined || first >= 0x80) throw new DerError('integer is empty or negative');
+  if (first === 0 && second !== undefined && second < 0x80) throw new DerError('integer is not minimal');
+  const digits = first === 0 && second !== undefined ? element.content.subarray(1) : element.content;
+  return digits.toString('hex').toUpperCase();
+}
+
+/** A BIT STRING of whole octets: keys and signatures. */
+export function readOctetsOfBits(element: Element): Buffer {
+  if (element.content.length < 2 || element.content[0] !== 0) throw new DerError('bit string');
+  return element.content.subarray(1);
+}
+
+/** A BIT STRING of named flags; bit 0 is the first octet's high bit. */
+export function readFlags(element: Element): (bit: number) => boolean {
+  const unused = element.content[0];
+  if (unused === undefined || unused > 7 || (unused > 0 && element.content.length < 2)) throw new DerError('bit string');
+  const flags = element.content.subarray(1);
+  return (bit) => ((flags[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0;
+}
+
+/** Text of a UTF8String or PrintableString; octets that are not UTF-8 are refused rather than replaced. */
+export function readText(element: Element): string {
+  if (element.tag !== TAG.utf8String && element.tag !== TAG.printableString) throw new DerError('string type');
+  const text = element.content.toString('utf8');
+  if (!Buffer.from(text, 'utf8').equals(element.content)) throw new DerError('string is not UTF-8');
+  return text;
+}
+
+const TIMES = {
+  [TAG.utcTime]: /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/,
+  [TAG.generalizedTime]: /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/,
+};
+
+/** Epoch milliseconds of either Time form (RFC 5280 §4.1.2.5): UTC, to the second, a date that exists. */
+export function readTime(element: Element): number {
+  const pattern = element.tag === TAG.utcTime || element.tag === TAG.generalizedTime ? TIMES[element.tag] : undefined;
+  const parts = pattern?.exec(element.content.toString('latin1'));
+  if (!parts) throw new DerError('time');
+  const [written = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1).map(Number);
+  const century = element.tag === TAG.generalizedTime ? 0 : written >= 50 ? 1900 : 2000;
+  const epochMs = Date.UTC(century + written, month - 1, day, hour, minute, second);
+  const spelled = `${month}-${day} ${hour}:${minute}:${second}`;
+  const date = new Date(epochMs);
+  const meant = `${date.getUTCMonth() + 1}-${date.getUTCDate()} ${date.getUTCHours()}:${date.getUTCMinutes()}:${date.getUTCSeconds()}`;
+  if (spelled !== meant || (element.tag === TAG.generalizedTime && written < 1000)) throw new DerError('time');
+  return epochMs;
+}

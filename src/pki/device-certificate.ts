@@ -1,0 +1,70 @@
+import { unavailable } from '../kernel/failure.ts';
+import type { Failure } from '../kernel/failure.ts';
+import { asTenantId, isUuid } from '../kernel/ids.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import { fingerprint } from './certificate-details.ts';
+import { signed } from './certificate-writing.ts';
+import { deviceLayout } from './device-layout.ts';
+import type { Issuer } from './issuer.ts';
+import { keyIdentifierOfPoint } from './key-identifier.ts';
+import { generateKeyPair } from './key-pair.ts';
+import { pem } from './pem.ts';
+import { freshSerialNumber, serialText } from './serial-number.ts';
+import { isCurrent, timeElement, validityFrom } from './validity.ts';
+
+export interface DeviceCertificateRequest {
+  readonly tenantId: TenantId;
+  /** A UUID. */
+  readonly deviceId: string;
+  /** When it is issued, epoch milliseconds; the certificate itself begins `CLOCK_SKEW_MS` earlier. */
+  readonly notBefore: number;
+  /** When it should end; it ends with its authority at the latest. */
+  readonly notAfter: number;
+}
+
+export interface DeviceCertificate {
+  readonly certificatePem: string;
+  /** PKCS#8, not encrypted: for the device, once; not to be kept. */
+  readonly privateKeyPem: string;
+  /** Upper-case hex. What revocation goes by. */
+  readonly serialNumber: string;
+  /** Epoch milliseconds on whole seconds: exactly what the certificate says. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Lower-case hex. */
+  readonly fingerprintSha256: string;
+}
+
+/**
+ * A fresh P-256 key and a certificate that says whose it is: CN = deviceId, O = tenantId, both again as a URI in subjectAltName,
+ * for TLS clients only. Fails as `unavailable` outside the authority's own validity; a malformed id is a TypeError.
+ */
+export function issueDeviceCertificate(issuer: Issuer, request: DeviceCertificateRequest): DeviceCertificate | Failure {
+  if (!isUuid(request.deviceId)) throw new TypeError('a device id is a UUID');
+  if (!isCurrent(issuer.certificate, request.notBefore)) return unavailable('the certificate authority is not valid at this time');
+  const asked = validityFrom(request.notBefore, request.notAfter);
+  const notBefore = Math.max(asked.notBefore, issuer.certificate.notBefore);
+  const notAfter = Math.min(asked.notAfter, issuer.certificate.notAfter);
+
+  const [from, until] = [timeElement(notBefore), timeElement(notAfter)];
+  const { publicPoint, privateKeyPem } = generateKeyPair();
+  const serial = freshSerialNumber();
+  const toBeSigned = deviceLayout(issuer, from, until)({
+    serial,
+    notBefore: from.content,
+    notAfter: until.content,
+    tenantId: Buffer.from(asTenantId(request.tenantId), 'latin1'),
+    deviceId: Buffer.from(request.deviceId.toLowerCase(), 'latin1'),
+    publicPoint,
+    keyIdentifier: keyIdentifierOfPoint(publicPoint),
+  });
+  const der = signed(issuer, toBeSigned);
+  return {
+    certificatePem: pem('CERTIFICATE', der),
+    privateKeyPem,
+    serialNumber: serialText(serial),
+    notBefore,
+    notAfter,
+    fingerprintSha256: fingerprint(der),
+  };
+}

@@ -1,0 +1,73 @@
+import { createPublicKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import type { TenantId } from '../kernel/ids.ts';
+import { readCertificate } from './certificate.ts';
+import type { Certificate } from './certificate.ts';
+import { readDeviceCertificate, refuse } from './device-claims.ts';
+import type { DeviceClaims, DeviceRefusal } from './device-claims.ts';
+import { firstCertificate } from './pem.ts';
+import { signatureVerifies, trustedAlgorithm } from './signature-algorithm.ts';
+import { isCurrent } from './validity.ts';
+import type { Validity } from './validity.ts';
+
+/** What a presented certificate (PEM or DER) says of itself, unproved: enough to look up the tenant's authorities. Never throws. */
+export function readDeviceClaims(presented: string | Uint8Array): DeviceClaims | undefined {
+  const read = readDeviceCertificate(presented);
+  return 'refused' in read ? undefined : read.claims;
+}
+
+/** An authority that a tenant has or had. It vouches for devices of that tenant only. */
+export interface TrustedAuthority extends Validity {
+  readonly tenantId: TenantId;
+  /** The authority's name, DER. */
+  readonly name: Buffer;
+  readonly publicKey: KeyObject;
+}
+
+/** Takes the certificate of a CA that was accepted earlier (the first of the PEM); throws on any other. Keep what it answers. */
+export function trustAuthority(tenantId: TenantId, certificatePem: string): TrustedAuthority {
+  const { subject, publicKey, notBefore, notAfter } = readCertificate(firstCertificate(certificatePem));
+  return {
+    tenantId,
+    name: subject.der,
+    publicKey: createPublicKey({ key: publicKey, format: 'der', type: 'spki' }),
+    notBefore,
+    notAfter,
+  };
+}
+
+/**
+ * Claims that an authority of their own tenant has signed and that hold now. Whether they are revoked is for the caller to ask, by
+ * `serialNumber`: an ECDSA signature has a second valid spelling, so one certificate can show two fingerprints.
+ */
+export interface DeviceIdentity extends DeviceClaims {
+  readonly verified: true;
+}
+
+function verifies({ signatureAlgorithm, tbs, signature }: Certificate, { publicKey }: TrustedAuthority): boolean {
+  const algorithm = trustedAlgorithm(signatureAlgorithm);
+  return algorithm !== undefined && signatureVerifies(algorithm, publicKey, tbs, signature);
+}
+
+/**
+ * Decides who a presented certificate (PEM or DER) speaks for, at `now` (epoch milliseconds). The TLS layer has proved that the
+ * peer holds the key; this proves that the tenant named in the certificate gave it. Never throws on what a peer can send.
+ */
+export function verifyDeviceCertificate(
+  presented: string | Uint8Array,
+  authorities: readonly TrustedAuthority[],
+  now: number,
+): DeviceIdentity | DeviceRefusal {
+  const read = readDeviceCertificate(presented);
+  if ('refused' in read) return read;
+  const { claims, certificate } = read;
+  const candidates = authorities.filter(
+    ({ tenantId, name }) => tenantId === claims.tenantId && name.equals(certificate.issuer.der),
+  );
+  if (candidates.length === 0) return refuse('unknown authority');
+  const authority = candidates.find((candidate) => verifies(certificate, candidate));
+  if (!authority) return refuse('bad signature');
+  if (now < claims.notBefore) return refuse('not yet valid');
+  if (!isCurrent(claims, now) || !isCurrent(authority, now)) return refuse('expired');
+  return { ...claims, verified: true };
+}

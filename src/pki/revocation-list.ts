@@ -1,0 +1,84 @@
+import { unavailable } from '../kernel/failure.ts';
+import type { Failure } from '../kernel/failure.ts';
+import { algorithmIdentifier, signed } from './certificate-writing.ts';
+import { embed, encode, enumerated, explicit, integer, sequence, time } from './der.ts';
+import type { Node } from './der.ts';
+import { permitsUsage } from './extension-reading.ts';
+import { KEY_USAGE, authorityKeyIdentifier, crlNumber, reasonCode } from './extension-writing.ts';
+import type { Issuer } from './issuer.ts';
+import { pem } from './pem.ts';
+
+/** CRLReason of RFC 5280 §5.3.1, where a device can have it. */
+const REASONS = {
+  keyCompromise: 1,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+  privilegeWithdrawn: 9,
+} as const;
+export type RevocationReason = keyof typeof REASONS;
+
+export interface RevokedCertificate {
+  /** Hex, as a certificate's `serialNumber` has it. */
+  readonly serialNumber: string;
+  /** Epoch milliseconds. */
+  readonly revokedAt: number;
+  /** Left out where nobody gave one. */
+  readonly reason?: RevocationReason;
+}
+
+export interface RevocationListRequest {
+  /** Epoch milliseconds. */
+  readonly thisUpdate: number;
+  readonly nextUpdate: number;
+  /** Rises with every list of an authority. */
+  readonly number: bigint | number;
+}
+
+export interface RevocationList {
+  readonly der: Buffer;
+  readonly pem: string;
+}
+
+const SERIAL = /^(?:[0-9A-Fa-f]{2}){1,20}$/;
+const VERSION_2 = integer(Uint8Array.of(1));
+
+function magnitude(number: bigint | number): Buffer {
+  const digits = BigInt(number).toString(16);
+  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+}
+
+function entry({ serialNumber, revokedAt, reason }: RevokedCertificate): Node {
+  if (!SERIAL.test(serialNumber)) throw new TypeError('a serial number is 1 to 20 octets of hex');
+  const serial = integer(Buffer.from(serialNumber, 'hex'));
+  return reason === undefined
+    ? sequence(serial, time(revokedAt))
+    : sequence(serial, time(revokedAt), sequence(reasonCode(enumerated(REASONS[reason]))));
+}
+
+/**
+ * A complete list, version 2 (RFC 5280 §5), of everything that this authority revoked; one entry a serial number.
+ * Fails as `unavailable` for an authority whose keyUsage does not let it sign lists.
+ */
+export function issueRevocationList(
+  issuer: Issuer,
+  entries: readonly RevokedCertificate[],
+  { thisUpdate, nextUpdate, number }: RevocationListRequest,
+): RevocationList | Failure {
+  if (!permitsUsage(issuer.certificate, KEY_USAGE.cRLSign)) {
+    return unavailable('the certificate authority may not sign revocation lists');
+  }
+  if (!(nextUpdate > thisUpdate)) throw new RangeError('a revocation list must end after it begins');
+  const toBeSigned = sequence(
+    VERSION_2,
+    algorithmIdentifier(issuer.algorithm),
+    embed(issuer.certificate.subject),
+    time(thisUpdate),
+    time(nextUpdate),
+    // An empty list has no revokedCertificates at all (§5.1.2.6).
+    ...(entries.length > 0 ? [sequence(...entries.map(entry))] : []),
+    explicit(0, sequence(authorityKeyIdentifier(issuer.keyIdentifier), crlNumber(magnitude(number)))),
+  );
+  const der = signed(issuer, encode(toBeSigned));
+  return { der, pem: pem('X509 CRL', der) };
+}

@@ -1,0 +1,37 @@
+import { invalid, isFailure } from '../kernel/failure.ts';
+import type { Failure } from '../kernel/failure.ts';
+import type { Authority } from './authority.ts';
+import { ifReadable } from './certificate.ts';
+import type { Certificate } from './certificate.ts';
+import { describeCertificate } from './certificate-details.ts';
+import { isAuthority, permitsPurpose, permitsUsage } from './extension-reading.ts';
+import { KEY_USAGE } from './extension-writing.ts';
+import { OID } from './object-identifiers.ts';
+import { isSignedBy, readCertificates, readPair } from './uploaded-pair.ts';
+
+function whyNoAuthority(certificate: Certificate): string | undefined {
+  if (!isAuthority(certificate)) return 'is not a CA certificate';
+  if (!permitsUsage(certificate, KEY_USAGE.keyCertSign)) return 'keyUsage does not include keyCertSign';
+  if (!permitsPurpose(certificate, OID.clientAuth)) return 'extendedKeyUsage does not include clientAuth';
+  return undefined;
+}
+
+/**
+ * Judges a CA that an administrator brings: PEM of at most 64 KiB each, at `now` (epoch milliseconds). A root must verify under its own
+ * key; an intermediate must be followed by the certificate of its issuer, so that a damaged one is not taken on trust.
+ * Answers the CA in normal form (certificates only, key as PKCS#8), or the first reason against it.
+ */
+export function inspectAuthority(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure {
+  const certificates = readCertificates('certificate', certificatePem);
+  if (isFailure(certificates)) return certificates;
+  const [own, issuer] = certificates;
+  const reason = ifReadable(() => whyNoAuthority(own.fields) ?? '') ?? 'has unreadable extensions';
+  if (reason) return invalid('certificate', reason);
+  if (!issuer && !isSignedBy(own, own)) {
+    return invalid('certificate', 'is not self-signed, or damaged; append the certificate of its issuer');
+  }
+  const pair = readPair(certificates, privateKeyPem, now);
+  if (isFailure(pair)) return pair;
+  const { certificatePem: normalPem, privateKeyPem: normalKey } = pair;
+  return { ...describeCertificate(own.fields), certificatePem: normalPem, privateKeyPem: normalKey };
+}

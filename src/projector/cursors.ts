@@ -1,0 +1,134 @@
+import type pg from 'pg';
+import type { Position } from '../kernel/event.ts';
+import type { Lane } from '../kernel/read-model.ts';
+import { transaction } from '../database/database.ts';
+
+/** How far one version of a read model or reaction has come, and who may move it. */
+export interface Cursor {
+  readonly name: string;
+  readonly version: number;
+  readonly generation: number;
+  readonly lane: Lane;
+  readonly kind: 'model' | 'reaction';
+  readonly state: 'filling' | 'live' | 'halted' | 'retired';
+  readonly position: Position;
+  readonly epoch: bigint;
+}
+
+/** Somebody else holds the lease now, or an operator changed the cursor: this holder's work must not commit. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('the lease on a cursor was lost');
+    this.name = 'LeaseLost';
+  }
+}
+
+const LEASE_SECONDS = 5;
+
+interface CursorRow {
+  name: string;
+  version: number;
+  generation: number;
+  lane: Lane;
+  kind: 'model' | 'reaction';
+  state: Cursor['state'];
+  position: string;
+  epoch: string;
+}
+
+const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text';
+
+const cursorOf = (row: CursorRow): Cursor => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
+
+/** The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the present epoch can move. */
+export class Cursors {
+  readonly #pool: pg.Pool;
+  readonly owner: string;
+
+  constructor(pool: pg.Pool, owner: string) {
+    this.#pool = pool;
+    this.owner = owner;
+  }
+
+  async all(): Promise<Cursor[]> {
+    const { rows } = await this.#pool.query<CursorRow>(`select ${COLUMNS} from cursors order by name, version, generation`);
+    return rows.map(cursorOf);
+  }
+
+  /** Makes a cursor where none stands. `prepare` runs in the same transaction, only for the one who made it. */
+  async ensure(
+    cursor: Pick<Cursor, 'name' | 'version' | 'generation' | 'lane' | 'kind' | 'state' | 'position'>,
+    prepare: (client: pg.PoolClient) => Promise<void>,
+  ): Promise<boolean> {
+    return transaction(this.#pool, async (client) => {
+      await client.query(`select pg_advisory_xact_lock(hashtextextended('castellan/cursors', 0))`);
+      const { rowCount } = await client.query(
+        `insert into cursors (name, version, generation, lane, kind, state, position, filled_from)
+         values ($1, $2, $3, $4, $5, $6, $7, $7) on conflict do nothing`,
+        [cursor.name, cursor.version, cursor.generation, cursor.lane, cursor.kind, cursor.state, String(cursor.position)],
+      );
+      if (rowCount === 1) await prepare(client);
+      return rowCount === 1;
+    });
+  }
+
+  /**
+   * Takes the leases of these cursors that are free (or, for the only process on a data directory, all of them), each
+   * with a raised epoch. Answers what is held now.
+   */
+  async acquire(keys: readonly Pick<Cursor, 'name' | 'version'>[], states: readonly Cursor['state'][], seize: boolean): Promise<Cursor[]> {
+    const { rows } = await this.#pool.query<CursorRow>(
+      `update cursors c set epoch = epoch + 1, owner = $1, leased_until = now() + make_interval(secs => $2)
+         from json_to_recordset($3::json) as k(name text, version int)
+        where c.name = k.name and c.version = k.version and c.state = any($4)
+          and ($5 or c.leased_until < now() or c.owner = $1)
+       returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text`,
+      [this.owner, LEASE_SECONDS, JSON.stringify(keys), states, seize],
+    );
+    return rows.map(cursorOf);
+  }
+
+  /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held. */
+  async advance(client: pg.PoolClient, moved: readonly { cursor: Cursor; to: Position }[]): Promise<void> {
+    const rows = moved.map(({ cursor, to }) => ({
+      name: cursor.name,
+      version: cursor.version,
+      generation: cursor.generation,
+      epoch: String(cursor.epoch),
+      state: cursor.state,
+      position: String(to),
+    }));
+    const { rowCount } = await client.query({
+      name: 'advance-cursors',
+      text: `update cursors c set position = m.position, leased_until = now() + make_interval(secs => $2), updated_at = now()
+               from json_to_recordset($1::json) as m(name text, version int, generation int, epoch bigint, state text, position bigint)
+              where c.name = m.name and c.version = m.version and c.generation = m.generation
+                and c.epoch = m.epoch and c.state = m.state`,
+      values: [JSON.stringify(rows), LEASE_SECONDS],
+    });
+    if (rowCount !== rows.length) throw new LeaseLost();
+  }
+
+  /** Keeps leases alive while there is nothing to do. */
+  async renew(held: readonly Cursor[]): Promise<void> {
+    await transaction(this.#pool, (client) =>
+      this.advance(client, held.map((cursor) => ({ cursor, to: cursor.position }))),
+    );
+  }
+
+  async setState(cursor: Cursor, state: Cursor['state'], failure: string | null = null): Promise<void> {
+    await this.#pool.query(
+      'update cursors set state = $4, failure = $5 where name = $1 and version = $2 and generation = $3',
+      [cursor.name, cursor.version, cursor.generation, state, failure],
+    );
+  }
+
+  /** Gives leases back, so that another process need not wait for them to run out. */
+  async release(held: readonly Cursor[]): Promise<void> {
+    await this.#pool.query(
+      `update cursors c set leased_until = '-infinity' from json_to_recordset($1::json) as k(name text, version int, generation int)
+        where c.name = k.name and c.version = k.version and c.generation = k.generation and c.owner = $2`,
+      [JSON.stringify(held.map(({ name, version, generation }) => ({ name, version, generation }))), this.owner],
+    );
+  }
+}

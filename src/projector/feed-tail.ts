@@ -1,0 +1,179 @@
+import type { Logger } from 'pino';
+import type { Position, Recorded } from '../kernel/event.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { EventStore, FeedHint, StoredEvent } from '../eventstore/port.ts';
+
+/** A stretch of the feed: everything after the position that was asked for, up to and including `position`. */
+export interface Slice {
+  readonly events: readonly StoredEvent[];
+  readonly position: Position;
+}
+
+/** A position is missing from a store whose positions have no gaps. Nobody guesses: the tail stops and says so. */
+export class FeedGapError extends Error {
+  constructor(after: Position, found: Position) {
+    super(`the feed jumps from ${after} to ${found}`);
+    this.name = 'FeedGapError';
+  }
+}
+
+const REMEMBERED = 20_000;
+/** A hint may outrun the answer to the append that it tells of; this long it is given the chance to catch up. */
+const GRACE_MS = 5;
+
+/**
+ * The newest stretch of the feed, kept in memory for all followers of this process: it grows by what the process appended
+ * itself and by what it reads when it is told, or suspects, that others appended.
+ */
+export class FeedTail {
+  readonly #store: EventStore;
+  readonly #codec: EventCodec;
+  readonly #log: Logger;
+  readonly #decoded = new WeakMap<StoredEvent, Recorded | null>();
+  #recent: StoredEvent[] = [];
+  #from: Position;
+  #to: Position;
+  #suspect = true;
+  #reading: Promise<void> | undefined;
+  #waiters = new Set<() => void>();
+  readonly #unsubscribe: () => void;
+
+  /** Begins at the store's present end; followers that are further behind read the store themselves. */
+  static async open(store: EventStore, codec: EventCodec, log: Logger): Promise<FeedTail> {
+    return new FeedTail(store, codec, log, await store.head());
+  }
+
+  private constructor(store: EventStore, codec: EventCodec, log: Logger, head: Position) {
+    this.#store = store;
+    this.#codec = codec;
+    this.#log = log;
+    this.#from = head;
+    this.#to = head;
+    this.#unsubscribe = store.onGrowth((hint) => this.#hear(hint));
+  }
+
+  /** The newest position that this process knows of. */
+  get head(): Position {
+    return this.#to;
+  }
+
+  /** The next events after a position, at most `limit`; none when the feed ends there. */
+  async read(after: Position, limit: number): Promise<Slice> {
+    if (after < this.#from) return this.#readStore(after, limit);
+    if (after >= this.#to && this.#suspect) await this.#readOn(limit);
+    return this.#slice(after, limit);
+  }
+
+  /** Resolves when the feed may have grown past `after`, or after `patience` milliseconds. */
+  async wait(after: Position, patience: number, signal?: AbortSignal): Promise<void> {
+    if (after < this.#to || signal?.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        this.#waiters.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#suspect = true;
+        done();
+      }, patience);
+      signal?.addEventListener('abort', done);
+      this.#waiters.add(done);
+    });
+  }
+
+  /** Opened and validated events, each decoded once however many followers want it. */
+  async decode(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
+    const missing = stored.filter((event) => !this.#decoded.has(event));
+    if (missing.length > 0) {
+      const fresh = await this.#codec.decode(missing);
+      missing.forEach((event, index) => this.#decoded.set(event, fresh[index] ?? null));
+    }
+    return stored.map((event) => this.#decoded.get(event) ?? undefined);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    for (const wake of this.#waiters) wake();
+  }
+
+  #hear(hint?: FeedHint): void {
+    const [first] = hint?.events ?? [];
+    if (first && this.#store.gapless && first.position === this.#to + 1n) {
+      this.#extend(hint!.events!, hint!.events!.at(-1)!.position);
+    } else if (hint?.head !== undefined && !hint.events) {
+      if (hint.head > this.#to) setTimeout(() => hint.head! > this.#to && this.#suspectGrowth(), GRACE_MS).unref();
+    } else {
+      this.#suspectGrowth();
+    }
+  }
+
+  #suspectGrowth(): void {
+    this.#suspect = true;
+    for (const wake of this.#waiters) wake();
+  }
+
+  async #readOn(limit: number): Promise<void> {
+    this.#reading ??= (async () => {
+      try {
+        this.#suspect = false;
+        const from = this.#to;
+        const slice = await this.#readStore(from, limit);
+        // A hint may have brought the same events in the meantime.
+        const news = slice.events.filter((event) => event.position > this.#to);
+        if (slice.events.length >= limit) this.#suspect = true;
+        if (slice.position > this.#to) this.#extend(news, slice.position);
+      } catch (error) {
+        this.#suspect = true;
+        throw error;
+      } finally {
+        this.#reading = undefined;
+      }
+    })();
+    await this.#reading;
+  }
+
+  async #readStore(after: Position, limit: number): Promise<Slice> {
+    const page = await this.#store.readFeed(after, limit);
+    if (this.#store.gapless) this.#assertContiguous(after, page.events);
+    return page;
+  }
+
+  #assertContiguous(after: Position, events: readonly StoredEvent[]): void {
+    let last = after;
+    for (const { position } of events) {
+      if (position !== last + 1n) {
+        const gap = new FeedGapError(last, position);
+        this.#log.fatal({ after: String(last), found: String(position) }, gap.message);
+        throw gap;
+      }
+      last = position;
+    }
+  }
+
+  #extend(events: readonly StoredEvent[], to: Position): void {
+    this.#recent.push(...events);
+    this.#to = to;
+    if (this.#recent.length > 2 * REMEMBERED) {
+      this.#recent = this.#recent.slice(-REMEMBERED);
+      // What comes after this position is still remembered.
+      this.#from = this.#recent[0]!.position - 1n;
+    }
+    for (const wake of this.#waiters) wake();
+  }
+
+  #slice(after: Position, limit: number): Slice {
+    const events = this.#recent;
+    let low = 0;
+    let high = events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (events[middle]!.position > after) high = middle;
+      else low = middle + 1;
+    }
+    const found = events.slice(low, low + limit);
+    const complete = low + limit >= events.length;
+    return { events: found, position: complete ? this.#to : found.at(-1)!.position };
+  }
+}

@@ -1,0 +1,89 @@
+import type pg from 'pg';
+import type { Position } from '../kernel/event.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+import { transaction } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import { Projection } from './projection.ts';
+
+/** How far a fill has come; positions compare, and on a gapless store they count. */
+export interface FillProgress {
+  readonly model: string;
+  readonly from: Position;
+  readonly position: Position;
+  readonly head: Position;
+  readonly events: number;
+  readonly elapsedMs: number;
+}
+
+export interface FillOptions {
+  readonly model: AnyReadModel;
+  readonly generation: number;
+  readonly from: Position;
+  /** The table holds nothing yet. */
+  readonly empty: boolean;
+  readonly schema?: string;
+  /** Where to stop (inclusive); undefined: when the feed ends. */
+  readonly until?: { readonly position?: Position; readonly time?: number };
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: FillProgress) => void;
+  /** Moves the checkpoint inside the batch's transaction. */
+  readonly checkpoint?: (client: pg.PoolClient, to: Position) => Promise<void>;
+}
+
+const PAGE = 5_000;
+
+/**
+ * Folds the feed into a table beside the live one. The next page is read while this one is folded and written.
+ * A stream that cannot be folded ends the fill: a new version with holes must never be served.
+ */
+export async function fill(
+  { store, codec, pool }: { store: EventStore; codec: EventCodec; pool: pg.Pool },
+  options: FillOptions,
+): Promise<Position> {
+  const { model, until, signal } = options;
+  const projection = new Projection(model, options.generation, {
+    empty: options.empty,
+    ...(options.schema ? { schema: options.schema } : {}),
+  });
+  const started = performance.now();
+  let position = options.from;
+  let seen = 0;
+  let next = store.readFeed(position, PAGE);
+  for (;;) {
+    signal?.throwIfAborted();
+    const page = await next;
+    const events = until ? page.events.filter((event) => within(event, until)) : page.events;
+    const last = page.position === position || events.length < page.events.length || passed(page.position, until);
+    next = last ? next : store.readFeed(page.position, PAGE);
+    next.catch(() => undefined); // reported where it is awaited
+    const wanted = events.filter(({ type }) => projection.wants(type));
+    const decoded = (await codec.decode(wanted)).filter((event) => event !== undefined);
+    const to = events.length < page.events.length ? (events.at(-1)?.position ?? position) : page.position;
+    await transaction(pool, async (client) => {
+      const [poison] = await projection.apply(client, decoded);
+      if (poison) throw new Error(`${model.name} cannot fold the event at ${poison.event.position}: ${poison.error.message}`, { cause: poison.error });
+      await options.checkpoint?.(client, to);
+    });
+    projection.committed();
+    position = to;
+    seen += events.length;
+    options.onProgress?.({
+      model: model.name,
+      from: options.from,
+      position,
+      head: until?.position ?? (last ? position : await store.head()),
+      events: seen,
+      elapsedMs: performance.now() - started,
+    });
+    if (last) return position;
+  }
+}
+
+type Until = NonNullable<FillOptions['until']>;
+
+const within = (event: { position: Position; recordedAt: number }, { position, time }: Until): boolean =>
+  (position === undefined || event.position <= position) && (time === undefined || event.recordedAt <= time);
+
+const passed = (position: Position, until: Until | undefined): boolean =>
+  until?.position !== undefined && position >= until.position;

@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Position, Recorded } from '../kernel/event.ts';
+import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
+import { transaction } from '../database/database.ts';
+import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
+import type { FeedTail } from './feed-tail.ts';
+import type { Poisoned } from './fold-batch.ts';
+import type { Freshness } from './freshness.ts';
+import type { Parking } from './parking.ts';
+import { Projection } from './projection.ts';
+
+const PAGE = 2_000;
+const IDLE_MS = 1_000;
+
+interface Member {
+  cursor: Cursor;
+  readonly projection: Projection;
+  /** Parked streams, with what their first event failed with. */
+  readonly parked: Map<string, string>;
+}
+
+export interface LaneServices {
+  readonly pool: pg.Pool;
+  readonly cursors: Cursors;
+  readonly parking: Parking;
+  readonly tail: FeedTail;
+  readonly freshness: Freshness;
+  readonly log: Logger;
+  /** The only process on this data directory need not wait for a dead one's leases. */
+  readonly seize: boolean;
+}
+
+/**
+ * Moves all live read models of a lane over the feed together: a page is folded by every model that wants it, and rows
+ * and checkpoints commit in one transaction that is fenced by the leases' epochs. So each event takes effect exactly
+ * once, whatever is killed when.
+ */
+export class LaneRunner {
+  readonly lane: Lane;
+  readonly #models: readonly AnyReadModel[];
+  readonly #services: LaneServices;
+  readonly #stop = new AbortController();
+  #members: Member[] = [];
+  #running: Promise<void> | undefined;
+  #lastLook = 0;
+  #failures = 0;
+  /** After the database refused a page: one event at a time, to find the one it cannot take. */
+  #narrow = false;
+
+  constructor(lane: Lane, models: readonly AnyReadModel[], services: LaneServices) {
+    this.lane = lane;
+    this.#models = models.filter((model) => model.lane === lane);
+    this.#services = services;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await this.#services.cursors.release(this.#members.map(({ cursor }) => cursor)).catch(() => undefined);
+    this.#members = [];
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let seize = this.#services.seize;
+    while (!signal.aborted) {
+      try {
+        if (Date.now() - this.#lastLook > IDLE_MS) {
+          await this.#lookForWork(seize);
+          seize = false;
+        }
+        await this.#step(signal);
+        this.#failures = 0;
+      } catch (error) {
+        await this.#recover(error as Error, signal);
+      }
+    }
+  }
+
+  /** Takes leases that are free, renews those held, and folds parked streams again where an operator asked. */
+  async #lookForWork(seize: boolean): Promise<void> {
+    this.#lastLook = Date.now();
+    const { cursors, parking } = this.#services;
+    if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor }) => cursor));
+    const held = new Set(this.#members.map(({ cursor }) => cursor.name));
+    const free = this.#models.filter((model) => !held.has(model.name));
+    if (free.length > 0) {
+      for (const cursor of await cursors.acquire(free.map(({ name, version }) => ({ name, version })), ['live'], seize)) {
+        const model = free.find(({ name }) => name === cursor.name)!;
+        const parked = new Map([...(await parking.streamsOf(cursor))].map((stream) => [stream, 'parked earlier']));
+        this.#members.push({ cursor, projection: new Projection(model, cursor.generation), parked });
+        this.#services.freshness.passed([cursor.name], cursor.position);
+      }
+    }
+    for (const member of this.#members) if (member.parked.size > 0) await this.#retryParked(member);
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    if (this.#members.length === 0) {
+      await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
+      return;
+    }
+    const from = this.#members.reduce((low, { cursor }) => (cursor.position < low ? cursor.position : low), this.#members[0]!.cursor.position);
+    const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE);
+    if (slice.position === from) this.#narrow = false;
+    if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, signal);
+    const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));
+    const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
+    await this.#commit(events, slice.position);
+  }
+
+  async #commit(events: readonly Recorded[], to: Position): Promise<void> {
+    const { pool, cursors, freshness } = this.#services;
+    const halted: { member: Member; poison: Poisoned }[] = [];
+    const moved = this.#members.map((member) => ({ cursor: member.cursor, to: to > member.cursor.position ? to : member.cursor.position }));
+    await transaction(pool, async (client) => {
+      for (const member of this.#members) {
+        const mine = events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type));
+        if (mine.length === 0) continue;
+        const poison = await this.#fold(client, member, mine);
+        if (poison) halted.push({ member, poison });
+      }
+      if (halted.length > 0) throw new Halted(halted);
+      await cursors.advance(client, moved);
+    });
+    this.#members.forEach((member, index) => {
+      member.projection.committed();
+      member.cursor = { ...member.cursor, position: moved[index]!.to };
+    });
+    freshness.passed(this.#members.map(({ cursor }) => cursor.name), to);
+  }
+
+  /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
+  async #fold(client: pg.PoolClient, member: Member, events: readonly Recorded[]): Promise<Poisoned | undefined> {
+    const { parking, log } = this.#services;
+    const flowing = events.filter(({ stream }) => !member.parked.has(stream));
+    for (const event of events) {
+      const reason = member.parked.get(event.stream);
+      if (reason !== undefined) await parking.park(client, member.cursor, event, reason);
+    }
+    const poisoned = await this.#apply(client, member, flowing);
+    if (poisoned.length === 0) return undefined;
+    if (member.projection.model.whenPoisoned === 'halt') return poisoned[0];
+    for (const { event, error } of poisoned) {
+      log.error({ model: member.cursor.name, stream: event.stream, position: String(event.position), reason: error.message }, 'a stream was parked');
+      member.parked.set(event.stream, error.message);
+    }
+    // Later events of a stream that has just been parked were folded on top of a hole: undo by folding the page again.
+    throw new FoldAgain();
+  }
+
+  /** In narrow mode a refusal by the database is the event's own fault, like a fold that throws. */
+  async #apply(client: pg.PoolClient, member: Member, events: readonly Recorded[]): Promise<Poisoned[]> {
+    const [event] = events;
+    if (!this.#narrow || events.length !== 1) return member.projection.apply(client, events);
+    try {
+      await client.query('savepoint one_event');
+      return await member.projection.apply(client, events);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await client.query('rollback to savepoint one_event');
+      return [{ event: event!, error: error as Error }];
+    }
+  }
+
+  async #retryParked(member: Member): Promise<void> {
+    const { parking, pool, cursors, tail, log } = this.#services;
+    const waiting = await parking.retriesOf(member.cursor);
+    if (waiting.length === 0) return;
+    const events: Recorded[] = [];
+    for (const { position } of waiting) {
+      const page = await tail.read(position - 1n, 1);
+      const [event] = await tail.decode(page.events.slice(0, 1));
+      if (event) events.push(event);
+    }
+    const streams = [...new Set(waiting.map(({ stream }) => stream))];
+    try {
+      await transaction(pool, async (client) => {
+        const [poison] = await member.projection.apply(client, events);
+        if (poison) throw poison.error;
+        await parking.unpark(client, member.cursor, streams);
+        await cursors.advance(client, [{ cursor: member.cursor, to: member.cursor.position }]);
+      });
+      member.projection.committed();
+      for (const stream of streams) member.parked.delete(stream);
+      log.info({ model: member.cursor.name, streams: streams.length }, 'parked streams were folded');
+    } catch (error) {
+      member.projection.forget();
+      await parking.keepParked(member.cursor, (error as Error).message);
+    }
+  }
+
+  async #recover(error: Error, signal: AbortSignal): Promise<void> {
+    const { log, cursors } = this.#services;
+    for (const { projection } of this.#members) projection.forget();
+    if (error instanceof FoldAgain) return;
+    if (isRefusal(error) && !this.#narrow) {
+      this.#narrow = true;
+      return;
+    }
+    if (error instanceof Halted) {
+      for (const { member, poison } of error.members) {
+        log.fatal({ model: member.cursor.name, position: String(poison.event.position), reason: poison.error.message }, 'a read model halted');
+        await cursors.setState(member.cursor, 'halted', poison.error.message).catch(() => undefined);
+      }
+    } else if (!(error instanceof LeaseLost)) {
+      log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
+    }
+    this.#members = [];
+    this.#lastLook = 0;
+    this.#failures += 1;
+    await sleep(Math.min(50 * 2 ** this.#failures, 2_000) * Math.random(), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** SQLSTATE classes 22 and 23: the database understood, and will not take this value. */
+const isRefusal = (error: unknown): boolean => /^2[23]/.test((error as { code?: string }).code ?? '');
+
+/** A page was folded with streams in it that are parked now; the next round leaves them out. */
+class FoldAgain extends Error {}
+
+class Halted extends Error {
+  readonly members: readonly { member: Member; poison: Poisoned }[];
+  constructor(members: readonly { member: Member; poison: Poisoned }[]) {
+    super('a security-critical read model met an event that it cannot fold');
+    this.members = members;
+  }
+}

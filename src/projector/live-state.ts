@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Position, Recorded } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { FeedTail } from './feed-tail.ts';
+import type { Freshness } from './freshness.ts';
+
+/** How one kind of looked-up state goes stale: event type → ids that it concerns, or `tenant` for all of its tenant. */
+export type Invalidation = Readonly<Record<string, (event: Recorded) => string | 'tenant'>>;
+
+const PAGE = 2_000;
+const PATIENCE_MS = 250;
+/** Without a sign that the feed is being followed for this long, memory is not believed. */
+const TRUSTED_MS = 1_500;
+const MOST_ENTRIES = 50_000;
+
+/** The pseudo read model that commands freshen when this process must not answer before it forgot. */
+export const LIVE_STATE = 'live-state';
+
+/** A load under way; what it brings is worth nothing if the feed concerned it in the meantime. */
+interface Load {
+  readonly tenantId: TenantId;
+  readonly name: string;
+  stale: boolean;
+}
+
+interface Cache {
+  readonly loads: Set<Load>;
+  readonly entries: Map<string, unknown>;
+  readonly byTenant: Map<TenantId, Set<string>>;
+  readonly invalidation: Invalidation;
+}
+
+/**
+ * What every request asks (does this session still live, may this device still talk) is folded from its stream once, kept
+ * in memory, and dropped the moment the feed says that it changed: within a millisecond or so on every node. A process
+ * that cannot follow the feed stops believing its memory and asks the store each time.
+ */
+export class LiveState {
+  readonly #tail: FeedTail;
+  readonly #freshness: Freshness;
+  readonly #log: Logger;
+  readonly #caches: Cache[] = [];
+  readonly #stop = new AbortController();
+  #position: Position;
+  #currentAt = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(tail: FeedTail, freshness: Freshness, log: Logger) {
+    this.#tail = tail;
+    this.#freshness = freshness;
+    this.#log = log;
+    this.#position = tail.head;
+  }
+
+  /** A look-up that remembers. `load` folds streams; it answers undefined where there is nothing (which is not remembered). */
+  remember<Value>(
+    load: (tenantId: TenantId, id: string) => Promise<Value | undefined>,
+    invalidation: Invalidation,
+  ): (tenantId: TenantId, id: string) => Promise<Value | undefined> {
+    const cache: Cache = { loads: new Set(), entries: new Map(), byTenant: new Map(), invalidation };
+    this.#caches.push(cache);
+    return async (tenantId, id) => {
+      const name = `${tenantId}/${id}`;
+      const trusted = Date.now() - this.#currentAt < TRUSTED_MS;
+      if (trusted && cache.entries.has(name)) return cache.entries.get(name) as Value;
+      const under: Load = { tenantId, name, stale: false };
+      cache.loads.add(under);
+      try {
+        const value = await load(tenantId, id);
+        if (value !== undefined && trusted && !under.stale) put(cache, tenantId, name, value);
+        return value;
+      } finally {
+        cache.loads.delete(under);
+      }
+    };
+  }
+
+  start(): void {
+    this.#running ??= this.#follow();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const slice = await this.#tail.read(this.#position, PAGE);
+        if (slice.position === this.#position) {
+          this.#currentAt = Date.now();
+          await this.#tail.wait(this.#position, PATIENCE_MS, signal);
+          continue;
+        }
+        const wanted = slice.events.filter(({ type }) => this.#caches.some(({ invalidation }) => invalidation[type]));
+        for (const event of await this.#tail.decode(wanted)) if (event) this.#forget(event);
+        this.#position = slice.position;
+        this.#freshness.passed([LIVE_STATE], this.#position);
+      } catch (error) {
+        this.#log.warn({ reason: (error as Error).message }, 'live state cannot follow the feed');
+        await sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #forget(event: Recorded): void {
+    for (const { entries, byTenant, invalidation, loads } of this.#caches) {
+      const concerned = invalidation[event.type]?.(event);
+      if (concerned === undefined) continue;
+      const name = `${event.tenantId}/${concerned}`;
+      for (const load of loads) if (concerned === 'tenant' ? load.tenantId === event.tenantId : load.name === name) load.stale = true;
+      if (concerned === 'tenant') {
+        for (const name of byTenant.get(event.tenantId) ?? []) entries.delete(name);
+        byTenant.delete(event.tenantId);
+      } else {
+        entries.delete(name);
+      }
+    }
+  }
+}
+
+function put({ entries, byTenant }: Cache, tenantId: TenantId, name: string, value: unknown): void {
+  if (entries.size >= MOST_ENTRIES) {
+    entries.clear();
+    byTenant.clear();
+  }
+  entries.set(name, value);
+  const names = byTenant.get(tenantId);
+  if (names) names.add(name);
+  else byTenant.set(tenantId, new Set([name]));
+}

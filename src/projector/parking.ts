@@ -1,0 +1,77 @@
+import type pg from 'pg';
+import type { Recorded } from '../kernel/event.ts';
+import type { Cursor } from './cursors.ts';
+
+export interface ParkedStream {
+  readonly name: string;
+  readonly stream: string;
+  readonly events: number;
+  readonly error: string;
+}
+
+/**
+ * Streams that a read model could not fold. Once an event is parked, everything later of its stream is parked behind it,
+ * in order, so that no row is folded with a hole in its history; the rest flows on.
+ */
+export class Parking {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async streamsOf({ name, version, generation }: Cursor): Promise<Set<string>> {
+    const { rows } = await this.#pool.query<{ stream: string }>(
+      'select distinct stream from parked_events where name = $1 and version = $2 and generation = $3',
+      [name, version, generation],
+    );
+    return new Set(rows.map(({ stream }) => stream));
+  }
+
+  async park(client: pg.PoolClient, { name, version, generation }: Cursor, event: Recorded, error: string | null): Promise<void> {
+    await client.query(
+      `insert into parked_events (name, version, generation, stream, position, tenant_id, error)
+       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+      [name, version, generation, event.stream, String(event.position), event.tenantId, error],
+    );
+  }
+
+  /** Everything that waits, by read model and stream, with what its first event failed with. */
+  async list(): Promise<ParkedStream[]> {
+    const { rows } = await this.#pool.query<ParkedStream>(
+      `select name, stream, count(*)::int as events, min(error) as error from parked_events group by name, stream order by name, stream`,
+    );
+    return rows;
+  }
+
+  /** Asks the holder of the lease to fold the parked streams of a model again. */
+  async askRetry(name: string): Promise<number> {
+    const { rowCount } = await this.#pool.query('update parked_events set retry_asked = true where name = $1', [name]);
+    return rowCount ?? 0;
+  }
+
+  /** Positions to fold again, in order; empty when nobody asked. */
+  async retriesOf({ name, version, generation }: Cursor): Promise<{ stream: string; position: bigint }[]> {
+    const { rows } = await this.#pool.query<{ stream: string; position: string }>(
+      `select stream, position::text from parked_events
+        where name = $1 and version = $2 and generation = $3 and retry_asked order by position`,
+      [name, version, generation],
+    );
+    return rows.map(({ stream, position }) => ({ stream, position: BigInt(position) }));
+  }
+
+  async unpark(client: pg.PoolClient, { name, version, generation }: Cursor, streams: readonly string[]): Promise<void> {
+    await client.query(
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = any($4)',
+      [name, version, generation, streams],
+    );
+  }
+
+  async keepParked({ name, version, generation }: Cursor, error: string): Promise<void> {
+    await this.#pool.query(
+      `update parked_events set retry_asked = false, error = coalesce(error, $4)
+        where name = $1 and version = $2 and generation = $3`,
+      [name, version, generation, error],
+    );
+  }
+}

@@ -1,0 +1,105 @@
+import type pg from 'pg';
+import type { Recorded } from '../kernel/event.ts';
+import { INSTALLATION } from '../kernel/ids.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
+import { TableStatements, tableName, type TableRow, type TableShape } from './table.ts';
+
+export const shapeOf = (model: AnyReadModel): TableShape => ({
+  name: model.name,
+  columns: model.columns,
+  key: model.key,
+  indexes: model.indexes ?? [],
+});
+
+type Handlers = Readonly<Record<string, ((event: Recorded) => RowStep | readonly RowStep[]) | undefined>>;
+
+/** Rows that a live model keeps in memory between batches; a model that fills from nothing may keep many more. */
+const KEEP_LIVE = 4_000;
+const KEEP_FILLING = 300_000;
+
+/**
+ * A read model at work on one table: turns events into steps, folds them in memory, and writes what changed in bulk.
+ * Only the holder of the cursor's lease writes the table, so rows once loaded stay true until the lease is lost.
+ */
+export class Projection {
+  readonly model: AnyReadModel;
+  readonly table: string;
+  readonly #statements: TableStatements;
+  readonly #on: Handlers;
+  #work: WorkSet;
+  /** True while the table is known to hold nothing that is not in memory: then nothing needs loading. */
+  #complete: boolean;
+
+  constructor(model: AnyReadModel, generation: number, options: { schema?: string; empty?: boolean } = {}) {
+    this.model = model;
+    this.table = tableName(model.name, model.version, generation);
+    this.#statements = new TableStatements(shapeOf(model), this.table, options.schema);
+    this.#on = model.on as Handlers;
+    this.#work = this.#newWork();
+    this.#complete = options.empty ?? false;
+  }
+
+  #newWork(): WorkSet {
+    const key = this.model.key as string[];
+    return this.model.scope === 'installation' ? new WorkSet(key, () => INSTALLATION) : new WorkSet(key);
+  }
+
+  wants(type: string): boolean {
+    return this.#on[type] !== undefined;
+  }
+
+  /** What the model makes of these events. An event whose handler throws is poisoned here already. */
+  steps(events: readonly Recorded[]): { batch: EventSteps[]; poisoned: Poisoned[] } {
+    const batch: EventSteps[] = [];
+    const poisoned: Poisoned[] = [];
+    for (const event of events) {
+      try {
+        const answer = this.#on[event.type]!(event);
+        batch.push({ event, steps: Array.isArray(answer) ? (answer as RowStep[]) : [answer as RowStep] });
+      } catch (error) {
+        poisoned.push({ event, error: error as Error });
+      }
+    }
+    return { batch, poisoned };
+  }
+
+  /** Loads, folds and writes inside the caller's transaction. Answers the events that could not be folded. */
+  async apply(client: pg.PoolClient, events: readonly Recorded[]): Promise<Poisoned[]> {
+    const { batch, poisoned } = this.steps(events);
+    await this.#load(client, this.#work.missing(batch));
+    poisoned.push(...this.#work.fold(batch));
+    await this.#write(client);
+    return poisoned;
+  }
+
+  async #load(client: pg.PoolClient, keys: TableRow[]): Promise<void> {
+    if (keys.length === 0) return;
+    if (this.#complete) return this.#work.admit(keys, []);
+    const text = this.#statements.load;
+    const { rows } = await client.query<TableRow>({ name: `load ${this.table}`, text, values: [JSON.stringify(keys)] });
+    this.#work.admit(keys, rows);
+  }
+
+  async #write(client: pg.PoolClient): Promise<void> {
+    for (const { tenantId, where } of this.#work.purged) {
+      await client.query(this.#statements.purge(Object.keys(where)), [tenantId, ...Object.values(where)]);
+    }
+    const { upserts, removals } = this.#work.changes();
+    if (removals.length > 0) await client.query(this.#statements.remove, [JSON.stringify(removals)]);
+    if (upserts.length === 0) return;
+    await client.query({ name: `upsert ${this.table}`, text: this.#statements.upsert, values: [JSON.stringify(upserts)] });
+  }
+
+  /** The transaction was committed: what is in memory is what the table holds. */
+  committed(): void {
+    const kept = this.#work.settle(this.#complete ? KEEP_FILLING : KEEP_LIVE);
+    if (!kept) this.#complete = false;
+  }
+
+  /** The transaction was rolled back, or the lease lost: memory is worth nothing. */
+  forget(): void {
+    this.#work = this.#newWork();
+    this.#complete = false;
+  }
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Position } from '../kernel/event.ts';
+import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import { Cursors, type Cursor } from './cursors.ts';
+import { FeedTail } from './feed-tail.ts';
+import { fill } from './filler.ts';
+import { Freshness } from './freshness.ts';
+import { LaneRunner } from './lane-runner.ts';
+import { Parking } from './parking.ts';
+import { shapeOf } from './projection.ts';
+import { createTable, serveTable, tableName } from './table.ts';
+
+export interface ProjectorOptions {
+  readonly pool: pg.Pool;
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly tail: FeedTail;
+  readonly models: readonly AnyReadModel[];
+  readonly freshness: Freshness;
+  readonly log: Logger;
+  readonly seize: boolean;
+}
+
+const LANES: readonly Lane[] = ['main', 'telemetry'];
+
+/** The read side's engine room: makes sure that every declared model has a table and a cursor, fills new ones, runs the lanes. */
+export class Projector {
+  readonly cursors: Cursors;
+  readonly parking: Parking;
+  readonly #options: ProjectorOptions;
+  readonly #lanes: readonly LaneRunner[];
+  readonly #stop = new AbortController();
+  #filling: Promise<void> | undefined;
+
+  constructor(options: ProjectorOptions) {
+    const { pool, tail, freshness, log, seize, models } = options;
+    this.#options = options;
+    this.cursors = new Cursors(pool, randomUUID());
+    this.parking = new Parking(pool);
+    const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, log, seize };
+    this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
+  }
+
+  /** Makes missing tables, so that queries find every name; a model that is new here starts to fill. */
+  async prepare(): Promise<void> {
+    const { store, models } = this.#options;
+    const head = await store.head();
+    const known = await this.cursors.all();
+    for (const model of models) await this.#ensure(model, head, known);
+  }
+
+  async start(): Promise<void> {
+    await this.prepare();
+    for (const lane of this.#lanes) lane.start();
+    this.#filling = this.#fillAll();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#lanes.map((lane) => lane.stop()), this.#filling]);
+  }
+
+  async #ensure(model: AnyReadModel, head: Position, known: readonly Cursor[]): Promise<void> {
+    if (known.some(({ name, version, state }) => name === model.name && version === model.version && state !== 'retired')) return;
+    const served = known.some(({ name, state }) => name === model.name && state === 'live');
+    const generation = 1 + Math.max(0, ...known.filter(({ name, version }) => name === model.name && version === model.version).map((cursor) => cursor.generation));
+    const table = tableName(model.name, model.version, generation);
+    const { name, version, lane } = model;
+    const state = head === 0n ? 'live' : 'filling';
+    await this.cursors.ensure({ name, version, generation, lane, kind: 'model', state, position: 0n }, async (client) => {
+      await client.query(createTable(shapeOf(model), table));
+      // With nothing served yet a filling table is better than none; `/ready` says that it lags.
+      if (!served) await client.query(serveTable(name, table));
+    });
+  }
+
+  /** Fills what is behind, one model after the other, and lets the lanes take over. */
+  async #fillAll(): Promise<void> {
+    const { models, log, seize } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const keys = models.map(({ name, version }) => ({ name, version }));
+        const mine = await this.cursors.acquire(keys, ['filling'], seize);
+        if (mine.length === 0) return;
+        for (const cursor of mine) await this.fillCursor(cursor, { signal });
+      } catch (error) {
+        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'a read model could not be filled');
+        await new Promise((resolve) => setTimeout(resolve, 2_000).unref());
+      }
+    }
+  }
+
+  /** Fills one held cursor to the end of the feed, then serves its table instead of the one before. */
+  async fillCursor(cursor: Cursor, options: { signal?: AbortSignal; onProgress?: Parameters<typeof fill>[1]['onProgress'] } = {}): Promise<void> {
+    const { store, codec, pool, models } = this.#options;
+    const model = models.find(({ name, version }) => name === cursor.name && version === cursor.version)!;
+    const position = await fill({ store, codec, pool }, {
+      model,
+      generation: cursor.generation,
+      from: cursor.position,
+      empty: cursor.position === 0n,
+      checkpoint: (client, to) => this.cursors.advance(client, [{ cursor, to }]),
+      ...(options.signal ? { signal: options.signal } : {}),
+      ...(options.onProgress ? { onProgress: options.onProgress } : {}),
+    });
+    await this.serve({ ...cursor, position });
+  }
+
+  /** The switch: the new table is what queries see, the cursors that fed the old one retire, and a lane takes the lease. */
+  async serve(cursor: Cursor): Promise<void> {
+    const client = await this.#options.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query(serveTable(cursor.name, tableName(cursor.name, cursor.version, cursor.generation)));
+      await client.query(
+        `update cursors set state = case when version = $2 and generation = $3 then 'live' else 'retired' end,
+                leased_until = '-infinity', epoch = epoch + 1
+          where name = $1 and state <> 'retired'`,
+        [cursor.name, cursor.version, cursor.generation],
+      );
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { system } from '../kernel/actor.ts';
+import type { AnyCommand } from '../kernel/command.ts';
+import type { Recorded } from '../kernel/event.ts';
+import { isFailure, type Failure } from '../kernel/failure.ts';
+import type { AnyReaction, Effect } from '../kernel/reaction.ts';
+import { transaction } from '../database/database.ts';
+import { derivedId, type Issuer } from '../execution/executor.ts';
+import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
+import type { FeedTail } from './feed-tail.ts';
+import { WorkSet, type EventSteps, type RowStep } from './fold-batch.ts';
+import { createTable, TableStatements, tableName, type TableRow, type TableShape } from './table.ts';
+
+const PAGE = 500;
+const IDLE_MS = 1_000;
+
+/** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
+export interface Effects {
+  execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown | Failure>;
+  enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string }): Promise<void>;
+}
+
+interface Due {
+  readonly effect: Effect;
+  readonly event: Recorded;
+  readonly id: string;
+}
+
+type ReactionStep =
+  | { key: TableRow; react: (row: TableRow | undefined) => { row: TableRow | undefined; effects: readonly Effect[] } }
+  | { effects: readonly Effect[] }
+  | { purge: TableRow };
+
+export interface ReactionServices {
+  readonly pool: pg.Pool;
+  readonly cursors: Cursors;
+  readonly tail: FeedTail;
+  readonly effects: Effects;
+  readonly log: Logger;
+  readonly seize: boolean;
+}
+
+/**
+ * Follows the feed for one reaction. Commands run before the checkpoint moves and jobs with it, so after a crash an effect
+ * may be asked for again, under the same id, but is never forgotten.
+ */
+export class ReactionRunner {
+  readonly #reaction: AnyReaction;
+  readonly #services: ReactionServices;
+  readonly #shape: TableShape | undefined;
+  readonly #statements: TableStatements | undefined;
+  readonly #stop = new AbortController();
+  #cursor: Cursor | undefined;
+  #running: Promise<void> | undefined;
+  #renewed = 0;
+
+  constructor(reaction: AnyReaction, services: ReactionServices) {
+    this.#reaction = reaction;
+    this.#services = services;
+    if (reaction.state) {
+      const name = `${reaction.name.replaceAll('-', '_')}_state`;
+      this.#shape = { name, columns: reaction.state.columns, key: reaction.state.key, indexes: [] };
+      this.#statements = new TableStatements(this.#shape, tableName(name, reaction.state.version, 1));
+    }
+  }
+
+  /** A reaction that is new here begins at the feed's present end: the past has been reacted to, or was not meant to be. */
+  async prepare(): Promise<void> {
+    const { cursors, tail } = this.#services;
+    const { name, lane, state } = this.#reaction;
+    const version = state?.version ?? 1;
+    const shape = this.#shape;
+    await cursors.ensure(
+      { name, version, generation: 1, lane, kind: 'reaction', state: 'live', position: tail.head },
+      async (client) => {
+        if (shape) await client.query(createTable(shape, tableName(shape.name, version, 1)));
+      },
+    );
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    if (this.#cursor) await this.#services.cursors.release([this.#cursor]).catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { cursors, log, tail } = this.#services;
+    const { name, state } = this.#reaction;
+    let { seize } = this.#services;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        if (!this.#cursor) {
+          [this.#cursor] = await cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
+          seize = false;
+          if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
+        } else if (!(await this.#step(this.#cursor))) {
+          await tail.wait(this.#cursor.position, IDLE_MS, signal);
+          await this.#keepLease();
+        }
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof LeaseLost)) log.error({ reaction: name, reason: (error as Error).message }, 'a reaction will try again');
+        this.#cursor = undefined;
+        failures += 1;
+        await sleep(Math.min(100 * 2 ** failures, 10_000) * Math.random(), undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #keepLease(): Promise<void> {
+    if (Date.now() - this.#renewed < IDLE_MS) return;
+    this.#renewed = Date.now();
+    await this.#services.cursors.renew([this.#cursor!]);
+  }
+
+  /** One page; false when the feed ends here. */
+  async #step(cursor: Cursor): Promise<boolean> {
+    const { tail, pool, cursors, effects } = this.#services;
+    const slice = await tail.read(cursor.position, PAGE);
+    if (slice.position === cursor.position) return false;
+    const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
+    const wanted = slice.events.filter(({ type }) => on[type]);
+    const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
+    const due: Due[] = [];
+    const batch = events.map((event) => ({ event, steps: this.#rowSteps(event, on[event.type]!(event), due) }));
+    const work = new WorkSet(this.#shape?.key ?? []);
+    await this.#load(work, batch);
+    const [poison] = work.fold(batch);
+    if (poison) throw poison.error;
+    for (const { effect, event, id } of due) if ('command' in effect) await this.#runCommand(effect, event, id);
+    await transaction(pool, async (client) => {
+      await this.#save(client, work);
+      for (const { effect, id, event } of due) {
+        if ('job' in effect) await effects.enqueueWithin(client, effect.job, { tenantId: event.tenantId, ...(effect.data as object) }, { id });
+      }
+      await cursors.advance(client, [{ cursor, to: slice.position }]);
+    });
+    this.#cursor = { ...cursor, position: slice.position };
+    return true;
+  }
+
+  /** Steps as the work set folds them; effects fall into `due` in the order in which the folds run. */
+  #rowSteps(event: Recorded, steps: readonly ReactionStep[], due: Due[]): RowStep[] {
+    let count = 0;
+    const add = (effects: readonly Effect[]) => {
+      for (const effect of effects) due.push({ effect, event, id: derivedId(event.id, this.#reaction.name, count++) });
+    };
+    return steps.flatMap((step): RowStep[] => {
+      if ('purge' in step) return [step];
+      if (!('key' in step)) {
+        add(step.effects);
+        return [];
+      }
+      const fold = (row: TableRow | undefined) => {
+        const answer = step.react(row);
+        add(answer.effects);
+        return answer.row;
+      };
+      return [{ key: step.key, fold }];
+    });
+  }
+
+  async #load(work: WorkSet, batch: readonly EventSteps[]): Promise<void> {
+    const keys = work.missing(batch);
+    if (keys.length === 0 || !this.#statements) return;
+    const { rows } = await this.#services.pool.query<TableRow>(this.#statements.load, [JSON.stringify(keys)]);
+    work.admit(keys, rows);
+  }
+
+  async #save(client: pg.PoolClient, work: WorkSet): Promise<void> {
+    if (!this.#statements) return;
+    for (const { tenantId, where } of work.purged) {
+      await client.query(this.#statements.purge(Object.keys(where)), [tenantId, ...Object.values(where)]);
+    }
+    const { upserts, removals } = work.changes();
+    if (removals.length > 0) await client.query(this.#statements.remove, [JSON.stringify(removals)]);
+    if (upserts.length > 0) await client.query(this.#statements.upsert, [JSON.stringify(upserts)]);
+  }
+
+  async #runCommand(effect: Extract<Effect, { command: AnyCommand }>, event: Recorded, id: string): Promise<void> {
+    const { effects, log } = this.#services;
+    const outcome = await effects.execute(effect.command, effect.input, {
+      tenantId: event.tenantId,
+      actor: system(this.#reaction.name),
+      correlationId: event.metadata.correlationId,
+      causationId: event.id,
+      commandId: id,
+    });
+    if (!isFailure(outcome)) return;
+    if (outcome.kind === 'unavailable') throw new Error(`${effect.command.name} could not run: ${outcome.message}`);
+    // The state has moved on so that the effect is not wanted any more; a decision, not an accident.
+    log.info({ reaction: this.#reaction.name, command: effect.command.name, reason: outcome.message }, 'a reaction was refused');
+  }
+}

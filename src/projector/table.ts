@@ -1,0 +1,88 @@
+import type { Columns } from '../kernel/read-model.ts';
+
+/** One version of one read model (or of a reaction's state), as the table that holds it. */
+export interface TableShape {
+  readonly name: string;
+  readonly columns: Columns;
+  readonly key: readonly string[];
+  readonly indexes: readonly (readonly string[] | string)[];
+}
+
+export type TableRow = Record<string, unknown>;
+
+/** The version lives in the table's name; a rebuild of the same version is another generation beside it. */
+export const tableName = (name: string, version: number, generation: number): string =>
+  `${name}_v${version}${generation > 1 ? `_g${generation}` : ''}`;
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+export const qualified = (schema: string, table: string): string => `${quoted(schema)}.${quoted(table)}`;
+
+/** Creates table, indexes and row-level security; nothing happens where they stand already. */
+export function createTable(shape: TableShape, table: string, schema = 'public'): string {
+  const full = qualified(schema, table);
+  const columns = Object.entries(shape.columns).map(
+    ([name, { sql, nullable }]) => `${quoted(name)} ${sql}${nullable ? '' : ' not null'}`,
+  );
+  const key = ['tenant_id', ...shape.key].map(quoted).join(', ');
+  const indexes = shape.indexes.map((index) =>
+    typeof index === 'string'
+      ? `create index on ${full} ${index}`
+      : `create index on ${full} (${['tenant_id', ...index].map(indexColumn).join(', ')})`,
+  );
+  return [
+    `create table ${full} (tenant_id uuid not null, ${columns.join(', ')}, primary key (${key})) with (fillfactor = 85)`,
+    ...indexes,
+    `alter table ${full} enable row level security`,
+    `create policy tenant on ${full} for select to castellan_reads using (tenant_id = castellan_tenant())`,
+    `grant select on ${full} to castellan_reads`,
+  ].join(';\n');
+}
+
+/** `created_at desc` is a column with a direction. */
+const indexColumn = (text: string) => {
+  const [name, ...direction] = text.split(' ');
+  return [quoted(name!), ...direction].join(' ');
+};
+
+/** Makes the name that queries use show this table. The caller's rights apply behind the view, not its owner's. */
+export const serveTable = (name: string, table: string, schema = 'public'): string =>
+  [
+    `drop view if exists ${qualified(schema, name)}`,
+    `create view ${qualified(schema, name)} with (security_invoker = true) as select * from ${qualified(schema, table)}`,
+    `grant select on ${qualified(schema, name)} to castellan_reads`,
+  ].join(';\n');
+
+/** The bulk statements of one table: each takes one JSON array of rows. */
+export class TableStatements {
+  readonly load: string;
+  readonly upsert: string;
+  readonly remove: string;
+  readonly all: string;
+  readonly #full: string;
+
+  constructor(shape: TableShape, table: string, schema = 'public') {
+    const full = qualified(schema, table);
+    const keys = ['tenant_id', ...shape.key];
+    const types: Record<string, string> = { tenant_id: 'uuid' };
+    for (const [name, { sql }] of Object.entries(shape.columns)) types[name] = sql;
+    const names = Object.keys(types);
+    const typed = (list: readonly string[]) => list.map((name) => `${quoted(name)} ${types[name]}`).join(', ');
+    const list = (items: readonly string[]) => items.map(quoted).join(', ');
+    const match = keys.map((name) => `t.${quoted(name)} = k.${quoted(name)}`).join(' and ');
+    const rest = names.filter((name) => !keys.includes(name));
+    const update = rest.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
+    this.#full = full;
+    this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) join ${full} t on ${match}`;
+    this.upsert =
+      `insert into ${full} (${list(names)}) select ${list(names)} from json_to_recordset($1::json) as r(${typed(names)})` +
+      ` on conflict (${list(keys)}) do ${rest.length ? `update set ${update}` : 'nothing'}`;
+    this.remove = `delete from ${full} t using json_to_recordset($1::json) as k(${typed(keys)}) where ${match}`;
+    this.all = `select t.* from ${full} t order by ${keys.map((name) => `t.${quoted(name)}`).join(', ')}`;
+  }
+
+  /** Deletes a tenant's rows where these columns have these values: `$1` the tenant, then the values in order. */
+  purge(columns: readonly string[]): string {
+    const conditions = columns.map((name, index) => `${quoted(name)} = $${index + 2}`);
+    return `delete from ${this.#full} where ${['tenant_id = $1', ...conditions].join(' and ')}`;
+  }
+}

@@ -1,0 +1,91 @@
+import { expect } from 'vitest';
+import type { Aggregate } from '../../src/kernel/aggregate.ts';
+import type { Claim, Command, CommandContext, Decision } from '../../src/kernel/command.ts';
+import type { DomainEvent, Recorded } from '../../src/kernel/event.ts';
+import { isFailure, type Failure } from '../../src/kernel/failure.ts';
+import { asTenantId } from '../../src/kernel/ids.ts';
+import type { AnyReadModel } from '../../src/kernel/read-model.ts';
+import { WorkSet, type RowStep } from '../../src/projector/fold-batch.ts';
+
+export const TENANT = asTenantId('11111111-1111-4111-8111-111111111111');
+export const NOW = Date.parse('2026-06-01T12:00:00.000Z');
+
+export const context = (over: Partial<CommandContext> = {}): CommandContext => ({
+  tenantId: TENANT,
+  actor: { kind: 'admin', id: '22222222-2222-4222-8222-222222222222' },
+  now: NOW,
+  id: '33333333-3333-4333-8333-333333333333',
+  correlationId: '33333333-3333-4333-8333-333333333333',
+  causationId: '33333333-3333-4333-8333-333333333333',
+  ...over,
+});
+
+/** given(events).when(command, input).then(...): the domain without any I/O. */
+export function given<E extends DomainEvent>(...history: E[]) {
+  return {
+    when<Input, State, Written extends DomainEvent, Needs, Facts, Result>(
+      command: Command<Input, State, Written, Needs, Facts, Result>,
+      input: Input,
+      facts?: Facts,
+      over: Partial<CommandContext> = {},
+    ) {
+      const aggregate: Aggregate<State, Written> = command.aggregate;
+      const state = history.reduce((folded, event) => aggregate.fold(folded, event as unknown as Written), aggregate.initial);
+      const decision = command.decide(state, input, context(over), facts as Facts);
+      return outcome(decision);
+    },
+  };
+}
+
+function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | Failure) {
+  const accepted = (): Decision<E, Result> => {
+    if (isFailure(decision)) throw new Error(`refused: ${decision.kind} ${decision.message}`);
+    return decision;
+  };
+  return {
+    then: (...events: DomainEvent[]) => expect(accepted().events).toEqual(events),
+    thenTypes: (...types: string[]) => expect(accepted().events.map(({ type }) => type)).toEqual(types),
+    thenNothing: () => expect(accepted().events).toEqual([]),
+    thenRefused: (kind: Failure['kind'], message?: string) => {
+      expect(decision).toMatchObject({ failed: true, kind, ...(message === undefined ? {} : { message }) });
+    },
+    thenTakes: (...claims: Claim[]) => expect(accepted().take).toEqual(claims),
+    thenReleases: (...claims: Claim[]) => expect(accepted().release).toEqual(claims),
+    result: () => accepted().result,
+  };
+}
+
+/** An event as a projection would get it; the n-th of a test stands at position n. */
+export const recorded = (event: DomainEvent, n: number, over: Partial<Recorded> = {}): Recorded => ({
+  ...event,
+  tenantId: TENANT,
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  stream: 'test',
+  revision: BigInt(n - 1),
+  position: BigInt(n),
+  recordedAt: NOW + n * 1_000,
+  metadata: {
+    actor: { kind: 'admin', id: '22222222-2222-4222-8222-222222222222' },
+    correlationId: '33333333-3333-4333-8333-333333333333',
+    causationId: '33333333-3333-4333-8333-333333333333',
+    commandId: '33333333-3333-4333-8333-333333333333',
+  },
+  ...over,
+});
+
+/** The rows of a read model after these events, folded in batches of any size: the result must not depend on it. */
+export function rowsAfter(model: AnyReadModel, events: readonly Recorded[], batchSize = events.length || 1): Record<string, unknown>[] {
+  const work = new WorkSet(model.key as string[]);
+  const on = model.on as Record<string, ((event: Recorded) => RowStep | RowStep[]) | undefined>;
+  for (let from = 0; from < events.length; from += batchSize) {
+    const batch = events
+      .slice(from, from + batchSize)
+      .filter(({ type }) => on[type])
+      .map((event) => ({ event, steps: [on[event.type]!(event)].flat() }));
+    work.admit(work.missing(batch), []);
+    const [poison] = work.fold(batch);
+    if (poison) throw poison.error;
+    work.purged.length = 0;
+  }
+  return work.changes().upserts;
+}
