@@ -62,6 +62,8 @@ export interface Config {
   /** Requests per 60-second window, whatever the variables' names say (choice OP-212). */
   readonly adminRateLimit: number;
   readonly enrollRateLimit: number;
+  /** Other budgets than the interface's, by class, for load tests: not to be set from outside. */
+  readonly rateBudgets: Readonly<Record<string, number>>;
   readonly portal: { readonly url: string; readonly apiKey: string | undefined } | undefined;
   readonly trustedProxies: readonly string[];
   readonly eventRetentionDays: number;
@@ -99,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     autoEnrollSecret: settings.AUTO_ENROLL_SECRET,
     adminRateLimit: settings.RATE_LIMIT_RPS,
     enrollRateLimit: settings.ENROLL_RATE_LIMIT_RPS,
+    rateBudgets: {},
     portal: settings.PORTAL_URL ? { url: settings.PORTAL_URL, apiKey: settings.PORTAL_API_KEY } : undefined,
     trustedProxies: settings.TRUSTED_PROXIES.split(',').map((cidr) => cidr.trim()).filter(Boolean),
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,

@@ -10,6 +10,7 @@ import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { AggregateLoader } from './execution/aggregate-loader.ts';
+import type { Probe } from './health.ts';
 import type { Executor } from './execution/executor.ts';
 import type { AccessTokens } from './identity/access-tokens.ts';
 import type { OneTimeTokens } from './identity/one-time-tokens.ts';
@@ -18,7 +19,10 @@ import type { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { Lookups } from './identity/lookups.ts';
 import type { FeedTail } from './projector/feed-tail.ts';
 import type { Freshness } from './projector/freshness.ts';
+import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
+import type { Authority } from './pki/authority.ts';
+import type { CertificateService } from './pki/certificate-service.ts';
 import type { PersonKeys, Vault } from './vault/vault.ts';
 
 /** What a command's `prepare` may reach: the write side and the slow or outside work, never a read model. */
@@ -28,6 +32,11 @@ export interface CommandPorts {
   readonly personKeys: PersonKeys;
   readonly passwords: Passwords;
   readonly licensePublicKey: KeyObject;
+  /** Keyed digest of an e-mail, folded: names an account without saying whose it is. */
+  accountDigest(email: string): string;
+  /** A fresh certificate authority for a tenant of this name. */
+  newAuthority(name: string, now: number): Authority;
+  readonly certificates: CertificateService;
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
 }
 
@@ -51,11 +60,22 @@ export interface Services {
   readonly refreshTokens: RefreshTokens;
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
+  /** For look-ups of other rooms that must be forgotten when an event says so. */
+  readonly live: LiveState;
   /** Names of the read models in the main lane: what a later read with `X-Log-Position` waits for. */
   readonly mainModels: readonly string[];
+  accountDigest(email: string): string;
+  /** The tenant's salt for password digests that extensions compute (choice OP-155). */
+  credentialSalt(tenantId: TenantId): string;
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
+  /** What `/health` asks. */
+  readonly probes: readonly Probe[];
+  /** Served read models that are more than a few seconds behind the feed. */
+  laggingModels(): Promise<string[]>;
+  /** Brings gauges up to date that are only read, never pushed. */
+  measure(): Promise<void>;
   /** True for the address of a proxy whose forwarded client certificate and address are believed. */
   trustsProxy(address: string | undefined): boolean;
   head(): Promise<Position>;

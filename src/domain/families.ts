@@ -1,6 +1,7 @@
 import type { EventFamily } from '../kernel/event.ts';
 import { alertEvents } from './alerts/events.ts';
 import { deviceEvents } from './devices/events.ts';
+import { loginEvents } from './logins/events.ts';
 import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
 import { sessionEvents } from './sessions/events.ts';
@@ -11,6 +12,7 @@ import { tenantEvents } from './tenants/events.ts';
 export const families: readonly EventFamily[] = [
   tenantEvents,
   sessionEvents,
+  loginEvents,
   organizationEvents,
   deviceEvents,
   alertEvents,

@@ -10,7 +10,7 @@ import { authenticate } from './plugins/authentication.ts';
 import { budgetFor } from './plugins/rate-limits.ts';
 import type { Asked, IdempotentAnswers } from './plugins/idempotency.ts';
 import { actorOf, type Principal } from './principal.ts';
-import type { AnyRoute, Call } from './route.ts';
+import type { AnyRoute, Behalf, Call } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -49,6 +49,9 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
         const code = status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
         if (asked && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
           await answers.keep(asked, { status: code, body: JSON.stringify(outcome) });
+        } else if (asked) {
+          // Files are not kept: asking for one again makes another.
+          await answers.release(asked);
         }
         return await reply.status(code).send(outcome);
       } catch (error) {
@@ -84,13 +87,13 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
     run: async <Input, State, E extends DomainEvent, Needs, Facts, Result>(
       command: Command<Input, State, E, Needs, Facts, Result>,
       input: Input,
-      named?: TenantId,
+      named?: TenantId | Behalf,
     ) => {
-      const issuer = {
-        tenantId: tenantOf(named),
-        actor: actorOf(principal, request.ip, request.headers['user-agent']),
-        correlationId: request.id,
-      };
+      const behalf: Behalf =
+        typeof named === 'object'
+          ? named
+          : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
+      const issuer = { ...behalf, correlationId: request.id };
       // The ports that any command of this house needs are the ones that the executor was built with.
       const execute = services.executor.execute.bind(services.executor) as typeof services.executor.execute<Input, State, E, unknown, Facts, Result>;
       const executed = orThrow(await execute(command as Command<Input, State, E, unknown, Facts, Result>, input, issuer));

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { Actor } from '../kernel/actor.ts';
 import type { Command } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -18,6 +19,12 @@ export type PrincipalOf<A extends Access> = A extends { kind: 'admin' }
       ? DevicePrincipal
       : undefined;
 
+/** For whom an open route acts, once its handler has found out. */
+export interface Behalf {
+  readonly tenantId: TenantId;
+  readonly actor: Actor;
+}
+
 /** What a handler works with: the checked input, and the two doors to the house. */
 export interface Call<Params, QueryString, Body, P = Principal | undefined> {
   readonly params: Params;
@@ -27,11 +34,11 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
   readonly services: Services;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Executes a command for the caller's tenant (or a named one) and waits for the read models that it freshens. */
+  /** Executes a command for the caller's tenant (or a named one, or on named behalf) and waits for the read models that it freshens. */
   run<Input, State, E extends DomainEvent, Needs, Facts, Result>(
     command: Command<Input, State, E, Needs, Facts, Result>,
     input: Input,
-    tenantId?: TenantId,
+    named?: TenantId | Behalf,
   ): Promise<Executed<Result>>;
   /** Asks a query as the caller's tenant (or a named one). */
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;

@@ -3,10 +3,15 @@ import type pg from 'pg';
 import { asTenant } from '../database/tenant-scope.ts';
 import { asTenantId, isUuid, type TenantId } from '../kernel/ids.ts';
 
+interface Family {
+  readonly tenantId: TenantId;
+  readonly sessionId: string;
+  readonly subjectId: string;
+}
 export type Redeemed =
-  | { readonly kind: 'rotated'; readonly sessionId: string; readonly subjectId: string; readonly next: string }
+  | ({ readonly kind: 'rotated'; readonly next: string } & Family)
   /** A token that was spent before: somebody has a copy. The whole family must go. */
-  | { readonly kind: 'reused'; readonly sessionId: string; readonly subjectId: string }
+  | ({ readonly kind: 'reused' } & Family)
   | { readonly kind: 'unknown' };
 
 /** A client whose answer was lost may ask once more this soon without being taken for a thief (choice OP-023). */
@@ -31,10 +36,12 @@ export class RefreshTokens {
   }
 
   async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
-    return asTenant(this.#pool, tenantId, (client) => insert(client, tenantId, sessionId, subjectId, lifetime, new Date()));
+    const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
+    const { idleSeconds } = lifetime;
+    return asTenant(this.#pool, tenantId, (client) => insert(client, tenantId, sessionId, subjectId, { idleSeconds, endsAt }));
   }
 
-  async redeem(token: string, lifetimeOf: (tenantId: TenantId) => RefreshLifetime): Promise<Redeemed & { tenantId?: TenantId }> {
+  async redeem(token: string): Promise<Redeemed> {
     const tenantId = tenantOf(token);
     if (!tenantId) return { kind: 'unknown' };
     return asTenant(this.#pool, tenantId, async (client) => {
@@ -44,8 +51,9 @@ export class RefreshTokens {
       if (!row) return { kind: 'unknown' };
       const { session_id: sessionId, subject_id: subjectId } = row;
       if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
-      const started = new Date(row.started_at);
-      const next = await insert(client, tenantId, sessionId, subjectId, lifetimeOf(tenantId), started);
+      // The child lives as its parent did: the family's own idle time, until the family's own end.
+      const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
+      const next = await insert(client, tenantId, sessionId, subjectId, lifetime);
       return { kind: 'rotated', sessionId, subjectId, next, tenantId };
     });
   }
@@ -62,13 +70,14 @@ interface SpentRow {
   subject_id: string;
   fresh: boolean;
   within_grace: boolean;
-  started_at: string;
+  idle_seconds: number;
+  ends_at: string;
 }
 
 /** The row lock makes racing redeemers take turns: the first finds it fresh, the others find it spent a moment ago. */
 const SPEND = `
   with known as (
-    select digest, session_id, subject_id, spent_at from refresh_tokens
+    select digest, session_id, subject_id, spent_at, idle_seconds, ends_at from refresh_tokens
      where tenant_id = $1 and digest = $2 and expires_at > now() for update
   ), spent as (
     update refresh_tokens r set spent_at = now() from known where r.tenant_id = $1 and r.digest = known.digest and known.spent_at is null
@@ -78,16 +87,15 @@ const SPEND = `
            -- Only the direct parent of the newest token has this grace.
            and not exists (select from refresh_tokens c where c.tenant_id = $1 and c.session_id = k.session_id
                             and c.spent_at is not null and c.spent_at > k.spent_at) as within_grace,
-         (select min(issued_at) from refresh_tokens f where f.tenant_id = $1 and f.session_id = k.session_id) as started_at
+         k.idle_seconds, k.ends_at
     from known k`;
 
-async function insert(client: pg.PoolClient, tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime, started: Date): Promise<string> {
+async function insert(client: pg.PoolClient, tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): Promise<string> {
   const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
-  const idle = Date.now() + lifetime.idleSeconds * 1000;
-  const absolute = started.getTime() + lifetime.absoluteSeconds * 1000;
+  const expiresAt = new Date(Math.min(Date.now() + idleSeconds * 1000, endsAt.getTime()));
   await client.query(
-    `insert into refresh_tokens (tenant_id, digest, session_id, subject_id, issued_at, expires_at) values ($1, $2, $3, $4, now(), $5)`,
-    [tenantId, digestOf(token), sessionId, subjectId, new Date(Math.min(idle, absolute))],
+    `insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at) values ($1, $2, $3, $4, $5, $6, $7)`,
+    [tenantId, digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt],
   );
   return token;
 }

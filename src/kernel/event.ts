@@ -33,12 +33,11 @@ export const defineEvents = <const Definitions extends EventDefinitions>(
 ): EventFamily<Definitions> => ({ category, definitions });
 
 /** The union `{ type: 'AlertRaised', data: … } | …` of a family. */
-export type EventOf<Family extends EventFamily> = {
-  [Type in keyof Family['definitions'] & string]: {
-    readonly type: Type;
-    readonly data: z.output<Family['definitions'][Type]['schema']>;
-  };
-}[keyof Family['definitions'] & string];
+export type EventOf<Family extends EventFamily> = Family extends EventFamily<infer Definitions>
+  ? {
+      [Type in keyof Definitions & string]: { readonly type: Type; readonly data: z.output<Definitions[Type]['schema']> };
+    }[keyof Definitions & string]
+  : never;
 
 export interface DomainEvent {
   readonly type: string;

@@ -18,6 +18,14 @@ export const uuid = () =>
 
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text.toLowerCase());
 
+/** The UUID (version 8, RFC 9562 §5.8) that the first 16 octets of a digest make. */
+export function uuidOf(digest: Buffer): string {
+  const octets = Buffer.from(digest.subarray(0, 16));
+  octets[6] = 0x80 | (octets[6]! & 0x0f);
+  octets[8] = 0x80 | (octets[8]! & 0x3f);
+  return octets.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
 export const asTenantId = (text: string): TenantId => {
   const folded = text.toLowerCase();
   if (!UUID.test(folded)) throw new TypeError('a tenant id is a UUID');

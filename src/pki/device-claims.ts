@@ -4,7 +4,7 @@ import { fingerprint } from './certificate-details.ts';
 import { readDeviceUri } from './device-name.ts';
 import type { DeviceName } from './device-name.ts';
 import { readDistinguishedName } from './distinguished-name.ts';
-import { has, isAuthority, permitsPurpose, permitsUsage, readOnlyUri } from './extension-reading.ts';
+import { carries, isAuthority, permitsPurpose, permitsUsage, readOnlyUri } from './extension-reading.ts';
 import { KEY_USAGE } from './extension-writing.ts';
 import { P256_POINT_LENGTH, P256_PUBLIC_KEY_PREFIX } from './key-pair.ts';
 import { OID } from './object-identifiers.ts';
@@ -48,9 +48,9 @@ const UNDERSTOOD: ReadonlySet<string> = new Set(
 
 const isDeviceProfile = (certificate: Certificate): boolean =>
   !isAuthority(certificate) &&
-  has(certificate, OID.keyUsage) &&
+  carries(certificate, OID.keyUsage) &&
   permitsUsage(certificate, KEY_USAGE.digitalSignature) &&
-  has(certificate, OID.extendedKeyUsage) &&
+  carries(certificate, OID.extendedKeyUsage) &&
   permitsPurpose(certificate, OID.clientAuth) &&
   certificate.publicKey.length === P256_PUBLIC_KEY_PREFIX.length + P256_POINT_LENGTH &&
   certificate.publicKey.subarray(0, P256_PUBLIC_KEY_PREFIX.length).equals(P256_PUBLIC_KEY_PREFIX) &&

@@ -6,14 +6,18 @@ import type { Certificate } from './certificate.ts';
 import { describeCertificate } from './certificate-details.ts';
 import { isAuthority, permitsPurpose, permitsUsage } from './extension-reading.ts';
 import { KEY_USAGE } from './extension-writing.ts';
+import { prepareIssuer } from './issuer.ts';
 import { OID } from './object-identifiers.ts';
 import { isSignedBy, readCertificates, readPair } from './uploaded-pair.ts';
+
+/** `30 00`. Leaves of such an issuer cannot say who issued them (RFC 5280 §4.1.2.6). */
+const EMPTY_NAME = 2;
 
 function whyNoAuthority(certificate: Certificate): string | undefined {
   if (!isAuthority(certificate)) return 'is not a CA certificate';
   if (!permitsUsage(certificate, KEY_USAGE.keyCertSign)) return 'keyUsage does not include keyCertSign';
   if (!permitsPurpose(certificate, OID.clientAuth)) return 'extendedKeyUsage does not include clientAuth';
-  return undefined;
+  return certificate.subject.length === EMPTY_NAME ? 'subject is empty' : undefined;
 }
 
 /**
@@ -32,6 +36,8 @@ export function inspectAuthority(certificatePem: string, privateKeyPem: string, 
   }
   const pair = readPair(certificates, privateKeyPem, now);
   if (isFailure(pair)) return pair;
-  const { certificatePem: normalPem, privateKeyPem: normalKey } = pair;
-  return { ...describeCertificate(own.fields), certificatePem: normalPem, privateKeyPem: normalKey };
+  const normal = { certificatePem: pair.certificatePem, privateKeyPem: pair.privateKeyPem };
+  // Whatever is accepted here must serve at the next enrollment, when nobody is there to bring a better one.
+  if (!ifReadable(() => prepareIssuer(normal))) return invalid('certificate', 'has unreadable extensions');
+  return { ...describeCertificate(own.fields), ...normal };
 }

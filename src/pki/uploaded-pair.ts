@@ -4,6 +4,7 @@ import { invalid, isFailure } from '../kernel/failure.ts';
 import type { Failure } from '../kernel/failure.ts';
 import { ifReadable, readCertificate } from './certificate.ts';
 import type { Certificate } from './certificate.ts';
+import { Fields, TAG, readDer } from './der-reader.ts';
 import { pem, pemBlocks } from './pem.ts';
 import { keyWeakness, keysMatch, trustedAlgorithm } from './signature-algorithm.ts';
 
@@ -59,9 +60,17 @@ function readPrivateKey(text: string): KeyObject | Failure {
   return ifAccepted(() => createPrivateKey(text)) ?? invalid('privateKey', 'cannot be read');
 }
 
+/** RFC 5480 §2.1.1. Curves that were spelled out have passed for a known one with another generator (CVE-2020-0601). */
+function namesItsCurve(publicKey: Buffer): boolean {
+  const algorithm = new Fields(new Fields(readDer(publicKey, TAG.sequence)).take(TAG.sequence));
+  algorithm.take(TAG.objectIdentifier);
+  return algorithm.takeIf(TAG.objectIdentifier) !== undefined;
+}
+
 function whyUntrusted({ fields, x509 }: UploadedCertificate, now: number): string | undefined {
   if (now < fields.notBefore) return 'is not yet valid';
   if (now > fields.notAfter) return 'has expired';
+  if (x509.publicKey.asymmetricKeyType === 'ec' && !ifReadable(() => namesItsCurve(fields.publicKey))) return 'EC curve must be named';
   return keyWeakness(x509.publicKey);
 }
 

@@ -64,6 +64,42 @@ export class Projector {
     await Promise.all([...this.#lanes.map((lane) => lane.stop()), this.#filling]);
   }
 
+  /** Every cursor, with how long ago it last moved. */
+  async progress(): Promise<(Cursor & { idleSeconds: number; failure: string | null })[]> {
+    const [cursors, { rows }] = await Promise.all([
+      this.cursors.all(),
+      this.#options.pool.query<{ name: string; version: number; generation: number; idle: number; failure: string | null }>(
+        'select name, version, generation, extract(epoch from now() - updated_at)::float8 as idle, failure from cursors',
+      ),
+    ]);
+    return cursors.map((cursor) => {
+      const row = rows.find(({ name, version, generation }) => name === cursor.name && version === cursor.version && generation === cursor.generation);
+      return { ...cursor, idleSeconds: row?.idle ?? 0, failure: row?.failure ?? null };
+    });
+  }
+
+  async livePositions(): Promise<ReadonlyMap<string, Position>> {
+    return new Map((await this.cursors.all()).filter(({ state }) => state === 'live').map(({ name, position }) => [name, position]));
+  }
+
+  /** Declared models that nobody may rely on yet: filling, halted, or standing still behind the feed for seconds. */
+  async lagging(): Promise<string[]> {
+    const head = await this.#options.store.head();
+    const declared = new Set(this.#options.models.map(({ name, version }) => `${name} ${version}`));
+    return (await this.progress())
+      .filter(({ name, version, state }) => declared.has(`${name} ${version}`) && state !== 'retired')
+      .filter(({ state, position, idleSeconds }) => state !== 'live' || (position < head && idleSeconds > 5))
+      .map(({ name }) => name);
+  }
+
+  /** What is not as it should be, in words for `/health`; undefined when all is well. */
+  async impairment(): Promise<string | undefined> {
+    const halted = (await this.cursors.all()).filter(({ state }) => state === 'halted').map(({ name }) => name);
+    const parked = [...new Set((await this.parking.list()).map(({ name }) => name))];
+    const parts = [halted.length > 0 && `halted: ${halted.join(', ')}`, parked.length > 0 && `parked streams in: ${parked.join(', ')}`];
+    return parts.filter(Boolean).join('; ') || undefined;
+  }
+
   async #ensure(model: AnyReadModel, head: Position, known: readonly Cursor[]): Promise<void> {
     if (known.some(({ name, version, state }) => name === model.name && version === model.version && state !== 'retired')) return;
     const served = known.some(({ name, state }) => name === model.name && state === 'live');

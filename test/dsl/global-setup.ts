@@ -14,12 +14,18 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync('/tmp/castellan-test-');
   const postgres = await startEmbeddedPostgres({ dataDir, durable: false });
-  await makeTemplate(postgres.connection);
-  project.provide('postgres', postgres.connection);
-  return async () => {
+  const tearDown = async () => {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+  try {
+    await makeTemplate(postgres.connection);
+  } catch (error) {
+    await tearDown();
+    throw error;
+  }
+  project.provide('postgres', postgres.connection);
+  return tearDown;
 }
 
 async function makeTemplate(connection: EmbeddedConnection): Promise<void> {

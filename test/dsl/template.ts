@@ -1,9 +1,16 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { migrate } from '../../src/database/migrate.ts';
+import { migrateJobs } from '../../src/jobs/postgres/schema.ts';
 
 export const TEMPLATE = 'castellan_template';
 
 /** What every test database starts with; done once a run. */
 export async function prepareTemplate(config: pg.ClientConfig): Promise<void> {
   await migrate(config);
+  const owner = new pg.Pool({ ...config, max: 1 });
+  try {
+    await migrateJobs(owner);
+  } finally {
+    await owner.end();
+  }
 }

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chooseAccount } from '../../src/embedded/account.ts';
 import { hasSetpriv } from '../../src/embedded/launcher.ts';
-import { ask, gone, hold, kill } from './process.ts';
+import { ask, gone, hold, kill, makeSeed, plantSeed } from './process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CAP_DAC_READ_SEARCH = 1n << 2n;
@@ -17,9 +17,19 @@ const statusOf = (pid: number, field: string): string[] =>
   new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]!.split(/\s+/);
 
 /** What another user may not do as root may is tried as root: elsewhere there is nothing to try. */
-describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQL, started by root', () => {
+describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQL, started by root', { timeout: 90_000 }, () => {
   let open: string;
   let closed: string;
+
+  let nursery: string;
+  beforeAll(() => makeSeed(path.join((nursery = mkdtempSync('/tmp/castellan-root-')), 'seed')));
+  afterAll(() => rmSync(nursery, { recursive: true }));
+
+  const seededIn = (folder: string): string => {
+    const dataDir = path.join(folder, 'data');
+    plantSeed(path.join(nursery, 'seed'), dataDir);
+    return dataDir;
+  };
 
   beforeEach(() => {
     open = mkdtempSync('/tmp/castellan-open-');
@@ -31,7 +41,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQ
   });
 
   it('runs as another user, and without any capability where it needs none', async () => {
-    const holder = await hold(path.join(open, 'data'));
+    const holder = await hold(seededIn(open));
     expect(statusOf(holder.pid, 'Uid')).not.toContain('0');
     expect(statusOf(holder.pid, 'Gid')).not.toContain('0');
     expect(statusOf(holder.pid, 'CapEff')).toEqual(['0000000000000000']);
@@ -40,7 +50,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQ
   });
 
   it('enters a folder that is closed to that user with the right to read and search, and no other', async () => {
-    const holder = await hold(path.join(closed, 'data'));
+    const holder = await hold(seededIn(closed));
     expect(await ask(holder.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(statusOf(holder.pid, 'Uid')).not.toContain('0');
     expect(BigInt(`0x${statusOf(holder.pid, 'CapEff')[0]}`)).toBe(CAP_DAC_READ_SEARCH);
@@ -86,7 +96,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQ
     const commands = path.join(open, 'commands');
     mkdirSync(commands);
     for (const command of ['ls', 'chown', 'flock']) symlinkSync(spawnSync('which', [command], { encoding: 'utf8' }).stdout.trim(), path.join(commands, command));
-    const dataDir = path.join(open, 'data');
+    const dataDir = seededIn(open);
     const holder = await hold(dataDir, { script, prefix: ['env', `PATH=${commands}`] });
     expect(statusOf(holder.pid, 'Uid')).not.toContain('0');
     expect(statusOf(holder.pid, 'CapEff')).toEqual(['0000000000000000']);

@@ -3,9 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../src/kernel/failure.ts';
 import { createAuthority } from '../../src/pki/authority.ts';
 import type { Authority } from '../../src/pki/authority.ts';
+import { octetString, sequence } from '../../src/pki/der.ts';
+import { distinguishedName } from '../../src/pki/distinguished-name.ts';
+import { KEY_USAGE, basicConstraintsOfAuthority, keyUsage } from '../../src/pki/extension-writing.ts';
 import { prepareIssuer } from '../../src/pki/issuer.ts';
+import { generateKeyPair } from '../../src/pki/key-pair.ts';
+import { OID } from '../../src/pki/object-identifiers.ts';
+import type { ObjectIdentifier } from '../../src/pki/object-identifiers.ts';
+import { pem } from '../../src/pki/pem.ts';
 import { inspectAuthority } from '../../src/pki/uploaded-authority.ts';
-import { DAY, NOW, issued, newAuthority, rsaAuthority } from './fixtures.ts';
+import { DAY, NOW, issued, leafContents, newAuthority, rsaAuthority, signLeaf } from './fixtures.ts';
 import type { RsaRequest } from './fixtures.ts';
 import { hasOpenssl, selfSignedByOpenssl, withOpenssl } from './openssl.ts';
 
@@ -16,6 +23,10 @@ const certificateRefused = (reason: string): string => `invalid: validation fail
 const keyRefused = (reason: string): string => `invalid: validation failed: privateKey: ${reason}`;
 
 const generated = newAuthority();
+const authorityExtensions = [basicConstraintsOfAuthority(), keyUsage(KEY_USAGE.keyCertSign)];
+const unreadable = ({ node }: ObjectIdentifier) => sequence(node, octetString(Buffer.from('0500', 'hex')));
+const unreadableIdentifier = unreadable(OID.subjectKeyIdentifier);
+const asPem = (der: Buffer, privateKeyPem: string) => ({ certificatePem: pem('CERTIFICATE', der), privateKeyPem });
 const usage = { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true };
 const isCa = { name: 'basicConstraints', cA: true, critical: true };
 
@@ -105,6 +116,19 @@ describe('an uploaded authority is refused', () => {
     expect(refusal(inspect(rsaAuthority(request)))).toBe(certificateRefused(reason));
   });
 
+  it.each([
+    ['an empty name', { issuer: sequence(), subject: sequence() }, 'subject is empty'],
+    ['an identifier that cannot be read', { extensions: [...authorityExtensions, unreadableIdentifier] }, 'has unreadable extensions'],
+    ['a keyUsage that cannot be read', { extensions: [basicConstraintsOfAuthority(), unreadable(OID.keyUsage)] }, 'has unreadable extensions'],
+  ])('for %s', (_what, change, reason) => {
+    const { publicPoint, privateKeyPem: key } = generateKeyPair();
+    const own = { ...prepareIssuer(generated), privateKey: createPrivateKey(key) };
+    const name = distinguishedName({ commonName: 'CA' });
+    const sound = { ...leafContents(own, '', 'CA'), publicPoint, issuer: name, subject: name, extensions: authorityExtensions };
+    expect(refusal(inspect(asPem(signLeaf(own, sound), key)))).toBe('accepted');
+    expect(refusal(inspect(asPem(signLeaf(own, { ...sound, ...change }), key)))).toBe(certificateRefused(reason));
+  });
+
   it('on the second after it ended, not on its last one', () => {
     const short = createAuthority({ commonName: 'CA', organization: '', years: 1, now: NOW });
     expect(refusal(inspect(short, short.expiresAt))).toBe('accepted');
@@ -137,7 +161,7 @@ describe.skipIf(!hasOpenssl)(withOpenssl('an authority that openssl made'), () =
   it.each([
     ['secp256k1', ec('secp256k1'), 'EC curve must be P-256, P-384 or P-521'],
     ['P-224', ec('P-224'), 'EC curve must be P-256, P-384 or P-521'],
-    ['a curve spelled out', [...ec('P-256'), '-pkeyopt', 'ec_param_enc:explicit'], 'EC curve must be P-256, P-384 or P-521'],
+    ['a curve spelled out', [...ec('P-256'), '-pkeyopt', 'ec_param_enc:explicit'], 'EC curve must be named'],
     ['Ed25519', ['-newkey', 'ed25519'], 'key must be RSA or EC'],
     ['an RSA key for PSS alone', ['-newkey', 'rsa-pss', '-pkeyopt', 'rsa_keygen_bits:2048'], 'key must be RSA or EC'],
     ['a SHA-1 signature', [...ec('P-256'), '-sha1'], 'signature algorithm is weak or unknown'],

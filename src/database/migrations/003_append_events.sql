@@ -24,9 +24,11 @@ begin
   select coalesce(max(position), 0) into head from events;
 
   if takes is not null then
-    select json_agg(json_build_object('n', t.n, 'tenant', t.tenant, 'kind', t.kind, 'digest', t.digest, 'holder', c.stream))
+    -- In the order in which the attempt asked: the first claim that is lost is the one that it hears of.
+    select json_agg(json_build_object('n', t.n, 'tenant', t.tenant, 'kind', t.kind, 'digest', t.digest, 'holder', c.stream) order by t.place)
       into blocked
-      from json_to_recordset(takes) as t(n int, tenant uuid, kind text, digest text)
+      from rows from (json_to_recordset(takes) as (n int, tenant uuid, kind text, digest text))
+           with ordinality as t(n, tenant, kind, digest, place)
       join claims c on c.tenant_id = t.tenant and c.kind = t.kind and c.digest = decode(t.digest, 'hex')
      where not exists (
        select from json_to_recordset(releases) as r(n int, tenant uuid, kind text, digest text, stream text)

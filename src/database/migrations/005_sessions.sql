@@ -5,8 +5,10 @@ create table refresh_tokens (
   digest     bytea       not null,
   session_id uuid        not null,
   subject_id uuid        not null,
-  issued_at  timestamptz not null,
   expires_at timestamptz not null,
+  idle_seconds integer   not null,
+  -- The family's absolute end, whatever is rotated.
+  ends_at    timestamptz not null,
   spent_at   timestamptz,
   primary key (tenant_id, digest)
 );

@@ -1,4 +1,5 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { Claim } from '../../kernel/command.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { deviceEvents } from './events.ts';
 
@@ -9,17 +10,24 @@ export interface CertificateState {
 }
 
 export interface DeviceState {
+  /** `deleted` is final: the same browser that enrolls again then is another device. */
   readonly status: 'none' | 'active' | 'wipe_pending' | 'wiped' | 'revoked' | 'deleted';
+  /** Empty before the first enrollment and after the user was deleted. */
   readonly userId: string;
   readonly fingerprint: string;
   readonly wipe: { readonly id: string; readonly delivered: boolean } | undefined;
   readonly certificates: readonly CertificateState[];
+  /** SHA-256 hex of the key that an agent may show instead of a certificate. */
+  readonly accessKeyDigest: string | undefined;
 }
 
-const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', wipe: undefined, certificates: [] };
+const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', wipe: undefined, certificates: [], accessKeyDigest: undefined };
+const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
   switch (event.type) {
+    case 'EnrollmentTokenUsed':
+      return state;
     case 'DeviceEnrolled':
       // A known fingerprint that enrolls again is the same device with a fresh start.
       return { ...initial, status: 'active', userId: event.data.userId, fingerprint: event.data.deviceFingerprint, certificates: state.certificates };
@@ -30,20 +38,27 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
         : [];
       return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt }] };
     }
-    case 'DeviceRevoked':
-      return { ...state, status: 'revoked', certificates: [] };
+    case 'DeviceAccessKeyIssued':
+      return { ...state, accessKeyDigest: event.data.accessKeyDigest };
+    case 'DeviceRevoked': {
+      const userId = event.data.reason === 'user_deleted' ? '' : state.userId;
+      return { ...state, ...cutOff, userId, status: state.status === 'wiped' ? 'wiped' : 'revoked' };
+    }
     case 'DeviceWipeRequested':
       return { ...state, status: 'wipe_pending', wipe: { id: event.data.wipeId, delivered: false } };
     case 'DeviceWipeDelivered':
       return { ...state, wipe: state.wipe && { ...state.wipe, delivered: true } };
     case 'DeviceWiped':
-      return { ...state, status: 'wiped', wipe: undefined, certificates: [] };
+      return { ...state, ...cutOff, status: 'wiped', wipe: undefined };
     case 'DeviceStaleAlertsSilenced':
       return state;
     case 'DeviceDeleted':
-      return { ...state, status: 'deleted', certificates: [] };
+      return { ...state, ...cutOff, status: 'deleted' };
   }
 });
+
+/** One browser profile is one device of a tenant, however often it enrolls (choice OP-174). */
+export const fingerprintClaim = (fingerprint: string): Claim => ({ kind: 'device-fingerprint', value: fingerprint });
 
 export const deviceStream = (tenantId: TenantId, deviceId: string): string => streamName('device', tenantId, deviceId);
 

@@ -4,23 +4,32 @@ import { uuid } from '../../kernel/ids.ts';
 
 export const browserTypes = ['chrome', 'edge', 'firefox', 'safari'] as const;
 export const osTypes = ['windows', 'macos', 'linux', 'chromeos'] as const;
+export const revocationReasons = ['revoked', 'deleted', 'wiped', 'user_deleted'] as const;
+export type RevocationReason = (typeof revocationReasons)[number];
 
 const browserSchema = z.enum(browserTypes);
 const osSchema = z.enum(osTypes);
 
 /** A device's own stream: its enrollment, its certificates, and how it ends. Heartbeats are telemetry, not history. */
 export const deviceEvents = defineEvents('device', {
+  /** A token is used by the device that it enrolled, in the same append: neither can happen without the other. */
+  EnrollmentTokenUsed: {
+    version: 1,
+    schema: z.object({ tokenId: uuid(), deviceId: uuid() }),
+    about: { resource: 'enrollmentToken', id: 'tokenId' },
+    audit: 'enrollment_token.used',
+  },
   DeviceEnrolled: {
     version: 1,
     schema: z.object({
       deviceId: uuid(),
       userId: uuid(),
       deviceFingerprint: z.string(),
-      browserType: browserSchema,
+      browserType: browserSchema.nullable(),
       browserVersion: z.string().nullable(),
       osType: osSchema.nullable(),
       osVersion: z.string().nullable(),
-      extensionVersion: z.string(),
+      extensionVersion: z.string().nullable(),
       hostname: z.string().nullable(),
       agentVersion: z.string().nullable(),
     }),
@@ -39,7 +48,9 @@ export const deviceEvents = defineEvents('device', {
     }),
     audit: 'device.certificate_issued',
   },
-  DeviceRevoked: { version: 1, schema: z.object({ deviceId: uuid(), reason: z.enum(['revoked', 'deleted', 'wiped', 'user_deleted']) }), audit: 'device.revoked' },
+  /** An agent that enrolled by itself may show this key instead of a certificate. SHA-256 of the key, lower-case hex. */
+  DeviceAccessKeyIssued: { version: 1, schema: z.object({ deviceId: uuid(), accessKeyDigest: z.string() }), audit: 'device.access_key_issued' },
+  DeviceRevoked: { version: 1, schema: z.object({ deviceId: uuid(), reason: z.enum(revocationReasons) }), audit: 'device.revoked' },
   DeviceWipeRequested: { version: 1, schema: z.object({ deviceId: uuid(), wipeId: uuid() }), audit: 'device.wipe_requested' },
   DeviceWipeDelivered: { version: 1, schema: z.object({ deviceId: uuid(), wipeId: uuid() }), audit: 'device.wipe_delivered' },
   DeviceWiped: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.wiped' },

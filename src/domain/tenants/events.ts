@@ -25,6 +25,8 @@ export const tenantEvents = defineEvents('tenant', {
     schema: z.object({
       adminId,
       email: z.string(),
+      /** Keyed digest of the folded e-mail: how a login finds the account. */
+      accountDigest: z.string(),
       displayName: z.string(),
       roleType: roleSchema,
       passwordRef: secretRef,
@@ -36,7 +38,7 @@ export const tenantEvents = defineEvents('tenant', {
   },
   AdminUserUpdated: {
     version: 1,
-    schema: z.object({ adminId, email: z.string().optional(), displayName: z.string().optional() }),
+    schema: z.object({ adminId, email: z.string().optional(), accountDigest: z.string().optional(), displayName: z.string().optional() }),
     personal: ofAdmin,
     about: aboutAdmin,
     audit: 'admin_user.updated',

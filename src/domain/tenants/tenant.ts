@@ -7,6 +7,7 @@ import { tenantEvents } from './events.ts';
 /** What decisions about an admin need. Name and e-mail are not among it: uniqueness is a claim. */
 export interface AdminState {
   readonly adminId: string;
+  readonly accountDigest: string;
   readonly role: Role;
   readonly status: 'active' | 'suspended';
   readonly passwordRef: string;
@@ -57,12 +58,14 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
     case 'LicenseInstalled':
       return { ...state, license: event.data };
     case 'AdminUserCreated': {
-      const { adminId, roleType, passwordRef, mustChangePassword } = event.data;
-      const admin: AdminState = { adminId, role: roleType, status: 'active', passwordRef, mustChangePassword, sessionEpoch: 0 };
+      const { adminId, accountDigest, roleType, passwordRef, mustChangePassword } = event.data;
+      const admin: AdminState = { adminId, accountDigest, role: roleType, status: 'active', passwordRef, mustChangePassword, sessionEpoch: 0 };
       return { ...state, admins: new Map(state.admins).set(adminId, admin) };
     }
-    case 'AdminUserUpdated':
-      return state;
+    case 'AdminUserUpdated': {
+      const { accountDigest } = event.data;
+      return accountDigest ? changed(event.data.adminId, (admin) => ({ ...admin, accountDigest })) : state;
+    }
     case 'AdminRoleChanged':
       return changed(event.data.adminId, (admin) => ({ ...admin, role: event.data.roleType }));
     case 'AdminSuspended':
@@ -98,6 +101,10 @@ export const tenantStream = (tenantId: TenantId): string => streamName('tenant',
 
 export const activeSuperAdmins = ({ admins }: TenantState): AdminState[] =>
   [...admins.values()].filter(({ role, status }) => role === 'super_admin' && status === 'active');
+
+/** The account that an e-mail's digest belongs to. */
+export const adminByAccount = ({ admins }: TenantState, accountDigest: string): AdminState | undefined =>
+  [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
 
 /** E-mails are compared without case (RFC 5321 leaves the local part to the receiver; nobody means two people by case). */
 export const foldedEmail = (email: string): string => email.trim().toLowerCase();

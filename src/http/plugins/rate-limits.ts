@@ -37,7 +37,8 @@ export async function limitRates(app: FastifyInstance, redis: Redis | undefined)
 /** The route option that counts a request, before authentication, refused ones too (choice OP-215). */
 export function budgetFor(rate: RateClass, config: Config): object {
   if (rate === 'none') return {};
-  const { max, seconds } = budgets(config)[rate];
+  const { max: usual, seconds } = budgets(config)[rate];
+  const max = config.rateBudgets[rate] ?? usual;
   return {
     rateLimit: {
       max,

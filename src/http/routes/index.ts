@@ -1,5 +1,17 @@
 import type { RouteGroup } from '../route.ts';
 import { alertRoutes } from './alerts.ts';
+import { authRoutes } from './auth.ts';
+import { licenseRoutes } from './license.ts';
+import { meRoutes } from './me.ts';
+import { opsRoutes } from './ops.ts';
+import { setupRoutes } from './setup.ts';
 
 /** Every route that the service has, in the order of the interface. */
-export const routeGroups: readonly RouteGroup[] = [alertRoutes];
+export const routeGroups: readonly RouteGroup[] = [
+  setupRoutes,
+  authRoutes,
+  meRoutes,
+  alertRoutes,
+  licenseRoutes,
+  opsRoutes,
+];

@@ -1,0 +1,25 @@
+import { judgeTry, login, LOGIN_TAIL, loginStream } from '../../src/domain/logins/login.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { unauthenticated } from '../../src/kernel/failure.ts';
+
+interface AttemptLogin {
+  readonly accountDigest: string;
+  readonly subjectId: string | null;
+}
+
+/**
+ * Takes one of the tries that an account has before its password is looked at. Of any number of simultaneous tries no
+ * more are granted than the lock allows, because each one is an append to the same stream.
+ */
+export const attemptLogin = defineCommand({
+  name: 'AttemptLogin',
+  aggregate: login,
+  tail: LOGIN_TAIL,
+  stream: ({ accountDigest }: AttemptLogin, { tenantId }) => loginStream(tenantId, accountDigest),
+  decide(state, { subjectId }, { now }) {
+    const verdict = judgeTry(state, now);
+    if (verdict === 'exhausted') return unauthenticated('invalid credentials');
+    const locked = verdict === 'locked';
+    return acceptWith({ locked }, [{ type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked } }]);
+  },
+});

@@ -1,0 +1,30 @@
+import { enrollmentToken, enrollmentTokenStream, tokenExpiry } from '../../src/domain/enrollment/enrollment-token.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, forbidden } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface IssueEnrollmentToken {
+  /** Both from `identifyToken`: the token itself goes to the caller and nowhere else. */
+  readonly tokenId: string;
+  readonly tokenDigest: string;
+  /** At least 1; null: as long as the license. */
+  readonly expiresInDays: number | null;
+}
+
+/** A token that enrolls one device, until the license ends at the latest (choice OP-167). Answers `{ expiresAt }`. */
+export const issueEnrollmentToken = defineCommand({
+  name: 'IssueEnrollmentToken',
+  aggregate: enrollmentToken,
+  stream: ({ tokenId }: IssueEnrollmentToken, { tenantId }) => enrollmentTokenStream(tenantId, tokenId),
+  async prepare({ expiresInDays }: IssueEnrollmentToken, { aggregates }: Pick<CommandPorts, 'aggregates'>, { tenantId, now }) {
+    const { license } = await aggregates.load(tenant, tenantStream(tenantId));
+    if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
+    return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };
+  },
+  decide(state, { tokenId, tokenDigest }, _context, { expiresAt }: { expiresAt: string }) {
+    if (state.tokenDigest !== undefined) return conflict();
+    return acceptWith({ expiresAt }, [{ type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt } }]);
+  },
+  freshens: ['enrollment_tokens'],
+});

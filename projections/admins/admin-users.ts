@@ -1,0 +1,66 @@
+import type { Role } from '../../src/domain/identity/roles.ts';
+import { loginEvents } from '../../src/domain/logins/events.ts';
+import { tenantEvents } from '../../src/domain/tenants/events.ts';
+import { at, defineReadModel, flag, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = {
+  admin_id: id,
+  email: text,
+  display_name: text,
+  role_type: text as Column<Role>,
+  status: text as Column<'active' | 'suspended'>,
+  mfa_enabled: flag,
+  must_change_password: flag,
+  mobile_access: flag,
+  last_login_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export type AdminUserRow = Row<{ columns: typeof columns }>;
+
+const change = (adminId: string, fold: (row: AdminUserRow) => AdminUserRow | undefined) => ({
+  key: { admin_id: adminId },
+  fold: (row: AdminUserRow | undefined) => row && fold(row),
+});
+
+/** Admins as `GET /admin-users` and `GET /me` show them, and the names behind assignments. */
+export const adminUsers = defineReadModel({
+  name: 'admin_users',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['admin_id'],
+  families: [tenantEvents, loginEvents],
+  on: {
+    AdminUserCreated: (event) => ({
+      key: { admin_id: event.data.adminId },
+      fold: () => ({
+        admin_id: event.data.adminId,
+        email: event.data.email,
+        display_name: event.data.displayName,
+        role_type: event.data.roleType,
+        status: 'active',
+        mfa_enabled: false,
+        must_change_password: event.data.mustChangePassword,
+        mobile_access: true,
+        last_login_at: null,
+        created_at: at(event),
+        updated_at: at(event),
+      }),
+    }),
+    AdminUserUpdated: (event) =>
+      change(event.data.adminId, (row) => ({
+        ...row,
+        email: event.data.email ?? row.email,
+        display_name: event.data.displayName ?? row.display_name,
+        updated_at: at(event),
+      })),
+    AdminRoleChanged: (event) => change(event.data.adminId, (row) => ({ ...row, role_type: event.data.roleType, updated_at: at(event) })),
+    AdminSuspended: (event) => change(event.data.adminId, (row) => ({ ...row, status: 'suspended', updated_at: at(event) })),
+    AdminReinstated: (event) => change(event.data.adminId, (row) => ({ ...row, status: 'active', updated_at: at(event) })),
+    AdminPasswordChanged: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, must_change_password: event.data.mustChangePassword, updated_at: at(event) })),
+    AdminUserDeleted: (event) => change(event.data.adminId, () => undefined),
+    LoginSucceeded: (event) => change(event.data.subjectId, (row) => ({ ...row, last_login_at: at(event) })),
+  },
+});

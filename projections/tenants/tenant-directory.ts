@@ -1,0 +1,22 @@
+import { tenantEvents } from '../../src/domain/tenants/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { id, name: text, slug: text };
+export type TenantDirectoryRow = Row<{ columns: typeof columns }>;
+
+/** Which tenants the installation has: for discovery where there is only one, and for operators. */
+export const tenantDirectory = defineReadModel({
+  name: 'tenant_directory',
+  version: 1,
+  lane: 'main',
+  scope: 'installation',
+  columns,
+  key: ['id'],
+  families: [tenantEvents],
+  on: {
+    TenantSetUp: (event) => ({
+      key: { id: event.tenantId },
+      fold: () => ({ id: event.tenantId, name: event.data.name, slug: event.data.slug }),
+    }),
+  },
+});

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { roleSchema } from '../../src/domain/identity/roles.ts';
+import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
+
+/** Choice OP-019. */
+export const adminUserView = z
+  .object({
+    id: z.uuid(),
+    tenantId: z.uuid(),
+    email: z.string(),
+    displayName: z.string(),
+    roleType: roleSchema,
+    status: z.enum(['active', 'locked', 'suspended']),
+    mfaEnabled: z.boolean(),
+    mustChangePassword: z.boolean(),
+    mobileAccess: z.boolean(),
+    lastLoginAt: z.iso.datetime().nullable(),
+    lockedUntil: z.iso.datetime().nullable(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'AdminUser' });
+export type AdminUserView = z.output<typeof adminUserView>;
+
+export const adminUserOf = (row: AdminUserRow & { tenant_id: string }, lockedUntil: string | null = null): AdminUserView => ({
+  id: row.admin_id,
+  tenantId: row.tenant_id,
+  email: row.email,
+  displayName: row.display_name,
+  roleType: row.role_type,
+  status: row.status === 'active' && lockedUntil !== null ? 'locked' : row.status,
+  mfaEnabled: row.mfa_enabled,
+  mustChangePassword: row.must_change_password,
+  mobileAccess: row.mobile_access,
+  lastLoginAt: row.last_login_at,
+  lockedUntil,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

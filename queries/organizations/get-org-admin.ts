@@ -1,0 +1,21 @@
+import type { OrgAdminRow } from '../../projections/organizations/org-admins.ts';
+import type { OrgRole } from '../../src/domain/identity/roles.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+export interface OrgAdminView {
+  readonly id: string;
+  readonly email: string;
+  readonly displayName: string;
+  readonly role: OrgRole;
+  readonly organizationId: string;
+}
+
+const SQL = 'select * from org_admins where tenant_id = $1 and admin_id = $2';
+
+/** Asked as the organization. */
+export const getOrgAdmin: Query<{ adminId: string }, OrgAdminView> = async (reads, { adminId }) => {
+  const row = await reads.one<OrgAdminRow>(SQL, [adminId]);
+  if (!row) return notFound();
+  return { id: row.admin_id, email: row.email, displayName: row.display_name, role: row.role, organizationId: reads.tenantId };
+};

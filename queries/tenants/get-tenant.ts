@@ -1,0 +1,7 @@
+import type { TenantRow } from '../../projections/tenants/tenants.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** The tenant that asks. */
+export const getTenant: Query<void, TenantRow> = async (reads) =>
+  (await reads.one<TenantRow>('select * from tenants where tenant_id = $1')) ?? notFound();

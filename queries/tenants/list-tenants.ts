@@ -1,0 +1,6 @@
+import type { Query } from '../../src/kernel/query.ts';
+import type { TenantDirectoryRow } from '../../projections/tenants/tenant-directory.ts';
+
+/** Asked as the installation: every tenant it has, at most `most`. */
+export const listTenants: Query<{ most: number }, TenantDirectoryRow[]> = (reads, { most }) =>
+  reads.rows<TenantDirectoryRow>('select id, name, slug from tenant_directory where tenant_id = $1 order by slug limit $2', [most]);

@@ -1,0 +1,229 @@
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import pino, { type Logger } from 'pino';
+import type pg from 'pg';
+import { readModels } from '../projections/index.ts';
+import type { AnyCommand } from './kernel/command.ts';
+import { licensePublicKey } from './domain/licensing/license.ts';
+import { families } from './domain/families.ts';
+import { foldedEmail } from './domain/tenants/tenant.ts';
+import type { Config } from './config.ts';
+import { openDatabase } from './database/database.ts';
+import { migrate } from './database/migrate.ts';
+import { tenantReads } from './database/tenant-reads.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded/postgres.ts';
+import { EventCodec } from './eventstore/codec.ts';
+import { openEventStore } from './eventstore/open.ts';
+import { AggregateLoader } from './execution/aggregate-loader.ts';
+import { Executor } from './execution/executor.ts';
+import { buildServer, tlsDoor } from './http/server.ts';
+import { AccessTokens } from './identity/access-tokens.ts';
+import { liveLookups } from './identity/lookups.ts';
+import { OneTimeTokens } from './identity/one-time-tokens.ts';
+import { Passwords } from './identity/passwords.ts';
+import { RefreshTokens } from './identity/refresh-tokens.ts';
+import { VaultCertificateService } from './pki/certificate-service.ts';
+import { newAuthority } from './pki/new-authority.ts';
+import { FeedTail } from './projector/feed-tail.ts';
+import { Freshness } from './projector/freshness.ts';
+import { LiveState } from './projector/live-state.ts';
+import { Projector } from './projector/projector.ts';
+import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
+import { reactions } from './reactions/index.ts';
+import type { CommandPorts, Services } from './services.ts';
+import { serviceMetrics } from './service-metrics.ts';
+import { serviceProbes } from './service-probes.ts';
+import { Keyring } from './vault/keyring.ts';
+import { PostgresPersonKeys } from './vault/postgres-person-keys.ts';
+import { PostgresVault } from './vault/postgres-vault.ts';
+import { TenantDataKeys } from './vault/tenant-data-keys.ts';
+
+/** A house that stands: its services, and the way to take it down in order. */
+export interface House {
+  readonly services: Services;
+  readonly app: FastifyInstance;
+  /** Where the two doors listen, once they do. */
+  readonly addresses: { readonly http: string; readonly tls: string };
+  stop(): Promise<void>;
+}
+
+export interface ComposeOptions {
+  readonly log?: Logger;
+  /** A database that somebody else runs and has migrated (tests); otherwise DATABASE_URL, otherwise the embedded one. */
+  readonly database?: pg.ClientConfig;
+  /** Leave the doors shut: for commands beside the service. */
+  readonly listen?: boolean;
+  /** Leave projections and reactions to the service: for commands beside it. */
+  readonly project?: boolean;
+}
+
+const SECRETS = ['password', 'newPassword', 'confirmPassword', 'token', 'secret', 'clientSecret', 'apiKey', 'privateKey', 'authorization'];
+
+export const newLogger = (level: string): Logger =>
+  pino({
+    level,
+    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    serializers: { err: pino.stdSerializers.err },
+  });
+
+/** The composition root: the only place that knows every part. What was started is stopped in reverse order. */
+export async function compose(config: Config, options: ComposeOptions = {}): Promise<House> {
+  const log = options.log ?? newLogger(config.logLevel);
+  const closers: (() => Promise<unknown> | void)[] = [];
+  const stop = async () => {
+    for (const close of closers.splice(0).reverse()) {
+      await Promise.resolve(close()).catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'));
+    }
+  };
+  try {
+    return await build(config, options, log, closers, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function build(config: Config, options: ComposeOptions, log: Logger, closers: (() => Promise<unknown> | void)[], stop: () => Promise<void>): Promise<House> {
+  const connection = options.database ?? (await databaseOf(config, log, closers));
+  if (!options.database) await migrate(connection);
+  const database = openDatabase(connection, log);
+  closers.push(() => database.close());
+
+  const keyring = new Keyring(config.masterKey);
+  const dataKeys = new TenantDataKeys(database.service, keyring);
+  const vault = new PostgresVault(database.service, dataKeys);
+  const personKeys = new PostgresPersonKeys(database.service, dataKeys);
+  const codec = new EventCodec(families, personKeys);
+  const store = await openEventStore(config, database);
+  closers.push(() => store.close());
+
+  const loader = new AggregateLoader(store, codec);
+  const digestAccount = keyring.digester('account');
+  const digestClaim = keyring.digester('claim');
+  const saltKey = keyring.digester('credential-salt');
+  const accountDigest = (email: string) => digestAccount(foldedEmail(email));
+  const passwords = new Passwords();
+  const ports: CommandPorts = {
+    aggregates: loader,
+    vault,
+    personKeys,
+    passwords,
+    licensePublicKey: licensePublicKey(config.licensePublicKey),
+    accountDigest,
+    newAuthority,
+    certificates: new VaultCertificateService(vault),
+    claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
+  };
+  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, digestClaim, ports);
+
+  const tail = await FeedTail.open(store, codec, log);
+  closers.push(() => tail.close());
+  const project = options.project ?? (config.role === 'all' || config.role === 'projector');
+  const freshness: Freshness = new Freshness(project ? undefined : () => projector.livePositions());
+  const seize = config.databaseUrl === undefined && !options.database;
+  const projector = new Projector({ pool: database.projector, store, codec, tail, models: readModels, freshness, log, seize });
+  const live = new LiveState(tail, freshness, log);
+  const reads = tenantReads(database.reads);
+  const trusted = config.trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`));
+
+  const services: Services = {
+    config,
+    log,
+    database,
+    store,
+    codec,
+    loader,
+    executor,
+    ports,
+    tail,
+    freshness,
+    projector,
+    vault,
+    personKeys,
+    passwords,
+    accessTokens: new AccessTokens(keyring, config.tokenKeyGeneration),
+    refreshTokens: new RefreshTokens(database.service),
+    oneTimeTokens: new OneTimeTokens(database.service),
+    lookups: liveLookups(live, loader),
+    live,
+    mainModels: readModels.filter(({ lane }) => lane === 'main').map(({ name }) => name),
+    families,
+    accountDigest,
+    credentialSalt: (tenantId) => saltKey(tenantId),
+    reads,
+    head: () => store.head(),
+    trustsProxy: (address) => trusted.length > 0 && address !== undefined && isWithin(address, trusted),
+    probes: serviceProbes(store, database, projector),
+    laggingModels: () => projector.lagging(),
+    measure: serviceMetrics(store, projector),
+  };
+
+  await projector.prepare();
+  live.start();
+  closers.push(() => live.stop());
+  if (project) {
+    await projector.start();
+    closers.push(() => projector.stop());
+    await startReactions(services, seize, closers);
+  }
+  const app = await buildServer(services, { idempotencyKey: keyring.key('idempotent-answers') });
+  closers.push(() => app.close());
+  const addresses = options.listen === false ? { http: '', tls: '' } : await openDoors(app, services, closers);
+  return { services, app, addresses, stop };
+}
+
+async function databaseOf(config: Config, log: Logger, closers: (() => Promise<unknown> | void)[]): Promise<pg.ClientConfig> {
+  if (config.databaseUrl) return { connectionString: config.databaseUrl };
+  const embedded: EmbeddedPostgres = await startEmbeddedPostgres({
+    dataDir: join(config.dataDir, 'postgres'),
+    log: (line) => log.debug({ module: 'postgres' }, line),
+    onExit: (reason) => {
+      log.fatal({ reason }, 'the embedded database ended');
+      process.exitCode = 1;
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+  closers.push(() => embedded.stop());
+  return { ...embedded.connection };
+}
+
+async function startReactions(services: Services, seize: boolean, closers: (() => Promise<unknown> | void)[]): Promise<void> {
+  const { database, projector, tail, log, executor } = services;
+  const effects: Effects = {
+    execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
+    enqueueWithin: () => Promise.reject(new Error('there are no jobs')),
+  };
+  for (const reaction of reactions) {
+    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, seize });
+    await runner.prepare();
+    runner.start();
+    closers.push(() => runner.stop());
+  }
+}
+
+async function openDoors(app: FastifyInstance, services: Services, closers: (() => Promise<unknown> | void)[]) {
+  const { host, port, tlsPort } = services.config;
+  const http = await app.listen({ host, port });
+  const { serverCertificate } = await import('./tls/server-certificate.ts');
+  const door = tlsDoor(app, await serverCertificate(services));
+  await new Promise<void>((resolve, reject) => {
+    door.once('error', reject);
+    door.listen(tlsPort, host, resolve);
+  });
+  closers.push(
+    () =>
+      new Promise<void>((resolve) => {
+        door.close(() => resolve());
+        door.closeIdleConnections();
+        setTimeout(() => door.closeAllConnections(), 5_000).unref();
+      }),
+  );
+  const address = door.address() as { port: number };
+  return { http, tls: `https://${host}:${address.port}` };
+}
+
+function isWithin(address: string, ranges: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]): boolean {
+  const parsed = ipaddr.process(address);
+  return ranges.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
+}

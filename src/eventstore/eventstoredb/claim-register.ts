@@ -1,0 +1,135 @@
+import { EventStoreUnavailable } from '../port.ts';
+import {
+  claimWord,
+  confirmed,
+  fence,
+  NEVER_TAKEN,
+  released,
+  reserved,
+  type ClaimWord,
+  type Taking,
+} from './claim-stream.ts';
+import type { Deadline } from './deadline.ts';
+import { releasedBy } from './event-encoding.ts';
+import type { StreamReader } from './stream-reader.ts';
+import type { StreamWriter } from './stream-writer.ts';
+
+/** A claim that is ours as soon as the event that takes it has been written. */
+export interface Reservation {
+  readonly claim: string;
+  readonly at: bigint;
+  readonly taking: Taking;
+}
+
+/** Who a claim belongs to; `pending` while a reservation's event may still arrive. */
+type Standing = 'free' | 'pending' | { readonly holder: string; readonly eventId: string };
+
+const PAGE = 200;
+
+/**
+ * Claims on a store that appends to one stream at a time. A claim is reserved in a stream of its own; the event that takes
+ * it is what decides, and confirming only says so. So the truth stands in the holder's stream, also after a crash:
+ *
+ *  - a reservation whose event stands at its place is held, until a later event there releases it;
+ *  - a reservation whose place is taken by something else can never come true;
+ *  - a reservation whose place is still empty is pending. After a grace time its place is fenced, by an event that no
+ *    reader sees: a writer that was merely slow then misses its revision. No clock is trusted with more than patience.
+ *
+ * A claim passes on only from a word that is free, released or can never come true, by an append at an explicit revision,
+ * so of any number of takers one goes through.
+ */
+export class ClaimRegister {
+  readonly #writer: StreamWriter;
+  readonly #reader: StreamReader;
+  readonly #graceMs: number;
+
+  constructor(writer: StreamWriter, reader: StreamReader, graceMs: number) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#graceMs = graceMs;
+  }
+
+  /** The reservation, or whoever holds the claim. Waits for a reservation of another that is being decided. */
+  async reserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | { readonly holder: string }> {
+    // Most claims are new: the first try goes without reading.
+    let word: ClaimWord = NEVER_TAKEN;
+    for (let tries = 1; ; tries += 1) {
+      const standing = await this.#decide(claim, word, deadline, taking);
+      if (typeof standing !== 'string') return { holder: standing.holder };
+      if (standing === 'free') {
+        const outcome = await this.#writer.write(claim, word.at, [reserved(taking)], deadline);
+        if (outcome.kind === 'written') return { claim, at: outcome.revision, taking };
+      } else {
+        await deadline.pause(tries, new EventStoreUnavailable('a claim is still being decided'));
+      }
+      word = await this.#read(claim, deadline);
+    }
+  }
+
+  /** Only says what is true already; whoever comes by may have said it before. */
+  async confirm({ claim, at, taking }: Reservation, deadline: Deadline): Promise<void> {
+    await this.#writer.write(claim, at, [confirmed(taking)], deadline);
+  }
+
+  /** For the reserving call alone, and only when its append was not tried or has missed its revision. */
+  async giveBack({ claim, at, taking }: Reservation, deadline: Deadline): Promise<void> {
+    await this.#writer.write(claim, at, [released(taking)], deadline);
+  }
+
+  async holder(claim: string, deadline: Deadline): Promise<string | undefined> {
+    const standing = await this.#standing(claim, await this.#read(claim, deadline), deadline);
+    return typeof standing === 'string' ? undefined : standing.holder;
+  }
+
+  /** Makes the claim's last word say what is true. False when that is not decided yet. */
+  async settle(claim: string, deadline: Deadline): Promise<boolean> {
+    const word = await this.#read(claim, deadline);
+    if (word.word === 'free') return true;
+    const standing = await this.#decide(claim, word, deadline);
+    if (standing === 'pending') return false;
+    if (standing === 'free') await this.#writer.write(claim, word.at, [released(word.taking)], deadline);
+    else if (word.word === 'reserved') await this.#writer.write(claim, word.at, [confirmed(word.taking)], deadline);
+    return true;
+  }
+
+  async #read(claim: string, deadline: Deadline): Promise<ClaimWord> {
+    const [last] = await this.#reader.backwards(claim, 'end', 1, deadline);
+    return claimWord(last);
+  }
+
+  async #standing(claim: string, word: ClaimWord, deadline: Deadline): Promise<Standing> {
+    if (word.word === 'free') return 'free';
+    const { taking } = word;
+    if (word.word === 'reserved') {
+      const [there] = await this.#reader.forwards(taking.holder, taking.revision, 1, deadline);
+      if (!there) return 'pending';
+      if (there.id !== taking.eventId) return 'free';
+    }
+    return (await this.#releasedSince(claim, taking, deadline)) ? 'free' : taking;
+  }
+
+  async #releasedSince(claim: string, { holder, revision }: Taking, deadline: Deadline): Promise<boolean> {
+    for (let from = revision + 1n; ; ) {
+      const page = await this.#reader.forwards(holder, from, PAGE, deadline);
+      if (page.some((event) => releasedBy(event).includes(claim))) return true;
+      if (page.length < PAGE) return false;
+      from = page.at(-1)!.revision + 1n;
+    }
+  }
+
+  /**
+   * The standing, after an abandoned reservation was brought to an end: one that has waited too long, or that was made for
+   * the very event that now comes once more, because the call before did not learn its outcome.
+   */
+  async #decide(claim: string, word: ClaimWord, deadline: Deadline, again?: Taking): Promise<Standing> {
+    const standing = await this.#standing(claim, word, deadline);
+    if (standing !== 'pending' || word.word === 'free') return standing;
+    const { taking, recordedAt } = word;
+    const own = again?.eventId === taking.eventId && again.holder === taking.holder;
+    if (!own && Date.now() - recordedAt < this.#graceMs) return 'pending';
+    const outcome = await this.#writer.write(taking.holder, taking.revision - 1n, [fence(taking)], deadline);
+    // A stream that has not even come to that place was never what the reserving call took it for.
+    if (outcome.kind === 'written' || outcome.actual < taking.revision) return 'free';
+    return this.#standing(claim, word, deadline);
+  }
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { JSONEventData } from '@eventstore/db-client';
+import type { ClaimKey } from '../port.ts';
+import type { RawEvent } from './stream-reader.ts';
+
+/** Each claim has a stream of its own; its last event says who reserved or holds it. */
+export const CLAIM_STREAMS = 'claim-';
+
+export const claimStream = ({ tenantId, kind, digest }: ClaimKey): string => `${CLAIM_STREAMS}${tenantId}.${kind}.${digest}`;
+
+/** The event that takes a claim, and the place in its stream where it stands or is about to. */
+export interface Taking {
+  readonly holder: string;
+  readonly eventId: string;
+  readonly revision: bigint;
+}
+
+/** The last word of a claim's stream, and the revision at which the next one goes. */
+export type ClaimWord =
+  | { readonly word: 'free'; readonly at: bigint }
+  | { readonly word: 'reserved' | 'confirmed'; readonly at: bigint; readonly taking: Taking; readonly recordedAt: number };
+
+const RESERVED = 'ClaimReserved';
+const CONFIRMED = 'ClaimConfirmed';
+const RELEASED = 'ClaimReleased';
+const FENCED = 'StreamFenced';
+
+export const NEVER_TAKEN: ClaimWord = { word: 'free', at: -1n };
+
+interface ClaimData {
+  readonly holder: string;
+  readonly eventId: string;
+  /** As text: JSON has no 64-bit numbers. */
+  readonly revision: string;
+}
+
+// Neither claims nor fences carry an envelope, which is what keeps them out of every feed.
+const claimEvent = (type: string, { holder, eventId, revision }: Taking): JSONEventData => ({
+  id: randomUUID(),
+  contentType: 'application/json',
+  type,
+  data: { holder, eventId, revision: String(revision) } satisfies ClaimData,
+  metadata: undefined,
+});
+
+export const reserved = (taking: Taking): JSONEventData => claimEvent(RESERVED, taking);
+export const confirmed = (taking: Taking): JSONEventData => claimEvent(CONFIRMED, taking);
+export const released = (taking: Taking): JSONEventData => claimEvent(RELEASED, taking);
+/** Takes the place in the holder's stream that an abandoned append was meant for, so that it can never arrive. */
+export const fence = (taking: Taking): JSONEventData => claimEvent(FENCED, taking);
+
+export function claimWord(last: RawEvent | undefined): ClaimWord {
+  if (!last) return NEVER_TAKEN;
+  const { type, revision: at } = last;
+  if (type !== RESERVED && type !== CONFIRMED) return { word: 'free', at };
+  const { holder, eventId, revision } = last.data as unknown as ClaimData;
+  const taking = { holder, eventId, revision: BigInt(revision) };
+  return { word: type === RESERVED ? 'reserved' : 'confirmed', at, taking, recordedAt: last.created.getTime() };
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { END } from '@eventstore/db-client';
+import { START, type Position } from '../../kernel/event.ts';
+import type { ClaimRegister } from './claim-register.ts';
+import { CLAIM_STREAMS, claimWord } from './claim-stream.ts';
+import { Deadline } from './deadline.ts';
+import { positionOfEvent, releasedBy } from './event-encoding.ts';
+import type { FeedReader } from './feed-reader.ts';
+import { setStreamMetadata } from './stream-metadata.ts';
+import type { StreamReader } from './stream-reader.ts';
+import type { StreamWriter } from './stream-writer.ts';
+
+/** How far the log has been swept. It shares the prefix of the claims, and with it the silence about them. */
+const PROGRESS = `${CLAIM_STREAMS}sweep`;
+const PAGE = 1000;
+
+interface Progress {
+  readonly position: Position;
+  readonly revision: bigint;
+}
+
+/**
+ * Goes over the log once, piece by piece, and brings to an end what crashes have left: reservations that were never
+ * confirmed, releases that were never noted down. Takers do that as well when they meet it; so this is tidiness, not safety,
+ * and two sweeps at a time do no harm.
+ */
+export class ClaimSweeper {
+  readonly #store: { reader: StreamReader; writer: StreamWriter; timeoutMs: number };
+  readonly #feed: FeedReader;
+  readonly #claims: ClaimRegister;
+
+  constructor(store: { reader: StreamReader; writer: StreamWriter; timeoutMs: number }, feed: FeedReader, claims: ClaimRegister) {
+    this.#store = store;
+    this.#feed = feed;
+    this.#claims = claims;
+  }
+
+  /** Answers how many claims it has settled. */
+  async sweep(): Promise<number> {
+    const progress = await this.#progress();
+    const { open, position } = await this.#openClaims(progress.position);
+    let settled = 0;
+    let swept = position;
+    for (const [claim, before] of open) {
+      if (await this.#claims.settle(claim, new Deadline(this.#store.timeoutMs))) settled += 1;
+      // Too young to be judged: the next sweep begins just before it.
+      else if (before < swept) swept = before;
+    }
+    if (swept > progress.position) await this.#save({ ...progress, position: swept });
+    return settled;
+  }
+
+  /** The claims whose last mention in this part of the log leaves something to do, and the position before that. */
+  async #openClaims(after: Position): Promise<{ open: Map<string, Position>; position: Position }> {
+    const open = new Map<string, Position>();
+    let position = after;
+    for (;;) {
+      const { events, last } = await this.#feed.scan(position, PAGE);
+      for (const raw of events) {
+        for (const claim of releasedBy(raw)) open.set(claim, position);
+        if (raw.streamId.startsWith(CLAIM_STREAMS) && raw.streamId !== PROGRESS) {
+          if (claimWord(raw).word === 'reserved') open.set(raw.streamId, position);
+          else open.delete(raw.streamId);
+        }
+        position = positionOfEvent(raw);
+      }
+      if (last) return { open, position };
+    }
+  }
+
+  async #progress(): Promise<Progress> {
+    const [last] = await this.#store.reader.backwards(PROGRESS, END, 1);
+    if (!last) return { position: START, revision: -1n };
+    const { position } = last.data as unknown as { position: string };
+    return { position: BigInt(position), revision: last.revision };
+  }
+
+  /** Another sweep that was faster has saved as much. */
+  async #save({ position, revision }: Progress): Promise<void> {
+    const { writer, timeoutMs } = this.#store;
+    if (revision < 0n) await setStreamMetadata(this.#store, PROGRESS, '$maxCount', 1);
+    const event = {
+      id: randomUUID(),
+      contentType: 'application/json' as const,
+      type: 'ClaimsSwept',
+      data: { position: String(position) },
+      metadata: undefined,
+    };
+    await writer.write(PROGRESS, revision, [event], new Deadline(timeoutMs));
+  }
+}

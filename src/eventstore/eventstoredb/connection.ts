@@ -1,0 +1,69 @@
+import { EventStoreUnavailable } from '../port.ts';
+import { closeClient, openClient, type Client } from './client.ts';
+import { isSilence } from './failures.ts';
+
+/** One client at a time. A client whose peer went silent is thrown away, and the next call gets a new one. */
+export class Connection {
+  readonly #connectionString: string;
+  readonly #listeners = new Set<() => void>();
+  #client: Client | undefined;
+  #lastHeard = 0;
+  #closed = false;
+
+  constructor(connectionString: string) {
+    this.#connectionString = connectionString;
+    this.#client = this.#open();
+  }
+
+  /** Makes a call and watches whether anything comes back; `heard` tells of signs of life in its midst. */
+  async call<T>(work: (client: Client, heard: () => void) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new EventStoreUnavailable('the event store has been closed');
+    this.#client ??= this.#open();
+    const client = this.#client;
+    const started = performance.now();
+    const heard = () => {
+      if (client === this.#client) this.#lastHeard = performance.now();
+    };
+    try {
+      const answer = await work(client, heard);
+      heard();
+      return answer;
+    } catch (error) {
+      if (!isSilence(error)) heard();
+      // A slow call among others that are answered is no reason to break those off.
+      else if (this.#lastHeard < started) this.#discard(client);
+      throw error;
+    }
+  }
+
+  /** Calls back when a client was thrown away: its calls end without a word. */
+  onDiscard(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = this.#client;
+    this.#client = undefined;
+    for (const listener of this.#listeners) listener();
+    if (client) await closeClient(client);
+  }
+
+  /** Only the one in use: several calls that failed together throw away one client between them. */
+  #discard(client: Client): void {
+    if (client !== this.#client) return;
+    this.#client = undefined;
+    for (const listener of this.#listeners) listener();
+    closeClient(client).catch(() => undefined);
+  }
+
+  #open(): Client {
+    try {
+      return openClient(this.#connectionString);
+    } catch {
+      // The client's own message quotes the string, and with it the password.
+      throw new TypeError('EVENTSTORE_URL is not a valid connection string');
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreUnavailable } from '../port.ts';
+import { isTransient, TimedOut } from './failures.ts';
+
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+/** Full jitter: whoever failed together does not come back together. */
+export const backOff = (tries: number, longest = LONGEST_PAUSE_MS): number =>
+  Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** tries, longest);
+
+/** The time that an operation with all its calls and retries may take, by a clock that nobody sets. */
+export class Deadline {
+  readonly #at: number;
+  /** Half of it all, so that an answer that was lost on its way is asked for once more. */
+  readonly #mostPerCallMs: number;
+  /** A call that starts with less than this would only be mistaken for a peer that says nothing. */
+  readonly #leastPerCallMs: number;
+
+  constructor(timeoutMs: number) {
+    this.#at = performance.now() + timeoutMs;
+    this.#mostPerCallMs = timeoutMs / 2;
+    this.#leastPerCallMs = timeoutMs / 10;
+  }
+
+  get remainingMs(): number {
+    return Math.max(0, this.#at - performance.now());
+  }
+
+  /** How long a call that starts now may take; throws when it is too late for one. */
+  callMs(): number {
+    if (this.remainingMs < this.#leastPerCallMs) throw new TimedOut(this.remainingMs);
+    return Math.min(this.remainingMs, this.#mostPerCallMs);
+  }
+
+  /** Waits a little longer with every try; throws when there is no time for another. */
+  async pause(tries: number, cause: unknown): Promise<void> {
+    const pauseMs = backOff(tries);
+    if (this.remainingMs - pauseMs < this.#leastPerCallMs) {
+      throw new EventStoreUnavailable('the event store did not answer in time', { cause });
+    }
+    await sleep(pauseMs);
+  }
+
+  /** Repeats a call as long as its outcome is unknown and there is time. */
+  async persist<T>(call: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        await this.pause(tries, error);
+      }
+    }
+  }
+}
+
+/** A promise that is given up after a while; whatever becomes of it later is nobody's concern. */
+export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimedOut(timeoutMs)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,114 @@
+import type { Position } from '../../kernel/event.ts';
+import type { Append, ClaimKey, EventStore, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
+import { Appender } from './appender.ts';
+import { ClaimRegister } from './claim-register.ts';
+import { claimStream } from './claim-stream.ts';
+import { ClaimSweeper } from './claim-sweeper.ts';
+import { Connection } from './connection.ts';
+import { connectionString } from './connection-string.ts';
+import { Deadline } from './deadline.ts';
+import { FeedReader } from './feed-reader.ts';
+import { Growth } from './growth.ts';
+import { StreamHistory } from './stream-history.ts';
+import { setStreamMetadata } from './stream-metadata.ts';
+import { StreamReader } from './stream-reader.ts';
+import { StreamWriter } from './stream-writer.ts';
+
+export interface EventStoreDbOptions {
+  /** What an operation may take with all its retries, milliseconds. A single call gets half of it. */
+  readonly timeoutMs?: number;
+  /** How long a reservation whose events have not arrived is left alone, milliseconds. */
+  readonly claimGraceMs?: number;
+  /** How long the subscription may say nothing before it is checked, milliseconds. */
+  readonly watchdogMs?: number;
+  readonly warn?: (message: string, error?: unknown) => void;
+}
+
+const SECONDS_PER_DAY = 86_400;
+const EVERYTHING = Number.MAX_SAFE_INTEGER;
+
+/** The store for those who outgrow one machine: EventStoreDB 22.10 and later, or KurrentDB. */
+export class EventStoreDbEventStore implements EventStore {
+  readonly name = 'eventstoredb';
+  readonly gapless = false;
+  readonly #appending: Connection;
+  readonly #reading: Connection;
+  readonly #reader: StreamReader;
+  readonly #writer: StreamWriter;
+  readonly #history: StreamHistory;
+  readonly #feed: FeedReader;
+  readonly #growth: Growth;
+  readonly #claims: ClaimRegister;
+  readonly #appender: Appender;
+  readonly #sweeper: ClaimSweeper;
+  readonly #timeoutMs: number;
+
+  /** @param url `esdb://…` or `kurrentdb://…`; nothing is dialled before the first call. */
+  constructor(url: string, { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined }: EventStoreDbOptions = {}) {
+    this.#timeoutMs = timeoutMs;
+    // Apart, so that a flood of reads or a subscription that is dropped never breaks off an append.
+    this.#appending = new Connection(connectionString(url));
+    this.#reading = new Connection(connectionString(url));
+    this.#reader = new StreamReader(this.#reading, timeoutMs);
+    this.#writer = new StreamWriter(this.#appending, this.#reader);
+    this.#history = new StreamHistory(this.#reader);
+    this.#feed = new FeedReader(this.#reader);
+    this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
+    this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
+    this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, timeoutMs);
+    this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
+  }
+
+  async append(append: Append): Promise<Verdict> {
+    const verdict = await this.#appender.append(append);
+    if (verdict.kind === 'appended') this.#growth.announce(verdict.position);
+    return verdict;
+  }
+
+  async readStream(stream: string, { from = 0n, limit = EVERYTHING } = {}): Promise<StoredEvent[]> {
+    return (await this.#history.since(stream, from, limit)).events;
+  }
+
+  readStreamTail(stream: string, limit: number): Promise<StoredEvent[]> {
+    return this.#history.tail(stream, limit);
+  }
+
+  readFeed(after: Position, limit: number): Promise<FeedPage> {
+    return this.#feed.read(after, limit);
+  }
+
+  head(): Promise<Position> {
+    return this.#feed.head();
+  }
+
+  onGrowth(wake: (hint?: FeedHint) => void): () => void {
+    return this.#growth.subscribe(wake);
+  }
+
+  claimHolder(claim: ClaimKey): Promise<string | undefined> {
+    return this.#claims.holder(claimStream(claim), new Deadline(this.#timeoutMs));
+  }
+
+  /** Brings to an end what crashes have left of claims; to be called now and then. Answers how many it has settled. */
+  sweepClaims(): Promise<number> {
+    return this.#sweeper.sweep();
+  }
+
+  setRetention(stream: string, maxAgeDays: number): Promise<void> {
+    return setStreamMetadata(this.#tools, stream, '$maxAge', maxAgeDays * SECONDS_PER_DAY);
+  }
+
+  async ping(): Promise<void> {
+    await this.#reader.newest();
+  }
+
+  async close(): Promise<void> {
+    this.#growth.stop();
+    await this.#appender.drain();
+    await Promise.all([this.#appending.close(), this.#reading.close()]);
+  }
+
+  get #tools() {
+    return { reader: this.#reader, writer: this.#writer, timeoutMs: this.#timeoutMs };
+  }
+}

@@ -1,0 +1,85 @@
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
+import type { Position } from '../../kernel/event.ts';
+import type { FeedHint } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { backOff } from './deadline.ts';
+import type { FeedReader } from './feed-reader.ts';
+import { listen } from './subscription.ts';
+
+type Wake = (hint?: FeedHint) => void;
+
+export interface GrowthOptions {
+  /** How long a subscription may say nothing before it is checked whether there was something to say. */
+  readonly watchdogMs: number;
+  readonly warn: (message: string, error?: unknown) => void;
+}
+
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Says that the feed has grown: at once what this process appended, and through a subscription what others did. Hints only,
+ * so the subscription begins at the end and is replaced whenever it fails; what it missed is found by reading the feed.
+ */
+export class Growth {
+  readonly #connection: Connection;
+  readonly #feed: FeedReader;
+  readonly #options: GrowthOptions;
+  readonly #wakes = new Set<Wake>();
+  #following: AbortController | undefined;
+  #newest: Position | undefined;
+
+  constructor(connection: Connection, feed: FeedReader, options: GrowthOptions) {
+    this.#connection = connection;
+    this.#feed = feed;
+    this.#options = options;
+  }
+
+  subscribe(wake: Wake): () => void {
+    this.#wakes.add(wake);
+    if (!this.#following) {
+      this.#following = new AbortController();
+      void this.#follow(this.#following.signal);
+    }
+    return () => {
+      this.#wakes.delete(wake);
+      if (this.#wakes.size === 0) this.stop();
+    };
+  }
+
+  /** Hints that come in the same moment become one. */
+  announce(position: Position): void {
+    const scheduled = this.#newest !== undefined;
+    if (!scheduled || position > this.#newest!) this.#newest = position;
+    if (!scheduled) void nextTick().then(() => this.#wakeWithNewest());
+  }
+
+  stop(): void {
+    this.#following?.abort();
+    this.#following = undefined;
+  }
+
+  #wakeWithNewest(): void {
+    const head = this.#newest!;
+    this.#newest = undefined;
+    for (const wake of this.#wakes) wake({ head });
+  }
+
+  async #follow(stopped: AbortSignal): Promise<void> {
+    for (let tries = 1; !stopped.aborted; tries += 1) {
+      try {
+        const from = await this.#feed.head();
+        // Whatever came while nobody listened lies before this place, and everything else after it.
+        for (const wake of this.#wakes) wake();
+        await listen(this.#connection, this.#feed, from, {
+          watchdogMs: this.#options.watchdogMs,
+          stopped,
+          confirmed: () => (tries = 0),
+          grown: (position) => this.announce(position),
+        });
+      } catch (error) {
+        if (!stopped.aborted) this.#options.warn('the subscription to the event store was dropped', error);
+      }
+      if (!stopped.aborted) await sleep(backOff(tries, LONGEST_PAUSE_MS), undefined, { signal: stopped }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { END } from '@eventstore/db-client';
+import { Deadline } from './deadline.ts';
+import type { StreamReader } from './stream-reader.ts';
+import type { StreamWriter } from './stream-writer.ts';
+
+/** Changes one key of a stream's metadata and leaves the others, of which access rights may be one, as they are. */
+export async function setStreamMetadata(
+  { reader, writer, timeoutMs }: { reader: StreamReader; writer: StreamWriter; timeoutMs: number },
+  stream: string,
+  key: '$maxAge' | '$maxCount',
+  value: number,
+): Promise<void> {
+  const deadline = new Deadline(timeoutMs);
+  for (;;) {
+    const [last] = await reader.backwards(`$$${stream}`, END, 1, deadline);
+    const metadata = (last?.data ?? {}) as Record<string, unknown>;
+    if (metadata[key] === value) return;
+    // The mark of a deleted stream does not survive as a number of JavaScript.
+    const { $tb } = metadata;
+    if ($tb !== undefined && !Number.isSafeInteger($tb)) throw new Error(`${stream} has been deleted`);
+    const event = {
+      id: randomUUID(),
+      contentType: 'application/json' as const,
+      type: '$metadata',
+      data: { ...metadata, [key]: value },
+      metadata: undefined,
+    };
+    const outcome = await writer.write(`$$${stream}`, last?.revision ?? -1n, [event], deadline);
+    if (outcome.kind === 'written') return;
+  }
+}

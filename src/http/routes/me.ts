@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { adminUserView } from '../../../queries/admins/admin-user-view.ts';
+import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
+import { getTenant } from '../../../queries/tenants/get-tenant.ts';
+import { tiers } from '../../domain/licensing/license.ts';
+import { adminEvenUnlicensed } from '../access.ts';
+import { permissionsOf } from '../permissions.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+export const meRoutes: RouteGroup = {
+  area: 'admin-me',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/me',
+      access: adminEvenUnlicensed('self:read'),
+      summary: 'The calling admin, what they may do, and their tenant',
+      answer: adminUserView.extend({
+        permissions: z.array(z.string()),
+        tenant: z.object({ id: z.uuid(), name: z.string(), slug: z.string(), tier: z.enum(tiers).nullable() }),
+      }),
+      handle: async ({ ask, principal }) => {
+        const [user, tenant] = await Promise.all([ask(getAdminUser, { adminId: principal.adminId }), ask(getTenant, undefined)]);
+        const { id, name, slug, license } = tenant;
+        return { ...user, permissions: permissionsOf(principal.role), tenant: { id, name, slug, tier: license?.tier ?? null } };
+      },
+    }),
+  ],
+};

@@ -1,0 +1,150 @@
+import type { Job } from 'bullmq';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from './backend.ts';
+import { laneOf, type JobCatalogue, type JobPayload } from './catalogue.ts';
+import { retryDelay } from './job.ts';
+import type { EnqueueOptions, FailedJob, JobCounts, Jobs, Schedule } from './jobs.ts';
+import { correlationOf, processJob } from './process-job.ts';
+
+export interface WorkSettings {
+  /** Jobs of one lane at a time, per process. */
+  readonly concurrency: Readonly<Record<string, number>>;
+  /** A job whose process has died is taken up by another after about this time plus two checks. */
+  readonly lockMs: number;
+  readonly stalledCheckMs: number;
+}
+
+const DEFAULT_CONCURRENCY = 8;
+/** A job that takes its process down with it is not allowed to do so for ever. */
+const MOST_STALLS = 5;
+/** For a build that knows the job to come up. */
+const UNKNOWN_JOB_DELAY_MS = 60_000;
+const STOP_MS = 20_000;
+const SCHEDULE_KEY = /^[A-Za-z0-9._/-]{1,120}$/;
+
+export class BullMqJobs implements Jobs {
+  readonly #backend: JobBackend;
+  readonly #catalogue: JobCatalogue;
+  readonly #settings: WorkSettings;
+  readonly #log: Logger;
+  readonly #queues: ReadonlyMap<string, LaneQueue>;
+  #workers: LaneWorker[] = [];
+  #givingBack = new AbortController();
+
+  constructor(backend: JobBackend, catalogue: JobCatalogue, settings: WorkSettings, log: Logger) {
+    this.#backend = backend;
+    this.#catalogue = catalogue;
+    this.#settings = settings;
+    this.#log = log;
+    this.#queues = new Map(catalogue.lanes.map((lane) => [lane, this.#openQueue(lane)]));
+  }
+
+  async enqueue(name: string, data: unknown, options?: EnqueueOptions): Promise<void> {
+    await this.#backend.add(this.#catalogue.prepare(name, data, options));
+  }
+
+  async enqueueWithin(client: pg.ClientBase, name: string, data: unknown, options?: EnqueueOptions): Promise<void> {
+    await this.#backend.addWithin(client, this.#catalogue.prepare(name, data, options));
+  }
+
+  async schedule(key: string, { job, recurrence, data, tenantId }: Schedule): Promise<void> {
+    if (!SCHEDULE_KEY.test(key)) throw new TypeError('a schedule key is letters, digits, ".", "_", "-" and "/"');
+    const { definition, payload } = this.#catalogue.prepare(job, data, tenantId && { tenantId });
+    const repeat =
+      'everyMs' in recurrence ? { every: recurrence.everyMs } : { pattern: recurrence.cron, tz: recurrence.timeZone ?? 'UTC' };
+    const queue = this.#queues.get(laneOf(definition))!;
+    await queue.upsertJobScheduler(key, repeat, { name: job, data: payload, opts: storedOptions({ definition }) });
+  }
+
+  async unschedule(key: string): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.removeJobScheduler(key)));
+  }
+
+  async schedules(): Promise<readonly string[]> {
+    const perQueue = await Promise.all([...this.#queues.values()].map((queue) => queue.getJobSchedulers()));
+    return perQueue.flat().map(({ key }) => key).sort();
+  }
+
+  async start(): Promise<void> {
+    if (this.#workers.length > 0) return;
+    this.#givingBack = new AbortController();
+    this.#workers = this.#catalogue.lanes.map((lane) => this.#openWorker(lane));
+    await this.#backend.start();
+  }
+
+  async stop(withinMs = STOP_MS): Promise<void> {
+    const workers = this.#workers.splice(0);
+    const timer = setTimeout(() => this.#givingBack.abort(new Error('the process ends')), withinMs);
+    await Promise.all([this.#backend.stop(), ...workers.map((worker) => worker.close())]);
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    await this.#backend.close();
+  }
+
+  async counts(): Promise<JobCounts> {
+    const perQueue = await Promise.all([...this.#queues.values()].map((queue) => queue.getJobCounts()));
+    const sum = (...states: string[]) =>
+      perQueue.reduce((total, counts) => total + states.reduce((part, state) => part + (counts[state] ?? 0), 0), 0);
+    return { waiting: sum('waiting', 'prioritized'), active: sum('active'), delayed: sum('delayed'), failed: sum('failed') };
+  }
+
+  async failed(limit: number): Promise<readonly FailedJob[]> {
+    const perQueue = await Promise.all([...this.#queues.values()].map((queue) => queue.getFailed(0, limit - 1)));
+    return perQueue
+      .flat()
+      .map(failedJob)
+      .sort((one, other) => other.failedAt.getTime() - one.failedAt.getTime())
+      .slice(0, limit);
+  }
+
+  async retry(id: string): Promise<boolean> {
+    for (const queue of this.#queues.values()) {
+      const job = await queue.getJob(id);
+      if (!job || !(await job.isFailed())) continue;
+      await job.retry('failed', { resetAttemptsMade: true });
+      return true;
+    }
+    return false;
+  }
+
+  #openQueue(lane: string): LaneQueue {
+    const queue = this.#backend.queue(lane);
+    queue.on('error', (error) => this.#log.warn({ lane, reason: error.message }, 'a job queue is disturbed'));
+    return queue;
+  }
+
+  #openWorker(lane: string): LaneWorker {
+    const { concurrency, lockMs, stalledCheckMs } = this.#settings;
+    const options = { catalogue: this.#catalogue, log: this.#log, givingBack: this.#givingBack.signal };
+    const worker = this.#backend.worker(lane, (job, token) => processJob(job, token, options), {
+      concurrency: concurrency[lane] ?? DEFAULT_CONCURRENCY,
+      lockDuration: lockMs,
+      stalledInterval: stalledCheckMs,
+      maxStalledCount: MOST_STALLS,
+      runRetryDelay: 1_000,
+      settings: { backoffStrategy: (attempt, _type, _error, job) => this.#delay(job?.name, attempt) },
+    });
+    worker.on('error', (error) => this.#log.warn({ lane, reason: error.message }, 'a job worker is disturbed'));
+    return worker;
+  }
+
+  #delay(name: string | undefined, attempt: number): number {
+    const definition = name === undefined ? undefined : this.#catalogue.named(name);
+    return definition ? retryDelay(definition.backoff, attempt) : UNKNOWN_JOB_DELAY_MS;
+  }
+}
+
+const failedJob = (job: Job<JobPayload>): FailedJob => ({
+  id: job.id!,
+  name: job.name,
+  tenantId: job.data.tenantId ?? undefined,
+  correlationId: correlationOf(job),
+  reason: job.failedReason ?? '',
+  attempts: job.attemptsMade,
+  failedAt: new Date(job.finishedOn ?? 0),
+});

@@ -1,0 +1,86 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantId } from '../kernel/ids.ts';
+import { DEFAULT_LANE, JobFailed, type AnyJob } from './job.ts';
+import type { EnqueueOptions } from './jobs.ts';
+
+/** What is stored of a job beside its name and id. */
+export interface JobPayload {
+  readonly tenantId: TenantId | null;
+  readonly correlationId: string | null;
+  readonly data: unknown;
+}
+
+/** A job that may be enqueued: known, and with data that fits. */
+export interface PreparedJob {
+  readonly definition: AnyJob;
+  readonly id: string;
+  readonly payload: JobPayload;
+  readonly delayMs: number;
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,63}$/;
+const LONGEST_ID = 200;
+/** Bytes of JSON: what is larger belongs into a table or an object, and its key into the job. */
+const LARGEST_PAYLOAD = 64 * 1024;
+
+export const laneOf = (definition: AnyJob): string => definition.lane ?? DEFAULT_LANE;
+
+/** The jobs that this build of the house knows, by name. */
+export class JobCatalogue {
+  readonly #byName = new Map<string, AnyJob>();
+
+  constructor(definitions: readonly AnyJob[]) {
+    for (const definition of definitions) {
+      const { name, lane } = definition;
+      if (!NAME.test(name) || (lane !== undefined && !NAME.test(lane))) throw new TypeError(`job ${name}: names and lanes are lower case with hyphens`);
+      if (this.#byName.has(name)) throw new TypeError(`job ${name} is declared twice`);
+      this.#byName.set(name, definition);
+    }
+  }
+
+  get lanes(): readonly string[] {
+    return [...new Set([DEFAULT_LANE, ...[...this.#byName.values()].map(laneOf)])];
+  }
+
+  named(name: string): AnyJob | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Throws for what could not run: a name that nobody declared, data that does not fit. */
+  prepare(name: string, data: unknown, options: EnqueueOptions = {}): PreparedJob {
+    const definition = this.#byName.get(name);
+    if (!definition) throw new TypeError(`there is no job ${name}`);
+    const checked = definition.data.safeParse(data);
+    if (!checked.success) throw new TypeError(`job ${name}: its data does not fit: ${fieldsOf(checked.error)}`);
+    const payload: JobPayload = {
+      tenantId: options.tenantId ?? tenantIn(data) ?? null,
+      correlationId: options.correlationId ?? null,
+      data: data ?? null,
+    };
+    if (Buffer.byteLength(JSON.stringify(payload)) > LARGEST_PAYLOAD) throw new TypeError(`job ${name}: its data is too large`);
+    return { definition, id: jobId(name, options.id), payload, delayMs: Math.max(0, Math.ceil(options.delayMs ?? 0)) };
+  }
+
+  /** The data of a job as this build's schema reads it; the job may have been enqueued by another build. */
+  read(definition: AnyJob, payload: JobPayload): unknown {
+    const checked = definition.data.safeParse(payload.data ?? undefined);
+    if (!checked.success) throw new JobFailed(`its data does not fit: ${fieldsOf(checked.error)}`, { final: true });
+    return checked.data;
+  }
+}
+
+/** The places that are wrong, without the values that stand there. */
+const fieldsOf = (error: { issues: readonly { path: readonly PropertyKey[]; code?: string }[] }): string =>
+  error.issues.map(({ path, code }) => `${path.map(String).join('.') || '(all)'} ${code ?? ''}`.trim()).join(', ');
+
+const tenantIn = (data: unknown): TenantId | undefined =>
+  typeof data === 'object' && data !== null && typeof (data as { tenantId?: unknown }).tenantId === 'string'
+    ? ((data as { tenantId: string }).tenantId as TenantId)
+    : undefined;
+
+/** An id is unique within its name. Without one it is new: a counter would make concurrent transactions wait for each other. */
+function jobId(name: string, id: string | undefined): string {
+  const full = `${name}/${encodeURIComponent(id ?? uuidv7())}`; // Redis keys are parted by colons
+  if (full.length > LONGEST_ID) throw new TypeError(`job ${name}: its id is too long`);
+  return full;
+}

@@ -1,0 +1,66 @@
+import type pg from 'pg';
+import type { TenantId } from '../kernel/ids.ts';
+
+export interface EnqueueOptions {
+  /** A second job of the same name with the same id is not taken while the first is known (a day after its end). */
+  readonly id?: string;
+  readonly delayMs?: number;
+  /** Default: the `tenantId` in the data, if there is one. */
+  readonly tenantId?: TenantId;
+  /** Default: the job's own id. */
+  readonly correlationId?: string;
+}
+
+/** Every so many milliseconds, or by a cron expression (five fields, or six with seconds) in a time zone, UTC by default. */
+export type Recurrence = { readonly everyMs: number } | { readonly cron: string; readonly timeZone?: string };
+
+/** A job that comes again and again, once in the whole house, whatever the number of processes. */
+export interface Schedule {
+  readonly job: string;
+  readonly recurrence: Recurrence;
+  readonly data?: unknown;
+  readonly tenantId?: TenantId;
+}
+
+export interface JobCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly failed: number;
+}
+
+export interface FailedJob {
+  readonly id: string;
+  readonly name: string;
+  readonly tenantId: TenantId | undefined;
+  readonly correlationId: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly failedAt: Date;
+}
+
+/** Background work. An unknown name or data that does not fit its schema throws: that is a mistake in the program. */
+export interface Jobs {
+  enqueue(name: string, data: unknown, options?: EnqueueOptions): Promise<void>;
+  /** The job exists if and when the transaction that is open on `client` commits. */
+  enqueueWithin(client: pg.ClientBase, name: string, data: unknown, options?: EnqueueOptions): Promise<void>;
+
+  /** Begins or changes the schedule under this key (letters, digits, `.`, `_`, `-`, `/`). */
+  schedule(key: string, schedule: Schedule): Promise<void>;
+  /** Ends it; a run that is under way ends by itself. */
+  unschedule(key: string): Promise<void>;
+  schedules(): Promise<readonly string[]>;
+
+  /** Begins to work. Enqueueing needs no start. */
+  start(): Promise<void>;
+  /** Takes no more jobs and waits for those that run; what is not done in time is given back for another process to do. */
+  stop(withinMs?: number): Promise<void>;
+  /** Stops, and lets go of all connections. */
+  close(): Promise<void>;
+
+  counts(): Promise<JobCounts>;
+  /** The latest first. */
+  failed(limit: number): Promise<readonly FailedJob[]>;
+  /** Puts a failed job back to work with all its attempts; false when there is none with this id. */
+  retry(id: string): Promise<boolean>;
+}

@@ -1,0 +1,83 @@
+import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
+import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
+import { SCHEMA } from './schema.ts';
+
+/** BullMQ takes a pool of ours only together with its default schema; the name is all that differs here. */
+class PoolConnection extends PostgresConnection {
+  override readonly schema: string = SCHEMA;
+}
+
+/** One pool for all queues and workers of the process; of itself BullMQ would open one for each. */
+const onPool =
+  (pool: pg.Pool): BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> =>
+  (name, options, { withBlockingConnection } = {}) =>
+    new PostgresQueueBackend(new PoolConnection(pool as PgPool), name, options, true, withBlockingConnection ? name : undefined);
+
+/**
+ * BullMQ's own function (it is the interface of its ports to other languages), called by ourselves, because a `Queue` cannot
+ * be told to use the connection of an open transaction.
+ */
+const ADD_JOB = {
+  name: 'add-job',
+  text: `select ${SCHEMA}.add_job($1, $2, $3, $4::jsonb, $5::jsonb, 0, $6, $7, $8, null, null, null, null, null, false)`,
+};
+
+/** Nobody reads BullMQ's event stream here; zero would keep all of it. */
+const EVENTS_KEPT = 100;
+
+export class PostgresJobBackend implements JobBackend {
+  readonly #pool: pg.Pool;
+
+  constructor(config: pg.ClientConfig, lanes: number, log: Logger) {
+    this.#pool = new pg.Pool({
+      ...config,
+      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
+      // A worker keeps one connection to listen.
+      max: lanes + 4,
+      keepAlive: true,
+      application_name: 'castellan/jobs',
+      connectionTimeoutMillis: 10_000,
+    });
+    this.#pool.on('error', (error) => log.warn({ message: error.message }, 'an idle database connection was lost'));
+    this.#pool.setMaxListeners(0); // every queue and worker listens for errors of the pool that they share
+  }
+
+  queue(lane: string): LaneQueue {
+    const options = { connection: this.#pool as PgPool, streams: { events: { maxLen: EVENTS_KEPT } } };
+    return new Queue(lane, options, onPool(this.#pool)) as unknown as LaneQueue;
+  }
+
+  worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
+    return new Worker(lane, processor, { ...options, connection: this.#pool as PgPool }, onPool(this.#pool)) as unknown as LaneWorker;
+  }
+
+  async add(job: PreparedJob): Promise<void> {
+    await addJob(this.#pool, job);
+  }
+
+  async addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {
+    await addJob(client, job);
+  }
+
+  async start(): Promise<void> {}
+  async stop(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+async function addJob(client: pg.ClientBase | pg.Pool, job: PreparedJob): Promise<void> {
+  const { definition, id, payload, delayMs } = job;
+  const options = { ...storedOptions(job), jobId: id, delay: delayMs };
+  await client.query({
+    ...ADD_JOB,
+    values: [
+      laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options),
+      delayMs, Date.now(), definition.attempts,
+    ],
+  });
+}

@@ -1,0 +1,44 @@
+import { runMigrations } from 'bullmq';
+import type pg from 'pg';
+import { transaction } from '../../database/database.ts';
+
+/** The schema of BullMQ's tables and functions, and of the outbox that stands before a Redis. */
+export const SCHEMA = 'jobs';
+
+/** Any number, the same in every process. */
+const ADVISORY_LOCK = 7_301_655_218;
+
+/**
+ * What the jobs need in the database, made by its owner. The service enqueues in its own transactions and works; the projector
+ * enqueues with the checkpoints of reactions.
+ */
+const GRANTS = `
+  grant usage on schema ${SCHEMA} to castellan_service, castellan_projector;
+  grant select, insert, update, delete on all tables in schema ${SCHEMA} to castellan_service, castellan_projector;
+  grant usage on all sequences in schema ${SCHEMA} to castellan_service, castellan_projector;
+`;
+
+const OUTBOX = `
+  create table if not exists ${SCHEMA}.outbox (
+    sequence   bigint generated always as identity primary key,
+    lane       text not null,
+    id         text not null,
+    name       text not null,
+    payload    jsonb not null,
+    options    jsonb not null
+  );
+`;
+
+/** Safe to run from several processes at once and as often as one likes. */
+export async function migrateJobs(owner: pg.Pool): Promise<void> {
+  const client = await owner.connect();
+  try {
+    await runMigrations(client, SCHEMA);
+  } finally {
+    client.release();
+  }
+  await transaction(owner, async (within) => {
+    await within.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+    await within.query(OUTBOX + GRANTS);
+  });
+}

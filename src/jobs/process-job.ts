@@ -1,0 +1,65 @@
+import { UnrecoverableError, WaitingError, type Job } from 'bullmq';
+import type { Logger } from 'pino';
+import type { JobCatalogue, JobPayload } from './catalogue.ts';
+import { failureReason } from './failure-reason.ts';
+import { DEFAULT_TIMEOUT_MS, JobFailed, type AnyJob, type JobContext } from './job.ts';
+
+export interface ProcessOptions {
+  readonly catalogue: JobCatalogue;
+  readonly log: Logger;
+  /** Aborted when what still runs has to be given back. */
+  readonly givingBack: AbortSignal;
+}
+
+/** One attempt at one job: resolves when it is done; throws what BullMQ is to make of it. */
+export async function processJob(job: Job<JobPayload>, token: string | undefined, options: ProcessOptions): Promise<void> {
+  const { catalogue, log, givingBack } = options;
+  try {
+    const definition = catalogue.named(job.name);
+    // It may belong to a newer build that is being rolled out beside this one: to be tried again, not refused for good.
+    if (!definition) throw new JobFailed('this build does not know the job');
+    await attempt(definition, job, options);
+  } catch (error) {
+    if (givingBack.aborted) {
+      await job.moveToWait(token);
+      throw new WaitingError(); // another process takes it; this attempt does not count
+    }
+    const reason = failureReason(error);
+    const about = { job: job.name, id: job.id, correlationId: correlationOf(job), attempt: job.attemptsMade + 1, reason };
+    const final = error instanceof JobFailed && error.final;
+    if (final || isLast(job)) log.error(about, 'a job has failed');
+    else log.warn(about, 'a job will be tried again');
+    throw final ? new UnrecoverableError(reason) : new JobFailed(reason);
+  }
+}
+
+async function attempt(definition: AnyJob, job: Job<JobPayload>, { catalogue, givingBack }: ProcessOptions): Promise<void> {
+  const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(new JobFailed(`took longer than ${timeoutMs} ms`)), timeoutMs);
+  const signal = AbortSignal.any([overdue.signal, givingBack]);
+  try {
+    const context: JobContext = {
+      id: job.id!,
+      attempt: job.attemptsMade + 1,
+      isLastAttempt: isLast(job),
+      tenantId: job.data.tenantId ?? undefined,
+      correlationId: correlationOf(job),
+      signal,
+    };
+    // A handler that does not listen to the signal is left behind rather than waited for.
+    await Promise.race([definition.handle(catalogue.read(definition, job.data), context), aborted(signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const isLast = (job: Job): boolean => job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+
+export const correlationOf = (job: Job<JobPayload>): string => job.data.correlationId ?? job.id!;
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });

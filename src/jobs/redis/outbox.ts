@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobsOptions } from 'bullmq';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { transaction } from '../../database/database.ts';
+import { storedOptions } from '../backend.ts';
+import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
+import { SCHEMA } from '../postgres/schema.ts';
+
+export interface OutboxJob {
+  readonly name: string;
+  readonly data: JobPayload;
+  readonly opts: JobsOptions;
+}
+
+interface Row {
+  readonly sequence: string;
+  readonly lane: string;
+  readonly id: string;
+  readonly name: string;
+  readonly payload: JobPayload;
+  readonly options: JobsOptions;
+}
+
+type Deliver = (lane: string, jobs: readonly OutboxJob[]) => Promise<void>;
+
+const PAGE = 200;
+const IDLE_MS = 200;
+const LONGEST_PAUSE_MS = 10_000;
+
+const PUT = {
+  name: 'put-into-outbox',
+  text: `insert into ${SCHEMA}.outbox (lane, id, name, payload, options) values ($1, $2, $3, $4, $5)`,
+};
+const TAKE = `
+  delete from ${SCHEMA}.outbox
+  where sequence in (select sequence from ${SCHEMA}.outbox order by sequence limit ${PAGE} for update skip locked)
+  returning sequence, lane, id, name, payload, options`;
+
+/**
+ * No transaction spans PostgreSQL and Redis. So a job that belongs to one is written down in it, and carried over when it has
+ * committed: at least once, under its id, by which Redis takes it once.
+ */
+export class Outbox {
+  readonly #pool: pg.Pool;
+  readonly #deliver: Deliver;
+  readonly #log: Logger;
+  #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(config: pg.ClientConfig, deliver: Deliver, log: Logger) {
+    this.#pool = new pg.Pool({
+      ...config,
+      options: [config.options, '-c role=castellan_service'].filter(Boolean).join(' '),
+      max: 1,
+      application_name: 'castellan/outbox',
+    });
+    this.#pool.on('error', () => undefined); // the next round connects again, and tells if it cannot
+    this.#deliver = deliver;
+    this.#log = log;
+  }
+
+  async put(client: pg.ClientBase, job: PreparedJob): Promise<void> {
+    const { definition, id, payload, delayMs } = job;
+    const options: JobsOptions = { ...storedOptions(job), delay: delayMs, timestamp: Date.now() };
+    await client.query({ ...PUT, values: [laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options)] });
+  }
+
+  start(): void {
+    this.#stopping = new AbortController();
+    this.#running ??= this.#run(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    this.#running = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.#pool.end();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const moved = await this.#carry();
+        failures = 0;
+        if (moved === PAGE) continue;
+      } catch (error) {
+        failures += 1;
+        this.#log.warn({ reason: (error as Error).message }, 'jobs wait in the outbox');
+      }
+      const pause = Math.min(IDLE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Delivered before the deletion commits: a crash in between delivers twice, never not at all. */
+  #carry(): Promise<number> {
+    return transaction(this.#pool, async (client) => {
+      const { rows } = await client.query<Row>(TAKE);
+      rows.sort((one, other) => Number(one.sequence) - Number(other.sequence));
+      for (const lane of new Set(rows.map((row) => row.lane))) {
+        const jobs = rows.filter((row) => row.lane === lane);
+        await this.#deliver(lane, jobs.map(({ id, name, payload, options }) => ({ name, data: payload, opts: { ...options, jobId: id } })));
+      }
+      return rows.length;
+    });
+  }
+}

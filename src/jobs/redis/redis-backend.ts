@@ -1,0 +1,64 @@
+import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
+import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
+import { Outbox } from './outbox.ts';
+
+const PREFIX = 'castellan';
+
+/** Jobs on Redis, for those who have one and more jobs than PostgreSQL carries. */
+export class RedisJobBackend implements JobBackend {
+  readonly #producer: Redis;
+  readonly #consumer: Redis;
+  readonly #queues = new Map<string, LaneQueue>();
+  readonly #outbox: Outbox;
+
+  constructor(url: string, config: pg.ClientConfig, log: Logger) {
+    // Who enqueues is waiting for an answer: better an error soon than a promise that outlasts the request.
+    this.#producer = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 5_000, connectTimeout: 5_000 });
+    // A worker waits for Redis as long as it takes.
+    this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
+    for (const client of [this.#producer, this.#consumer]) {
+      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis is disturbed'));
+    }
+    this.#outbox = new Outbox(config, (lane, jobs) => this.queue(lane).addBulk([...jobs]).then(() => undefined), log);
+  }
+
+  queue(lane: string): LaneQueue {
+    let queue = this.#queues.get(lane);
+    if (!queue) {
+      queue = new Queue<JobPayload>(lane, { connection: this.#producer, prefix: PREFIX, streams: { events: { maxLen: 100 } } }) as LaneQueue;
+      this.#queues.set(lane, queue);
+    }
+    return queue;
+  }
+
+  worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
+    return new Worker<JobPayload>(lane, processor, { ...options, connection: this.#consumer, prefix: PREFIX }) as LaneWorker;
+  }
+
+  async add(job: PreparedJob): Promise<void> {
+    const options = { ...storedOptions(job), jobId: job.id, delay: job.delayMs };
+    await this.queue(laneOf(job.definition)).add(job.definition.name, job.payload, options);
+  }
+
+  addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {
+    return this.#outbox.put(client, job);
+  }
+
+  async start(): Promise<void> {
+    this.#outbox.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#outbox.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.#outbox.close();
+    this.#producer.disconnect();
+    this.#consumer.disconnect();
+  }
+}

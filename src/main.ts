@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util';
+import { compose, newLogger } from './compose.ts';
+import { ConfigError, readConfig, type Role } from './config.ts';
+
+const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];
+
+function askedRole(): Role {
+  const { values } = parseArgs({ options: { role: { type: 'string', default: 'all' } } });
+  const role = ROLES.find((known) => known === values.role);
+  if (!role) throw new ConfigError(`--role is one of ${ROLES.join(', ')}`);
+  return role;
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env, askedRole());
+  const log = newLogger(config.logLevel);
+  const house = await compose(config, { log });
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      log.info({ signal }, 'stopping');
+      void house.stop().then(() => process.exit(process.exitCode ?? 0));
+    });
+  }
+  log.info({ ...house.addresses, dataDir: config.dataDir, store: house.services.store.name }, 'Castellan is ready');
+}
+
+main().catch((error: unknown) => {
+  // A wrong setting deserves a sentence, everything else its stack.
+  if (error instanceof ConfigError) process.stderr.write(`castellan: ${error.message}\n`);
+  else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,83 @@
+import { isFailure, unavailable, type Failure } from '../kernel/failure.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { Authority } from './authority.ts';
+import { issueDeviceCertificate, type DeviceCertificate } from './device-certificate.ts';
+import { prepareIssuer, type Issuer } from './issuer.ts';
+import { inspectAuthority } from './uploaded-authority.ts';
+
+/** The authority that signs for a tenant: its certificate (PEM), and where in the vault its key is. */
+export interface SigningAuthority {
+  readonly certificatePem: string;
+  readonly privateKeyRef: string;
+  readonly fingerprintSha256: string;
+}
+
+/** Certificates as commands see them: what is slow or secret about them stays behind this port. */
+export interface CertificateService {
+  /** Judges a CA that an administrator brings; answers it in normal form, or the first reason against it. */
+  inspect(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure;
+  /** A fresh key and a certificate for the device, of `DEVICE_CERTIFICATE_DAYS` from `now` or until the authority ends. */
+  issue(tenantId: TenantId, authority: SigningAuthority, deviceId: string, now: number): Promise<DeviceCertificate | Failure>;
+  /** Puts the key of an authority into the vault and answers its reference. */
+  keepKey(tenantId: TenantId, privateKeyPem: string): Promise<string>;
+}
+
+/** Interface, "Limits": typically 365 days. */
+export const DEVICE_CERTIFICATE_DAYS = 365;
+const DAY_MS = 86_400_000;
+const MOST_ISSUERS = 500;
+
+/** No authority, or one whose key is gone: enrollment is not possible here until an admin uploads another. */
+export const NO_AUTHORITY = unavailable('certificate service not configured');
+
+const place = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });
+
+/**
+ * Signs with keys from the vault. An authority made ready is kept in memory, since opening and checking its key costs far
+ * more than a signature; the oldest one goes when there are too many tenants.
+ */
+export class VaultCertificateService implements CertificateService {
+  readonly #vault: Vault;
+  readonly #issuers = new Map<string, Promise<Issuer | undefined>>();
+
+  readonly inspect = inspectAuthority;
+
+  constructor(vault: Vault) {
+    this.#vault = vault;
+  }
+
+  async issue(tenantId: TenantId, authority: SigningAuthority, deviceId: string, now: number): Promise<DeviceCertificate | Failure> {
+    const issuer = await this.#issuer(tenantId, authority);
+    if (!issuer) return NO_AUTHORITY;
+    const issued = issueDeviceCertificate(issuer, { tenantId, deviceId, notBefore: now, notAfter: now + DEVICE_CERTIFICATE_DAYS * DAY_MS });
+    return isFailure(issued) ? NO_AUTHORITY : issued;
+  }
+
+  keepKey(tenantId: TenantId, privateKeyPem: string): Promise<string> {
+    return this.#vault.put(tenantId, place(tenantId), privateKeyPem);
+  }
+
+  /** The reference is part of the name: the same certificate may be uploaded again with its key kept elsewhere. */
+  async #issuer(tenantId: TenantId, authority: SigningAuthority): Promise<Issuer | undefined> {
+    const name = `${tenantId}/${authority.fingerprintSha256}/${authority.privateKeyRef}`;
+    const preparing = this.#issuers.get(name) ?? this.#prepare(tenantId, authority);
+    this.#issuers.delete(name);
+    this.#issuers.set(name, preparing);
+    if (this.#issuers.size > MOST_ISSUERS) this.#issuers.delete(this.#issuers.keys().next().value!);
+    const forget = () => {
+      if (this.#issuers.get(name) === preparing) this.#issuers.delete(name);
+    };
+    const issuer = await preparing.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    if (!issuer) forget();
+    return issuer;
+  }
+
+  async #prepare(tenantId: TenantId, { certificatePem, privateKeyRef }: SigningAuthority): Promise<Issuer | undefined> {
+    const key = await this.#vault.get(tenantId, place(tenantId), privateKeyRef);
+    return key && prepareIssuer({ certificatePem, privateKeyPem: key.toString() });
+  }
+}

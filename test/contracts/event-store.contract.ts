@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { EventStore } from '../../src/eventstore/port.ts';
+import { describeAppending } from './event-store/appending.ts';
+import { describeClaimRaces } from './event-store/claim-races.ts';
+import { describeClaims } from './event-store/claims.ts';
+import { describeFeed } from './event-store/feed.ts';
+import { describeReading } from './event-store/reading.ts';
+
+export interface OpenedEventStore {
+  readonly store: EventStore;
+  /** Another store on the same data, as another process would have it. The suite closes it. */
+  readonly reopen?: () => Promise<EventStore>;
+  close(): Promise<void>;
+}
+
+/** What the cases work on: opened once, so every case keeps to streams and tenants of its own. */
+export interface Subject {
+  readonly store: EventStore;
+  /** Undefined where the adapter under test cannot be opened twice. */
+  readonly reopen: (() => Promise<EventStore>) | undefined;
+}
+
+/**
+ * What every event store owes the house. One suite for all adapters: whatever differs between them stands in tests of
+ * their own.
+ */
+export function describeEventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
+  describe(`event store contract: ${name}`, { timeout: 30_000 }, () => {
+    let opened: OpenedEventStore | undefined;
+    const others: EventStore[] = [];
+    const subject: Subject = {
+      get store() {
+        return opened!.store;
+      },
+      get reopen() {
+        const { reopen } = opened!;
+        if (!reopen) return undefined;
+        return async () => {
+          const other = await reopen();
+          others.push(other);
+          return other;
+        };
+      },
+    };
+
+    beforeAll(async () => {
+      opened = await open();
+    }, 120_000);
+    afterAll(async () => {
+      await Promise.all(others.map((other) => other.close()));
+      await opened?.close();
+    });
+
+    describeAppending(subject);
+    describeReading(subject);
+    describeFeed(subject);
+    describeClaims(subject);
+    describeClaimRaces(subject);
+  });
+}

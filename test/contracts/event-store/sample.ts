@@ -1,0 +1,50 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { asTenantId, type TenantId } from '../../../src/kernel/ids.ts';
+import type { Append, ClaimKey, EventStore, NewEvent, Verdict } from '../../../src/eventstore/port.ts';
+
+export const newTenant = (): TenantId => asTenantId(randomUUID());
+export const newStream = (tenantId: TenantId, category = 'account'): string => `${category}-${tenantId}.${randomUUID()}`;
+
+export const newEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
+  id: randomUUID(),
+  type: 'AccountRenamed',
+  version: 1,
+  data: JSON.stringify({ name: 'first' }),
+  metadata: {
+    actor: { kind: 'admin', id: randomUUID(), ip: '192.0.2.7', userAgent: 'test' },
+    correlationId: randomUUID(),
+    causationId: randomUUID(),
+    commandId: randomUUID(),
+  },
+  ...over,
+});
+
+export const newEvents = (count: number): NewEvent[] => Array.from({ length: count }, () => newEvent());
+
+export const newClaim = (tenantId: TenantId, kind = 'email', value: string = randomUUID()): ClaimKey => ({
+  tenantId,
+  kind,
+  digest: createHash('sha256').update(value).digest('hex'),
+});
+
+/** An append to a stream that does not exist yet, unless told otherwise. */
+export const newAppend = (tenantId: TenantId, over: Partial<Append> = {}): Append => ({
+  tenantId,
+  stream: newStream(tenantId),
+  expectedRevision: -1n,
+  events: [newEvent()],
+  take: [],
+  release: [],
+  ...over,
+});
+
+export type Appended = Extract<Verdict, { kind: 'appended' }>;
+
+export async function mustAppend(store: EventStore, append: Append): Promise<Appended> {
+  const verdict = await store.append(append);
+  expect(verdict).toMatchObject({ kind: 'appended' });
+  return verdict as Appended;
+}
+
+export const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);

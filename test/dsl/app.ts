@@ -1,0 +1,244 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpsRequest, Agent as HttpsAgent } from 'node:https';
+import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
+import { compose, newLogger, type House } from '../../src/compose.ts';
+import type { Config } from '../../src/config.ts';
+import type { Role } from '../../src/domain/identity/roles.ts';
+import { openSession } from '../../src/identity/sign-in.ts';
+import { system } from '../../src/kernel/actor.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
+import { freshDatabase } from './database.ts';
+import { licenseKey, licensePublicKeyPem } from './licenses.ts';
+
+/** Budgets so large that no test meets them by accident. */
+const PLENTY = 1_000_000;
+export const PASSWORD = 'Correct-Horse-7!';
+
+export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config => ({
+  role: 'all',
+  host: '127.0.0.1',
+  port: 0,
+  tlsPort: 0,
+  dataDir,
+  databaseUrl: undefined,
+  eventStoreUrl: undefined,
+  redisUrl: undefined,
+  masterKey: randomBytes(32),
+  auditKey: randomBytes(32),
+  licensePublicKey: licensePublicKeyPem,
+  recoveryKey: undefined,
+  metricsToken: undefined,
+  autoEnrollSecret: undefined,
+  adminRateLimit: PLENTY,
+  enrollRateLimit: PLENTY,
+  rateBudgets: { setup: PLENTY, login: PLENTY, 'org-login': PLENTY, recovery: PLENTY, oauth: PLENTY, scim: PLENTY, device: PLENTY },
+  portal: undefined,
+  trustedProxies: [],
+  eventRetentionDays: 90,
+  streamRetentionDays: 365,
+  tokenKeyGeneration: 1,
+  devMode: false,
+  logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+  ...over,
+});
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface Asking {
+  readonly body?: unknown;
+  /** Sent as it is, with its own content type in `headers`. */
+  readonly raw?: string | Buffer;
+  readonly headers?: Record<string, string>;
+}
+
+/** One who asks over HTTP, with whatever credential they carry. */
+export interface Client {
+  get(path: string, asking?: Asking): Promise<Answer>;
+  post(path: string, body?: unknown, asking?: Asking): Promise<Answer>;
+  put(path: string, body?: unknown, asking?: Asking): Promise<Answer>;
+  delete(path: string, asking?: Asking): Promise<Answer>;
+  send(method: string, path: string, asking?: Asking): Promise<Answer>;
+}
+
+export interface TestTenant {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+  readonly email: string;
+  readonly token: string;
+  /** Its super admin. */
+  readonly admin: Client;
+}
+
+export interface TestApp {
+  readonly house: House;
+  readonly services: House['services'];
+  readonly config: Config;
+  readonly url: string;
+  readonly tlsUrl: string;
+  readonly anonymous: Client;
+  as(token: string, headers?: Record<string, string>): Client;
+  /** A tenant of its own with a signed-in super admin; never through the set-up route. */
+  newTenant(options?: { name?: string; license?: Parameters<typeof licenseKey>[0] }): Promise<TestTenant>;
+  /** Another admin of a tenant, signed in. Made by the same command as the first one's. */
+  adminWithRole(tenant: TestTenant, role: Role): Promise<{ adminId: string; client: Client; token: string }>;
+  /** mTLS: a client that presents this certificate on a kept-alive connection. */
+  device(certificatePem: string, privateKeyPem: string): Client & { close(): void };
+  /** Waits until every read model and reaction has seen everything that was appended so far. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startApp(over: Partial<Config> = {}): Promise<TestApp> {
+  const database = await freshDatabase();
+  const dataDir = mkdtempSync('/tmp/castellan-app-');
+  const config = testConfig(dataDir, over);
+  const house = await compose(config, { database: database.config, log: newLogger(config.logLevel) });
+  const { services } = house;
+  const url = house.addresses.http;
+  const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
+  const app: TestApp = {
+    house,
+    services,
+    config,
+    url,
+    tlsUrl: house.addresses.tls,
+    anonymous: clientFor({}),
+    as: (token, headers = {}) => clientFor({ authorization: `Bearer ${token}`, ...headers }),
+    async newTenant({ name = `Acme ${randomUUID().slice(0, 8)}`, license = {} } = {}) {
+      const tenantId = asTenantId(randomUUID());
+      const adminId = randomUUID();
+      const email = `owner@${tenantId.slice(0, 8)}.example`;
+      const input = {
+        name,
+        email,
+        password: PASSWORD,
+        displayName: 'Owner',
+        licenseKey: licenseKey({ clientName: name, ...license }),
+        externalBaseUrl: 'https://castellan.example',
+        adminId,
+        mustChangePassword: false,
+        completesSetup: false,
+      };
+      const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
+      await services.freshness.waitFor(services.mainModels, position!, 10_000);
+      const token = await signIn(services, tenantId, adminId, 'super_admin');
+      return { tenantId, adminId, email, token, admin: app.as(token) };
+    },
+    async adminWithRole({ tenantId }, role) {
+      const { adminId, position } = await addAdmin(services, tenantId, role);
+      await services.freshness.waitFor([...services.mainModels, 'live-state'], position, 10_000);
+      const token = await signIn(services, tenantId, adminId, role);
+      return { adminId, token, client: app.as(token) };
+    },
+    device: (certificatePem, privateKeyPem) => mutualTlsClient(house.addresses.tls, certificatePem, privateKeyPem),
+    settled: () => settle(services),
+    async close() {
+      await house.stop();
+      await database.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+  return app;
+}
+
+async function signIn(services: TestApp['services'], tenantId: TenantId, adminId: string, role: Role): Promise<string> {
+  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role, method: 'setup', actor: system('test') } as const;
+  return (await openSession(services, session)).accessToken;
+}
+
+/** Appended by hand: how admins are made over HTTP is a subject of its own. */
+async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleType: Role) {
+  const { tenant, tenantStream } = await import('../../src/domain/tenants/tenant.ts');
+  const { accept, defineCommand } = await import('../../src/kernel/command.ts');
+  const adminId = randomUUID();
+  const email = `${roleType}-${adminId.slice(0, 8)}@admins.example`;
+  const passwordRef = await services.vault.put(tenantId, { owner: `admin/${adminId}`, field: 'passwordHash' }, await services.passwords.hash(PASSWORD));
+  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: roleType, roleType, passwordRef, mustChangePassword: false };
+  const command = defineCommand({
+    name: 'AddAdminForTest',
+    aggregate: tenant,
+    stream: () => tenantStream(tenantId),
+    decide: () => accept([{ type: 'AdminUserCreated' as const, data }]),
+  });
+  const { position } = orThrow(await services.executor.execute(command, undefined, { tenantId, actor: system('test') }));
+  return { adminId, position: position! };
+}
+
+async function settle({ store, projector }: TestApp['services']): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const head = await store.head();
+    const cursors = (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
+    // A reaction may have appended in the meantime: settled is when everything stands at the newest head.
+    if (cursors.every(({ position }) => position >= head) && (await store.head()) === head) return;
+    if (Date.now() > deadline) throw new Error(`not settled: ${cursors.filter(({ position }) => position < head).map(({ name }) => name).join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function clientOver(send: Client['send']): Client {
+  return {
+    send,
+    get: (path, asking) => send('GET', path, asking),
+    post: (path, body, asking) => send('POST', path, { ...asking, body }),
+    put: (path, body, asking) => send('PUT', path, { ...asking, body }),
+    delete: (path, asking) => send('DELETE', path, asking),
+  };
+}
+
+const payloadOf = ({ body, raw }: Asking): string | Buffer | undefined => raw ?? (body === undefined ? undefined : JSON.stringify(body));
+const headersOf = ({ body, headers = {} }: Asking): Record<string, string> => ({
+  ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  ...headers,
+});
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function httpClient(url: string, always: Record<string, string>): Client {
+  return clientOver(async (method, path, asking = {}) => {
+    const payload = payloadOf(asking);
+    const answer = await fetch(url + path, {
+      method,
+      headers: { ...always, ...headersOf(asking) },
+      redirect: 'manual',
+      ...(payload === undefined ? {} : { body: payload as string }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, body: parsed(text) };
+  });
+}
+
+function mutualTlsClient(url: string, cert: string, key: string): Client & { close(): void } {
+  const agent = new HttpsAgent({ cert, key, keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+  const client = clientOver(
+    (method, path, asking = {}) =>
+      new Promise((resolve, reject) => {
+        const request = httpsRequest(url + path, { method, agent, headers: headersOf(asking) }, (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString();
+            const headers = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string]));
+            resolve({ status: response.statusCode ?? 0, headers, text, body: parsed(text) });
+          });
+        });
+        request.on('error', reject);
+        request.end(payloadOf(asking));
+      }),
+  );
+  return { ...client, close: () => agent.destroy() };
+}

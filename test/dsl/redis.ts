@@ -1,0 +1,46 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+
+export interface TestRedis {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export const findRedis = (): boolean => spawnSync('redis-server', ['--version']).status === 0;
+
+/** The redis-server of this machine, empty, on a free port of its own. */
+export async function startRedis(): Promise<TestRedis> {
+  const port = await freePort();
+  const folder = mkdtempSync('/tmp/castellan-redis-');
+  const options = { port: String(port), bind: '127.0.0.1', save: '', appendonly: 'no', dir: folder };
+  const child = spawn('redis-server', Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit').then(() => Promise.reject(new Error('redis-server did not start')));
+  exited.catch(() => undefined);
+  const ready = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => line.includes('Ready to accept connections') && resolve());
+  });
+  await Promise.race([ready, exited]);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PASSWORD, startApp, type TestApp } from '../dsl/app.ts';
+import { licenseKey } from '../dsl/licenses.ts';
+
+describe('set-up and sign-in over HTTP', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
+  const good = () => ({
+    email: 'first@acme.example',
+    password: PASSWORD,
+    displayName: 'First Admin',
+    licenseKey: licenseKey(),
+    externalBaseUrl: 'https://castellan.acme.example',
+  });
+
+  it.each([
+    ['email', 'not-an-address'],
+    ['password', 'Short-1!'],
+    ['password', 'no-upper-case-1!'],
+    ['password', 'NO-LOWER-CASE-1!'],
+    ['password', 'No-Digit-At-All!'],
+    ['password', 'NoSpecialChar123'],
+    ['displayName', 'x'],
+    ['displayName', 'x'.repeat(101)],
+    ['licenseKey', 'nodot'],
+    ['licenseKey', `${licenseKey().split('.')[0]}.${'A'.repeat(86)}`],
+    ['licenseKey', licenseKey({ expiresAt: new Date(Date.now() - 1_000).toISOString() })],
+    ['externalBaseUrl', 'ftp://castellan.example'],
+    ['externalBaseUrl', 'castellan.example'],
+  ])('refuses set-up with a bad %s and makes nothing', async (field, value) => {
+    const answer = await app.anonymous.post('/api/v1/setup/complete', { ...good(), [field]: value });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain(field);
+    expect((await app.anonymous.get('/api/v1/setup/status')).body).toEqual({ needsSetup: true, devMode: false });
+  });
+
+  it('completes once of fifty at the same time, and never again', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => app.anonymous.post('/api/v1/setup/complete', { ...good(), email: `admin${n}@acme.example` })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(49);
+    const { body } = answers.find(({ status }) => status === 201)!;
+    expect(body).toMatchObject({ clientName: 'Acme', tier: 'enterprise', maxUsers: 10_000, user: { roleType: 'super_admin', status: 'active' } });
+    expect((await app.anonymous.get('/api/v1/setup/status')).status).toBe(403);
+    const me = await app.as(body.accessToken).get('/api/v1/admin/me');
+    expect(me.status).toBe(200);
+    expect(me.body.tenant.id).toBe(body.tenantId);
+    expect((await app.anonymous.get('/api/v1/auth/tenant')).body).toMatchObject({ tenantId: body.tenantId, slug: 'acme' });
+  });
+
+  describe('of a tenant', () => {
+    it('signs in, refreshes once, and loses the whole family when a token is used again', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const signIn = await app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD }, { headers: { 'x-tenant-id': tenantId } });
+      expect(signIn.status).toBe(200);
+      const first = signIn.body;
+      const second = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).body;
+      const third = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: second.refreshToken })).body;
+      expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(200);
+      // Not the direct parent of the newest token any more: a copy.
+      expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).status).toBe(401);
+      expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(401);
+      expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: third.refreshToken })).status).toBe(401);
+    });
+
+    it('answers a wrong password and an unknown e-mail alike, and locks both after five tries', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const attempt = (who: string, password: string) => app.anonymous.post('/api/v1/auth/login', { email: who, password, tenantId });
+      for (const who of [email, 'nobody@acme.example']) {
+        const answers = await Promise.all(Array.from({ length: 30 }, () => attempt(who, 'wrong-password')));
+        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['401 {"error":"invalid credentials"}']));
+      }
+      const { rows } = await app.services.database.owner.query(
+        `select stream, count(*)::int as tries from events where type = 'LoginAttempted' and tenant_id = $1 group by stream`,
+        [tenantId],
+      );
+      expect(rows.map(({ tries }) => tries)).toEqual([10, 10]);
+    });
+
+    it('says "account locked" only to the one who knows the password', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
+      for (let n = 0; n < 5; n += 1) await attempt('wrong-password');
+      expect((await attempt('wrong-password')).status).toBe(401);
+      const right = await attempt(PASSWORD);
+      expect([right.status, right.body.error]).toEqual([403, 'account locked']);
+    });
+
+    it('ends access and refresh with the session', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const { body } = await app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD, tenantId });
+      const me = app.as(body.accessToken);
+      expect((await me.post('/api/v1/auth/logout')).body).toEqual({ success: true });
+      expect((await me.get('/api/v1/admin/me')).status).toBe(401);
+      expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken })).status).toBe(401);
+      expect((await me.post('/api/v1/auth/logout')).status).toBe(401);
+    });
+
+    it('wants a tenant that is named, well-formed and not contradicted', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const other = await app.newTenant();
+      const login = (body: object, header?: string) =>
+        app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD, ...body }, header ? { headers: { 'x-tenant-id': header } } : {});
+      expect((await login({})).status).toBe(400);
+      expect((await login({}, 'nonsense')).status).toBe(400);
+      expect((await login({ tenantId }, other.tenantId)).status).toBe(400);
+      expect((await login({ tenantId: other.tenantId })).status).toBe(401);
+      expect((await login({ tenantId: '99999999-9999-4999-8999-999999999999' })).status).toBe(401);
+    });
+
+    it('takes a new license, and stops most of the admin interface when the license has run out', async () => {
+      const soon = new Date(Date.now() + 1_500).toISOString();
+      const { admin } = await app.newTenant({ license: { expiresAt: soon } });
+      await new Promise((resolve) => setTimeout(resolve, 1_600));
+      const alerts = await admin.get('/api/v1/admin/alerts');
+      expect([alerts.status, alerts.body.error]).toEqual([403, 'license expired']);
+      expect((await admin.get('/api/v1/admin/settings/license')).body.isExpired).toBe(true);
+      expect((await admin.put('/api/v1/admin/settings/license', { licenseKey: licenseKey({ clientName: 'Acme' }) })).status).toBe(200);
+      expect((await admin.get('/api/v1/admin/alerts')).status).toBe(200);
+    });
+  });
+});

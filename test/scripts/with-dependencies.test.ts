@@ -1,0 +1,94 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/with-dependencies.mjs', import.meta.url));
+
+describe('with-dependencies', () => {
+  // A project of its own, whose one dependency is a folder in it: nothing is fetched.
+  let project: string;
+  const script = () => path.join(project, 'scripts/with-dependencies.mjs');
+  const write = (file: string, content: unknown) => writeFileSync(path.join(project, file), JSON.stringify(content));
+  const wanted = (version: string) => {
+    write('package.json', { name: 'p', version: '1.0.0', dependencies: { local: 'file:local' } });
+    write('package-lock.json', {
+      name: 'p',
+      version: '1.0.0',
+      lockfileVersion: 3,
+      requires: true,
+      packages: {
+        '': { name: 'p', version: '1.0.0', dependencies: { local: 'file:local' } },
+        local: { version, bin: { local: 'run.mjs' } },
+        'node_modules/local': { resolved: 'local', link: true },
+      },
+    });
+    write('local/package.json', { name: 'local', version, bin: { local: 'run.mjs' } });
+    writeFileSync(path.join(project, 'local/run.mjs'), `#!/usr/bin/env node\nconsole.log('ran', ...process.argv.slice(2));\n`);
+  };
+  const run = (...args: string[]) => spawnSync(process.execPath, [script(), ...args], { encoding: 'utf8', cwd: '/' });
+
+  beforeAll(() => {
+    project = mkdtempSync('/tmp/castellan-with-dependencies-');
+    mkdirSync(path.join(project, 'scripts'));
+    mkdirSync(path.join(project, 'local'));
+    cpSync(SCRIPT, script());
+  });
+  afterAll(() => rmSync(project, { recursive: true }));
+
+  it('installs what is missing, once, and what has changed since', () => {
+    wanted('1.0.0');
+    const first = run('local', 'a', 'b c');
+    expect(first.stdout).toBe('ran a b c\n'); // the installation does not speak in the command's name
+    expect(first.stderr).toContain('Installing dependencies');
+    expect(run('local').stderr).toBe('');
+    wanted('1.0.1');
+    expect(run('local').stderr).toContain('Installing dependencies');
+    expect(run('local').stderr).toBe('');
+    rmSync(path.join(project, 'node_modules'), { recursive: true });
+    expect(run('local').stderr).toContain('Installing dependencies');
+    expect(existsSync(path.join(project, 'node_modules'))).toBe(true);
+  });
+
+  it('ends as the command ends', () => {
+    expect(run('node', '-e', 'process.exit(7)').status).toBe(7);
+    expect(run('node', '-e', 'process.kill(process.pid, "SIGKILL")').status).toBe(128 + 9);
+    expect(run('no-such-command').status).not.toBe(0);
+    expect(run().stderr).toContain('usage:');
+  });
+
+  const PATIENT = `process.on('SIGTERM', () => { console.log('SIGTERM'); process.exit(3); });
+    process.on('SIGINT', () => { console.log('SIGINT'); process.exit(4); });
+    console.log(process.pid); setInterval(() => {}, 1e6);`;
+
+  const startPatient = async () => {
+    const wrapper = spawn(process.execPath, [script(), 'node', '-e', PATIENT], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: wrapper.stdout })[Symbol.asyncIterator]();
+    return { wrapper, next: async () => (await lines.next()).value as string, pid: Number((await lines.next()).value) };
+  };
+
+  it.each([['SIGTERM', 3], ['SIGINT', 4]] as const)('passes %s on and waits for the command to end', async (signal, status) => {
+    const { wrapper, next } = await startPatient();
+    wrapper.kill(signal);
+    expect(await next()).toBe(signal);
+    expect(await once(wrapper, 'exit')).toEqual([status, null]);
+  });
+
+  it.runIf(process.platform === 'linux')('takes the command with it when it is killed', async () => {
+    const { wrapper, next, pid } = await startPatient();
+    wrapper.kill('SIGKILL');
+    expect(await next()).toBe('SIGTERM');
+    for (;;) {
+      try {
+        process.kill(pid, 0);
+        await sleep(10);
+      } catch {
+        return;
+      }
+    }
+  });
+});
