@@ -20,6 +20,7 @@ export interface Server {
 }
 
 const POLL_MS = 10;
+const LAST_WORDS_MS = 100;
 const START_MS = 120_000; // replaying the write-ahead log after a crash may take a while
 const FAST_SHUTDOWN_MS = 30_000;
 const SURVIVORS_MS = 15_000;
@@ -68,7 +69,10 @@ function watch(child: ChildProcess, log: (line: string) => void): { reason: Prom
   }
   const reason = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => resolve(`ended with ${signal ?? `status ${code}`}${last && `: ${last}`}`));
+    const tell = () => resolve(`ended with ${child.signalCode ?? `status ${child.exitCode}`}${last && `: ${last}`}`);
+    child.once('close', tell); // all that it had to say is read
+    // Backends that outlive a killed server keep its standard error open.
+    child.once('exit', () => setTimeout(tell, LAST_WORDS_MS));
   });
   return { reason };
 }

@@ -80,13 +80,26 @@ export class EventCodec {
 
   /** Decodes a page of events, with one look-up for all the keys that it needs. Unknown types come back as undefined. */
   async decode(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
+    const keys = await this.#keysFor(stored);
+    return stored.map((event) => this.#decodeOne(event, keys));
+  }
+
+  async #keysFor(stored: readonly Pick<StoredEvent, 'tenantId' | 'data'>[]): Promise<ReadonlyMap<string, Buffer>> {
     const persons = new Map<string, Person>();
     for (const { tenantId, data } of stored) {
       const personId = (data as SealedData).$sealed?.person;
-      if (personId) persons.set(`${tenantId}/${personId}`, { tenantId, personId });
+      if (personId) persons.set(personKey({ tenantId, personId }), { tenantId, personId });
     }
-    const keys = persons.size > 0 ? await this.#personKeys.forOpening([...persons.values()]) : NO_KEYS;
-    return stored.map((event) => this.#decodeOne(event, keys));
+    return persons.size > 0 ? this.#personKeys.forOpening([...persons.values()]) : NO_KEYS;
+  }
+
+  /** The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`. */
+  async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
+    const keys = await this.#keysFor(stored);
+    return stored.map((event) => {
+      const personal = this.#contracts.get(event.type)?.personal;
+      return personal ? this.#open(event, personal, keys).data : event.data;
+    });
   }
 
   #decodeOne(stored: StoredEvent, keys: ReadonlyMap<string, Buffer>): Recorded | undefined {
@@ -106,10 +119,15 @@ export class EventCodec {
       position: stored.position,
       recordedAt: stored.recordedAt,
       metadata: stored.metadata,
+      stored,
     };
   }
 
-  #open(stored: StoredEvent, fields: PersonalFields, keys: ReadonlyMap<string, Buffer>): { data: unknown; erased: boolean } {
+  #open(
+    stored: Pick<StoredEvent, 'tenantId' | 'id' | 'data'>,
+    fields: PersonalFields,
+    keys: ReadonlyMap<string, Buffer>,
+  ): { data: unknown; erased: boolean } {
     const { $sealed, ...clear } = stored.data as SealedData;
     const key = $sealed && keys.get(personKey({ tenantId: stored.tenantId, personId: $sealed.person }));
     if (!$sealed || !key) return { data: clear, erased: fields.put(clear, { marker: ERASED }) > 0 };

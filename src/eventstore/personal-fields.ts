@@ -25,7 +25,7 @@ export class PersonalFields {
   take(data: Data): { clear: Data; values: string[] } {
     const clear = { ...data };
     const values: string[] = [];
-    this.#eachHolder(clear, true, (holder, field) => {
+    this.#eachHolder(clear, (holder, field) => {
       const value = holder[field];
       if (value === null || value === undefined) return;
       values.push(String(value));
@@ -35,12 +35,12 @@ export class PersonalFields {
   }
 
   /**
-   * Puts values back in the order in which they were taken, or `marker` everywhere. Changes `data` in place;
-   * answers how many places there were.
+   * Puts values back in the order in which they were taken, or `marker` everywhere; answers how many places there were.
+   * Changes `data` itself, but copies its lists: what a store holds is never touched.
    */
   put(data: Data, values: readonly string[] | { marker: string }): number {
     let next = 0;
-    this.#eachHolder(data, false, (holder, field) => {
+    this.#eachHolder(data, (holder, field) => {
       if (holder[field] !== SEALED) return;
       holder[field] = 'marker' in values ? values.marker : values[next];
       next += 1;
@@ -48,7 +48,8 @@ export class PersonalFields {
     return next;
   }
 
-  #eachHolder(data: Data, copying: boolean, visit: (holder: Data, field: string) => void): void {
+  #eachHolder(data: Data, visit: (holder: Data, field: string) => void): void {
+    const copied = new Set<string>();
     for (const { list, field } of this.#paths) {
       if (list === undefined) {
         visit(data, field);
@@ -56,12 +57,10 @@ export class PersonalFields {
       }
       const items = (data[list] as Data[] | undefined) ?? [];
       // Only the first path of a list copies its items; later ones find the copies.
-      const own = copying && !this.#copied.has(items) ? items.map((item) => ({ ...item })) : items;
-      if (own !== items) this.#copied.add(own);
+      const own = copied.has(list) ? items : items.map((item) => ({ ...item }));
+      copied.add(list);
       data[list] = own;
       for (const item of own) visit(item, field);
     }
   }
-
-  readonly #copied = new WeakSet<object>();
 }

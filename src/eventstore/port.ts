@@ -19,7 +19,7 @@ export interface EventStore {
   readStreamTail(stream: string, limit: number): Promise<StoredEvent[]>;
 
   /** The next events strictly after a position. `position` is how far the store looked, also where nothing was of use. */
-  readFeed(after: Position, limit: number): Promise<FeedPage>;
+  readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage>;
   /** The position of the newest event, 0 when there is none. */
   head(): Promise<Position>;
   /** Calls back when the feed may have grown: a hint, never the truth. Answers the function that ends it. */
@@ -36,6 +36,12 @@ export interface EventStore {
   readonly name: 'postgres' | 'eventstoredb';
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A part of the feed: one tenant's events, of some types. The positions stay those of the whole. */
+export interface FeedFilter {
+  readonly tenantId: TenantId;
+  readonly types: readonly string[];
 }
 
 export interface FeedPage {

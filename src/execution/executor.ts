@@ -57,14 +57,16 @@ export class Executor<Ports> {
     ...[]: Ports extends Needs ? [] : [missing: Needs]
   ): Promise<Executed<Result> | Failure> {
     const context = contextOf(issuer);
-    const facts = command.prepare && (await command.prepare(input, this.#ports as unknown as Needs, context));
-    if (isFailure(facts)) return facts;
+    const prepare = async () => command.prepare && (await command.prepare(input, this.#ports as unknown as Needs, context));
     const stream = command.stream(input, context);
     try {
+      let facts = await prepare();
       for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+        if (isFailure(facts)) return facts;
         const outcome = await this.#attempt(command, input, context, facts as Facts, stream);
-        if (outcome !== 'lostRace') return outcome;
+        if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome;
         await sleep(Math.random() * 2 ** Math.min(attempt, 6));
+        if (outcome === 'lostClaim') facts = await prepare();
       }
       return unavailable('too many changes at once, try again');
     } catch (error) {
@@ -84,7 +86,7 @@ export class Executor<Ports> {
     context: CommandContext,
     facts: Facts,
     stream: string,
-  ): Promise<Executed<Result> | Failure | 'lostRace'> {
+  ): Promise<Executed<Result> | Failure | 'lostRace' | 'lostClaim'> {
     const loaded = await (command.tail === undefined
       ? this.#loader.loadWithRevision(command.aggregate, stream)
       : this.#loader.loadTail(command.aggregate, stream, command.tail));
@@ -97,7 +99,8 @@ export class Executor<Ports> {
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
       const lost = decision.take.find((claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest);
-      return command.whenClaimed?.(lost!) ?? conflict();
+      const answer = command.whenClaimed?.(lost!) ?? conflict();
+      return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
     if (command.tail === undefined) {
       this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);

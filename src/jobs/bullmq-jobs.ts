@@ -30,6 +30,7 @@ export class BullMqJobs implements Jobs {
   readonly #log: Logger;
   readonly #queues: ReadonlyMap<string, LaneQueue>;
   #workers: LaneWorker[] = [];
+  #draining = new AbortController();
   #givingBack = new AbortController();
 
   constructor(backend: JobBackend, catalogue: JobCatalogue, settings: WorkSettings, log: Logger) {
@@ -68,6 +69,7 @@ export class BullMqJobs implements Jobs {
 
   async start(): Promise<void> {
     if (this.#workers.length > 0) return;
+    this.#draining = new AbortController();
     this.#givingBack = new AbortController();
     this.#workers = this.#catalogue.lanes.map((lane) => this.#openWorker(lane));
     await this.#backend.start();
@@ -75,6 +77,7 @@ export class BullMqJobs implements Jobs {
 
   async stop(withinMs = STOP_MS): Promise<void> {
     const workers = this.#workers.splice(0);
+    this.#draining.abort();
     const timer = setTimeout(() => this.#givingBack.abort(new Error('the process ends')), withinMs);
     await Promise.all([this.#backend.stop(), ...workers.map((worker) => worker.close())]);
     clearTimeout(timer);
@@ -120,7 +123,12 @@ export class BullMqJobs implements Jobs {
 
   #openWorker(lane: string): LaneWorker {
     const { concurrency, lockMs, stalledCheckMs } = this.#settings;
-    const options = { catalogue: this.#catalogue, log: this.#log, givingBack: this.#givingBack.signal };
+    const options = {
+      catalogue: this.#catalogue,
+      log: this.#log,
+      draining: this.#draining.signal,
+      givingBack: this.#givingBack.signal,
+    };
     const worker = this.#backend.worker(lane, (job, token) => processJob(job, token, options), {
       concurrency: concurrency[lane] ?? DEFAULT_CONCURRENCY,
       lockDuration: lockMs,

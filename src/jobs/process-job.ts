@@ -7,23 +7,23 @@ import { DEFAULT_TIMEOUT_MS, JobFailed, type AnyJob, type JobContext } from './j
 export interface ProcessOptions {
   readonly catalogue: JobCatalogue;
   readonly log: Logger;
+  /** Aborted when no more may be begun: a worker that is being closed may still come with a job that it was fetching. */
+  readonly draining: AbortSignal;
   /** Aborted when what still runs has to be given back. */
   readonly givingBack: AbortSignal;
 }
 
 /** One attempt at one job: resolves when it is done; throws what BullMQ is to make of it. */
 export async function processJob(job: Job<JobPayload>, token: string | undefined, options: ProcessOptions): Promise<void> {
-  const { catalogue, log, givingBack } = options;
+  const { catalogue, log, draining, givingBack } = options;
+  if (draining.aborted) return giveBack(job, token);
   try {
     const definition = catalogue.named(job.name);
     // It may belong to a newer build that is being rolled out beside this one: to be tried again, not refused for good.
     if (!definition) throw new JobFailed('this build does not know the job');
     await attempt(definition, job, options);
   } catch (error) {
-    if (givingBack.aborted) {
-      await job.moveToWait(token);
-      throw new WaitingError(); // another process takes it; this attempt does not count
-    }
+    if (givingBack.aborted) return giveBack(job, token);
     const reason = failureReason(error);
     const about = { job: job.name, id: job.id, correlationId: correlationOf(job), attempt: job.attemptsMade + 1, reason };
     const final = error instanceof JobFailed && error.final;
@@ -33,11 +33,18 @@ export async function processJob(job: Job<JobPayload>, token: string | undefined
   }
 }
 
+/** For another process to take; this attempt does not count. */
+async function giveBack(job: Job, token: string | undefined): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
+}
+
 async function attempt(definition: AnyJob, job: Job<JobPayload>, { catalogue, givingBack }: ProcessOptions): Promise<void> {
   const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const overdue = new AbortController();
-  const timer = setTimeout(() => overdue.abort(new JobFailed(`took longer than ${timeoutMs} ms`)), timeoutMs);
-  const signal = AbortSignal.any([overdue.signal, givingBack]);
+  const control = new AbortController();
+  const timer = setTimeout(() => control.abort(new JobFailed(`took longer than ${timeoutMs} ms`)), timeoutMs);
+  const giveUp = () => control.abort(givingBack.reason);
+  givingBack.addEventListener('abort', giveUp);
   try {
     const context: JobContext = {
       id: job.id!,
@@ -45,12 +52,13 @@ async function attempt(definition: AnyJob, job: Job<JobPayload>, { catalogue, gi
       isLastAttempt: isLast(job),
       tenantId: job.data.tenantId ?? undefined,
       correlationId: correlationOf(job),
-      signal,
+      signal: control.signal,
     };
     // A handler that does not listen to the signal is left behind rather than waited for.
-    await Promise.race([definition.handle(catalogue.read(definition, job.data), context), aborted(signal)]);
+    await Promise.race([definition.handle(catalogue.read(definition, job.data), context), aborted(control.signal)]);
   } finally {
     clearTimeout(timer);
+    givingBack.removeEventListener('abort', giveUp);
   }
 }
 
@@ -60,6 +68,5 @@ export const correlationOf = (job: Job<JobPayload>): string => job.data.correlat
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });

@@ -66,8 +66,11 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   stream(input: Input, context: CommandContext): string;
   prepare?(input: Input, ports: Ports, context: CommandContext): Promise<Facts | Failure>;
   decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
-  /** What a lost claim means to the caller (default: `conflict('already exists')`). */
-  whenClaimed?(claim: Claim): Failure;
+  /**
+   * What a lost claim means to the caller (default: `conflict('already exists')`), or `prepareAgain` where another value
+   * would do as well: the next free slug, another free seat.
+   */
+  whenClaimed?(claim: Claim): Failure | 'prepareAgain';
   /** Read models that a caller expects to see changed when the answer comes. */
   readonly freshens?: readonly string[];
   /** For streams that only matter in their latest part: how many of the newest events the state is folded from. */

@@ -69,6 +69,8 @@ export interface Envelope {
   /** Epoch milliseconds: when the store took it in. */
   readonly recordedAt: number;
   readonly metadata: EventMetadata;
+  /** The event as the store holds it, in the version in which it was written and with personal values sealed: what the audit chain hashes. */
+  readonly stored: { readonly version: number; readonly data: unknown };
 }
 
 /** An event as a reader gets it: validated, upcast, opened. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Column } from '../kernel/read-model.ts';
-import { isSecret, type Field } from './fields.ts';
+import { isSecret, keptName, withoutDefault, type Field, type Fields } from './fields.ts';
 
 /** A declaration that the engine can make nothing lasting of: found when the module is loaded. */
 export class DeclarationError extends Error {
@@ -20,7 +20,7 @@ export function contractOf(field: Field): z.ZodType {
 }
 
 function typeOf(schema: z.ZodType): z.ZodType {
-  const { def } = schema as unknown as z.ZodTypes as { def: { type: string } & Record<string, unknown> };
+  const def = schema.def as { type: string } & Record<string, unknown>;
   const inner = () => typeOf(def['innerType'] as z.ZodType);
   switch (def.type) {
     case 'string':
@@ -52,9 +52,17 @@ function typeOf(schema: z.ZodType): z.ZodType {
   }
 }
 
-const isWhole = (schema: z.ZodType): boolean => (schema as z.ZodNumber).format === 'safeint';
+/** The fields as an event holds them; in one that says what changed, each may be missing, and none stands for its default. */
+export function contentSchema(fields: Fields, part: 'whole' | 'changed'): z.ZodRawShape {
+  const shape: Record<string, z.ZodType> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const contract = contractOf(field);
+    shape[keptName(name, field)] = part === 'whole' ? contract : withoutDefault(contract).optional();
+  }
+  return shape;
+}
 
-const LARGEST_INTEGER = 2 ** 31 - 1;
+const isWhole = (schema: z.ZodType): boolean => (schema as z.ZodNumber).format === 'safeint';
 
 /** The column that holds the field. Lists and structures are kept as JSON. */
 export function columnOf(field: Field): Column {

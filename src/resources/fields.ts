@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 /** Goes to the vault; events and rows hold its reference, answers only whether there is one. */
@@ -28,6 +29,9 @@ export const isSecret = (field: Field): field is SecretField => 'kind' in field 
 export const isMade = (field: Field): field is MadeField => 'kind' in field && field.kind === 'made';
 export const isWritable = (field: Field): field is z.ZodType => !('kind' in field);
 
+/** Field names are data inside the engine; declarations give them back their types at its edge. */
+export type AnyValues = Readonly<Record<string, unknown>>;
+
 type Flat<T> = { [Key in keyof T]: T[Key] };
 type ValueOf<F extends Field> = F extends MadeField<infer Schema> ? z.output<Schema> : F extends z.ZodType ? z.output<F> : never;
 
@@ -55,7 +59,7 @@ export type Shown<F extends Fields> = Flat<
   }
 >;
 
-const withoutDefault = (schema: z.ZodType): z.ZodType =>
+export const withoutDefault = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
 
 /** The value that a field has when nothing was said; undefined when it must be said. */
@@ -81,5 +85,9 @@ export const changesSchema = (fields: Fields): z.ZodType => z.object(shapeOf(fie
 export const keptName = (name: string, field: Field): string => (isSecret(field) ? `${name}Ref` : name);
 
 /** What a caller said of the record's plain values; secrets take another way (`secrets.ts`). */
-export const plainValues = (fields: Fields, said: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+export const plainValues = (fields: Fields, said: AnyValues): AnyValues =>
   Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== undefined && fields[name] !== undefined && isWritable(fields[name])));
+
+/** The values that differ from what is there. */
+export const changedValues = (before: AnyValues, said: AnyValues): AnyValues =>
+  Object.fromEntries(Object.entries(said).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));

@@ -70,6 +70,7 @@ export const recorded = (event: DomainEvent, n: number, over: Partial<Recorded> 
     causationId: '33333333-3333-4333-8333-333333333333',
     commandId: '33333333-3333-4333-8333-333333333333',
   },
+  stored: { version: 1, data: event.data },
   ...over,
 });
 

@@ -6,14 +6,15 @@ import { createInterface } from 'node:readline';
 
 export interface TestRedis {
   readonly url: string;
+  readonly port: number;
   stop(): Promise<void>;
 }
 
 export const findRedis = (): boolean => spawnSync('redis-server', ['--version']).status === 0;
 
-/** The redis-server of this machine, empty, on a free port of its own. */
-export async function startRedis(): Promise<TestRedis> {
-  const port = await freePort();
+/** The redis-server of this machine, empty, on a port of its own: a free one, unless it is to come back on a known one. */
+export async function startRedis(known?: number): Promise<TestRedis> {
+  const port = known ?? (await freePort());
   const folder = mkdtempSync('/tmp/castellan-redis-');
   const options = { port: String(port), bind: '127.0.0.1', save: '', appendonly: 'no', dir: folder };
   const child = spawn('redis-server', Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]), {
@@ -27,6 +28,7 @@ export async function startRedis(): Promise<TestRedis> {
   await Promise.race([ready, exited]);
   return {
     url: `redis://127.0.0.1:${port}`,
+    port,
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');

@@ -22,3 +22,8 @@ return nullif(current_setting('castellan.tenant', true), '')::uuid;
 
 grant usage on schema public to castellan_store, castellan_service, castellan_projector, castellan_reads;
 grant create on schema public to castellan_projector;
+
+-- Forensic schemas (`projections rebuild --into …`) are made by the projector.
+do $$ begin
+  execute format('grant create, temporary on database %I to castellan_projector', current_database());
+end $$;

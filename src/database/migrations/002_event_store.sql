@@ -13,6 +13,8 @@ create table events (
   data        json        not null,
   unique (stream, revision)
 );
+-- The feed of one tenant, for verifying its audit chain without reading everybody's.
+create index on events (tenant_id, position);
 
 -- What may have one owner at a time: keyed digests, never the values.
 create table claims (

@@ -24,6 +24,14 @@ export interface DeviceState {
 const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', wipe: undefined, certificates: [], accessKeyDigest: undefined };
 const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 
+/** A device that never got the answer renews again with the certificate it has; more often than this it enrolls anew. */
+const KEPT = 4;
+/** ISO 8601 in UTC, so that text order is the order of time. */
+const endedBy = ({ serialNumber, validUntil }: CertificateState, end: string): CertificateState => ({
+  serialNumber,
+  validUntil: validUntil < end ? validUntil : end,
+});
+
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
   switch (event.type) {
     case 'EnrollmentTokenUsed':
@@ -33,9 +41,7 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
       return { ...initial, status: 'active', userId: event.data.userId, fingerprint: event.data.deviceFingerprint, certificates: state.certificates };
     case 'DeviceCertificateIssued': {
       const { serialNumber, expiresAt, previousValidUntil } = event.data;
-      const previous = previousValidUntil
-        ? state.certificates.slice(-1).map((certificate) => ({ ...certificate, validUntil: previousValidUntil }))
-        : [];
+      const previous = previousValidUntil ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
       return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt }] };
     }
     case 'DeviceAccessKeyIssued':

@@ -6,13 +6,34 @@ import { orgRoleSchema } from '../identity/roles.ts';
 const about = { resource: 'org_admin', id: 'adminId' } as const;
 const personal = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
 
+const aboutConfig = { resource: 'org_sso_config', id: 'configId' } as const;
+/** Always whole, whatever an update named: a reader needs no event before it. */
+const ssoConfig = z.object({
+  configId: uuid(),
+  name: z.string(),
+  issuerUrl: z.string(),
+  clientId: z.string(),
+  clientSecretRef: uuid().nullable(),
+  scopes: z.string(),
+  emailDomains: z.array(z.string()),
+  isEnabled: z.boolean(),
+});
+
 /** An organization's own stream: itself, its tenants, its admins, its SSO configurations and whether SSO is required. */
 export const organizationEvents = defineEvents('organization', {
   OrganizationCreated: { version: 1, schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }), audit: 'organization.created' },
   TenantAttached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_attached' },
   OrgAdminCreated: {
     version: 1,
-    schema: z.object({ adminId: uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, passwordRef: uuid() }),
+    schema: z.object({
+      adminId: uuid(),
+      email: z.string(),
+      /** Keyed digest of the folded e-mail: how a login finds the account. */
+      accountDigest: z.string(),
+      displayName: z.string(),
+      role: orgRoleSchema,
+      passwordRef: uuid(),
+    }),
     personal,
     about,
     audit: 'org_admin.created',
@@ -21,35 +42,17 @@ export const organizationEvents = defineEvents('organization', {
   OrgAdminSessionsRevoked: { version: 1, schema: z.object({ adminId: uuid(), reason: z.string() }), about, audit: 'org_admin.sessions_revoked' },
   OrgSsoConfigCreated: {
     version: 1,
-    schema: z.object({
-      configId: uuid(),
-      name: z.string(),
-      issuerUrl: z.string(),
-      clientId: z.string(),
-      clientSecretRef: uuid().nullable(),
-      scopes: z.string(),
-      emailDomains: z.array(z.string()),
-      isEnabled: z.boolean(),
-    }),
-    about: { resource: 'org_sso_config', id: 'configId' },
+    schema: ssoConfig,
+    about: aboutConfig,
     audit: 'org_sso_config.created',
   },
   OrgSsoConfigUpdated: {
     version: 1,
-    schema: z.object({
-      configId: uuid(),
-      name: z.string(),
-      issuerUrl: z.string(),
-      clientId: z.string(),
-      clientSecretRef: uuid().nullable(),
-      scopes: z.string(),
-      emailDomains: z.array(z.string()),
-      isEnabled: z.boolean(),
-    }),
-    about: { resource: 'org_sso_config', id: 'configId' },
+    schema: ssoConfig,
+    about: aboutConfig,
     audit: 'org_sso_config.updated',
   },
-  OrgSsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about: { resource: 'org_sso_config', id: 'configId' }, audit: 'org_sso_config.deleted' },
+  OrgSsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about: aboutConfig, audit: 'org_sso_config.deleted' },
   OrgSsoRequirementSet: { version: 1, schema: z.object({ requireSso: z.boolean() }), audit: 'organization.sso_requirement_set' },
 });
 export type OrganizationEvent = EventOf<typeof organizationEvents>;

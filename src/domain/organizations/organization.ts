@@ -1,10 +1,12 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
-import type { TenantId } from '../../kernel/ids.ts';
+import type { Claim } from '../../kernel/command.ts';
+import { INSTALLATION, type TenantId } from '../../kernel/ids.ts';
 import type { OrgRole } from '../identity/roles.ts';
 import { organizationEvents } from './events.ts';
 
 export interface OrgAdminState {
   readonly adminId: string;
+  readonly accountDigest: string;
   readonly role: OrgRole;
   readonly status: 'active' | 'suspended';
   readonly passwordRef: string;
@@ -54,8 +56,9 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
     case 'TenantAttached':
       return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
     case 'OrgAdminCreated': {
-      const { adminId, role, passwordRef } = event.data;
-      return { ...state, admins: new Map(state.admins).set(adminId, { adminId, role, status: 'active', passwordRef, sessionEpoch: 0 }) };
+      const { adminId, accountDigest, role, passwordRef } = event.data;
+      const admin: OrgAdminState = { adminId, accountDigest, role, status: 'active', passwordRef, sessionEpoch: 0 };
+      return { ...state, admins: new Map(state.admins).set(adminId, admin) };
     }
     case 'OrgAdminSuspended':
       return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'suspended', sessionEpoch: admin.sessionEpoch + 1 }));
@@ -79,3 +82,23 @@ export const organizationStream = (organizationId: TenantId): string =>
 
 export const enabledConfigs = ({ ssoConfigs }: OrganizationState): OrgSsoConfigState[] =>
   [...ssoConfigs.values()].filter(({ isEnabled }) => isEnabled);
+
+/** The account that an e-mail's digest belongs to. */
+export const orgAdminByAccount = ({ admins }: OrganizationState, accountDigest: string): OrgAdminState | undefined =>
+  [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
+
+/** A slug names one organization of the installation. */
+export const organizationSlugClaim = (slug: string): Claim => ({ kind: 'organization-slug', value: slug, tenantId: INSTALLATION });
+
+/**
+ * An e-mail administers at most one organization of an installation, so that a login needs no more than the e-mail to
+ * find where it belongs: the claim's holder is that organization's stream.
+ */
+export const orgAdminAccountClaim = (accountDigest: string): Claim => ({ kind: 'org-admin-account', value: accountDigest, tenantId: INSTALLATION });
+
+/** A tenant belongs to at most one organization. */
+export const tenantOwnerClaim = (tenantId: TenantId): Claim => ({ kind: 'tenant-organization', value: tenantId, tenantId: INSTALLATION });
+
+/** Where the vault keeps an admin's password hash, and a configuration's client secret. */
+export const orgPasswordPlace = (adminId: string) => ({ owner: `org-admin/${adminId}`, field: 'passwordHash' });
+export const orgSsoSecretPlace = (configId: string) => ({ owner: `org-sso-config/${configId}`, field: 'clientSecret' });

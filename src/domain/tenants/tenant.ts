@@ -88,7 +88,7 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
       return {
         ...state,
         authority: { certificatePem, privateKeyRef, fingerprintSha256, expiresAt },
-        trustedAuthorities: [...state.trustedAuthorities, certificatePem],
+        trustedAuthorities: state.trustedAuthorities.includes(certificatePem) ? state.trustedAuthorities : [...state.trustedAuthorities, certificatePem],
       };
     }
     case 'CertificateAuthorityRemoved':

@@ -1,5 +1,5 @@
 import type { Position } from '../../kernel/event.ts';
-import type { Append, ClaimKey, EventStore, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
+import type { Append, ClaimKey, EventStore, FeedFilter, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
 import { Appender } from './appender.ts';
 import { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
@@ -73,8 +73,8 @@ export class EventStoreDbEventStore implements EventStore {
     return this.#history.tail(stream, limit);
   }
 
-  readFeed(after: Position, limit: number): Promise<FeedPage> {
-    return this.#feed.read(after, limit);
+  readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
+    return this.#feed.read(after, limit, filter);
   }
 
   head(): Promise<Position> {

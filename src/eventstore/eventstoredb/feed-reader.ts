@@ -1,10 +1,13 @@
 import type { Position } from '../../kernel/event.ts';
-import type { FeedPage, StoredEvent } from '../port.ts';
+import type { FeedFilter, FeedPage, StoredEvent } from '../port.ts';
 import { decodeEvent, positionOfEvent } from './event-encoding.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
 
 const LEAST = 64;
 const MOST = 1000;
+
+const wanted = ({ tenantId, type }: StoredEvent, filter: FeedFilter | undefined): boolean =>
+  filter === undefined || (tenantId === filter.tenantId && filter.types.includes(type));
 
 /** The one order over everything, without what is not the house's own. */
 export class FeedReader {
@@ -15,7 +18,7 @@ export class FeedReader {
   }
 
   /** Looks on until it has found `limit` events or the end: a shorter page means that the log ends there. */
-  async read(after: Position, limit: number): Promise<FeedPage> {
+  async read(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
     const events: StoredEvent[] = [];
     let position = after;
     for (;;) {
@@ -23,7 +26,7 @@ export class FeedReader {
       for (const raw of page.events) {
         const event = decodeEvent(raw);
         position = positionOfEvent(raw);
-        if (event) events.push(event);
+        if (event && wanted(event, filter)) events.push(event);
         if (events.length === limit) return { events, position };
       }
       if (page.last) return { events, position };

@@ -1,6 +1,10 @@
 import type { RouteGroup } from '../route.ts';
 import { alertRoutes } from './alerts.ts';
 import { authRoutes } from './auth.ts';
+import { certificateRoutes } from './certificates.ts';
+import { deviceRoutes } from './devices.ts';
+import { enrollRoutes } from './enroll.ts';
+import { enrollmentRoutes } from './enrollment.ts';
 import { licenseRoutes } from './license.ts';
 import { meRoutes } from './me.ts';
 import { opsRoutes } from './ops.ts';
@@ -12,6 +16,10 @@ export const routeGroups: readonly RouteGroup[] = [
   authRoutes,
   meRoutes,
   alertRoutes,
+  deviceRoutes,
+  enrollmentRoutes,
+  certificateRoutes,
+  enrollRoutes,
   licenseRoutes,
   opsRoutes,
 ];

@@ -34,7 +34,7 @@ export class PostgresJobBackend implements JobBackend {
   constructor(config: pg.ClientConfig, lanes: number, log: Logger) {
     this.#pool = new pg.Pool({
       ...config,
-      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
+      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC', '-c synchronous_commit=on'].filter(Boolean).join(' '),
       // A worker keeps one connection to listen.
       max: lanes + 4,
       keepAlive: true,

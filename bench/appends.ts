@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { asTenantId } from '../src/kernel/ids.ts';
+import { PostgresEventStore } from '../src/eventstore/postgres/postgres-event-store.ts';
+import type { NewEvent } from '../src/eventstore/port.ts';
+import { startBenchServer } from './database.ts';
+import { alternate, compare, concurrently, perSecond, type Row } from './measure.ts';
+import { startPeer } from './peers/peer.ts';
+
+const TENANT = asTenantId(randomUUID());
+/** About 400 bytes with its metadata. */
+const DATA = JSON.stringify({ alertId: randomUUID(), title: 'Password reuse', description: 'x'.repeat(120), severity: 'medium', domain: 'example.com' });
+const metadata = { actor: { kind: 'system' as const, id: null }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+const event = (): NewEvent => ({ id: randomUUID(), type: 'AlertRaised', version: 1, data: DATA, metadata });
+
+const ONE_ROW = `insert into plain (stream, revision, id, type, data, metadata) values ($1, $2, $3, $4, $5, $6)`;
+
+/** Durable appends through the port, with expected revisions and a claim on every tenth, against one row a transaction and Emmett. */
+export async function measure(): Promise<Row[]> {
+  const server = await startBenchServer();
+  const { database, config, drop } = await server.database();
+  const store = new PostgresEventStore(database.store, config);
+  const plain = new pg.Pool({ ...config, max: 32 });
+  await plain.query(
+    `create table plain (position bigserial primary key, stream text not null, revision bigint not null, id uuid not null, type text not null, data jsonb not null, metadata jsonb not null, unique (stream, revision))`,
+  );
+  const emmett = await startPeer('emmett-appends.ts', config);
+
+  const ours = (callers: number, count: number, batch = 1) => () =>
+    perSecond(count * batch, () =>
+      concurrently(callers, count, (n) =>
+        store.append({
+          tenantId: TENANT,
+          stream: `alert-${TENANT}.${randomUUID()}`,
+          expectedRevision: -1n,
+          events: Array.from({ length: batch }, event),
+          take: n % 10 === 0 ? [{ tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }] : [],
+          release: [],
+        }),
+      ),
+    );
+  const oneRow = (callers: number, count: number) => () =>
+    perSecond(count, () =>
+      concurrently(callers, count, () =>
+        plain.query({ name: 'one-row', text: ONE_ROW, values: [`alert-${randomUUID()}`, 0, randomUUID(), 'AlertRaised', DATA, JSON.stringify(metadata)] }),
+      ),
+    );
+  const peer = (callers: number, count: number, batch = 1) => () => emmett.ask({ callers, count, batch });
+
+  const rows: Row[] = [];
+  const rounds = 3;
+  await ours(32, 5_000)();
+  for (const [callers, count, againstEmmett, againstRow] of [
+    [1, 2_000, '', '>= 0.7'],
+    [32, 20_000, '>= 7', '>= 2'],
+    [256, 40_000, '>= 12', '>= 3'],
+  ] as const) {
+    const [our, row, emm] = await alternate(rounds, [ours(callers, count), oneRow(callers, Math.ceil(count / 4)), peer(callers, Math.ceil(count / 10))]);
+    rows.push(compare(`appends, ${callers} callers, against one row a transaction`, 'events/s', againstRow, our!, row!, 'pg'));
+    rows.push(compare(`appends, ${callers} callers, against Emmett`, 'events/s', againstEmmett || 'report', our!, emm!, 'Emmett'));
+  }
+  const [batched, emmBatched] = await alternate(rounds, [ours(8, 1_000, 100), peer(8, 300, 100)]);
+  rows.push(compare('appends, 8 callers, batches of 100, against Emmett', 'events/s', '>= 1.3', batched!, emmBatched!, 'Emmett'));
+
+  await emmett.stop();
+  await plain.end();
+  await store.close();
+  await drop();
+  await server.stop();
+  return rows;
+}

@@ -1,0 +1,23 @@
+import type { Row } from './measure.ts';
+
+/** Every benchmark of this folder, by name: `npm run bench` runs all, `npm run bench -- appends` one. */
+const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]> }>>> = {
+  appends: () => import('./appends.ts'),
+  certificates: () => import('./certificates.ts'),
+  'audit-verify': () => import('./audit-verify.ts'),
+};
+
+const asked = process.argv.slice(2);
+const round = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
+let missed = 0;
+for (const [name, load] of Object.entries(benches)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const rows = await (await load()).measure();
+  for (const { name: what, ours, peer, peerName, unit, ratio, target } of rows) {
+    const bound = Number(/^[<>]= ([\d.]+)$/.exec(target)?.[1]);
+    const kept = Number.isNaN(bound) || (target.startsWith('>') ? ratio >= bound : ratio <= bound);
+    if (!kept) missed += 1;
+    console.log(`${kept ? 'ok    ' : 'MISSED'} ${what}: ${round(ours)} ${unit}, ${peerName ?? 'peer'} ${round(peer)}, ratio ${ratio.toFixed(2)} (${target})`);
+  }
+}
+process.exitCode = missed === 0 ? 0 : 1;

@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+
+/** A peer in a process of its own (importing Emmett changes how `pg` parses numbers everywhere). */
+export interface Peer {
+  /** Sends the peer's parameters; answers what it measured, per second. */
+  ask(parameters: Record<string, unknown>): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function startPeer(file: string, config: pg.ClientConfig): Promise<Peer> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    execArgv: ['--import', 'tsx'],
+    env: { ...process.env, PEER_DATABASE: JSON.stringify(config) },
+  });
+  const next = () =>
+    new Promise<{ rate: number }>((resolve, reject) => {
+      child.once('message', (message) => resolve(message as { rate: number }));
+      child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+    });
+  await next();
+  return {
+    ask: async (parameters) => {
+      const answer = next();
+      child.send(parameters);
+      return (await answer).rate;
+    },
+    stop: async () => {
+      child.removeAllListeners('exit');
+      child.kill();
+    },
+  };
+}
+
+/** The other end, in the peer's process. */
+export function servePeer(measure: (parameters: Record<string, number>) => Promise<number>): void {
+  process.on('message', (parameters) => {
+    void measure(parameters as Record<string, number>).then((rate) => process.send!({ rate }));
+  });
+  process.send!({ rate: 0 });
+}
+
+export function peerConnectionString(): string {
+  const { host, port, user, database } = JSON.parse(process.env['PEER_DATABASE']!) as Record<string, string>;
+  return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
+}

@@ -1,0 +1,46 @@
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import type { TenantEvent } from '../../src/domain/tenants/events.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { isFailure, notFound } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface InstallCertificateAuthority {
+  /** PEM; the issuers of an intermediate follow it. */
+  readonly certificate: string;
+  /** PEM, not encrypted. */
+  readonly privateKey: string;
+}
+
+type Installed = Extract<TenantEvent, { type: 'CertificateAuthorityInstalled' }>['data'];
+type Ports = Pick<CommandPorts, 'certificates'>;
+
+/**
+ * The authority that signs devices from now on, in place of the one before: devices of that one are accepted until their own
+ * certificates expire (choice OP-178). Answers the reference of the key that nobody needs any more, if there is one.
+ */
+export const installCertificateAuthority = defineCommand({
+  name: 'InstallCertificateAuthority',
+  aggregate: tenant,
+  stream: (_input: InstallCertificateAuthority, { tenantId }) => tenantStream(tenantId),
+  async prepare({ certificate, privateKey }: InstallCertificateAuthority, { certificates }: Ports, { tenantId, now }) {
+    const authority = certificates.inspect(certificate, privateKey, now);
+    if (isFailure(authority)) return authority;
+    const installed: Installed = {
+      certificatePem: authority.certificatePem,
+      privateKeyRef: await certificates.keepKey(tenantId, authority.privateKeyPem),
+      fingerprintSha256: authority.fingerprintSha256,
+      subject: authority.subject,
+      serialNumber: authority.serialNumber,
+      notBefore: new Date(authority.notBefore).toISOString(),
+      expiresAt: new Date(authority.expiresAt).toISOString(),
+      source: 'uploaded',
+    };
+    return installed;
+  },
+  decide(state, _input, _context, installed: Installed) {
+    if (!state.exists) return notFound();
+    const outgoing = { unusedKeyRef: state.authority?.privateKeyRef };
+    return acceptWith(outgoing, [{ type: 'CertificateAuthorityInstalled', data: installed }]);
+  },
+  freshens: ['certificate_authorities', 'live-state'],
+});

@@ -1,0 +1,19 @@
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+/**
+ * Leaves the tenant without an authority: nobody enrolls until another one is uploaded (choice OP-176). Devices keep the
+ * certificates that they have. Answers the reference of the key that nobody needs any more.
+ */
+export const removeCertificateAuthority = defineCommand({
+  name: 'RemoveCertificateAuthority',
+  aggregate: tenant,
+  stream: (_input: void, { tenantId }) => tenantStream(tenantId),
+  decide(state) {
+    if (!state.authority) return notFound();
+    const { privateKeyRef, fingerprintSha256 } = state.authority;
+    return acceptWith({ unusedKeyRef: privateKeyRef }, [{ type: 'CertificateAuthorityRemoved', data: { fingerprintSha256 } }]);
+  },
+  freshens: ['certificate_authorities', 'live-state'],
+});

@@ -1,0 +1,22 @@
+import { device, deviceStream, fingerprintClaim } from '../../src/domain/devices/device.ts';
+import type { DeviceEvent } from '../../src/domain/devices/events.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface DeleteDevice {
+  readonly deviceId: string;
+}
+
+/** Cuts the device off and forgets it. The same browser may enroll again, as another device. */
+export const deleteDevice = defineCommand({
+  name: 'DeleteDevice',
+  aggregate: device,
+  stream: ({ deviceId }: DeleteDevice, { tenantId }) => deviceStream(tenantId, deviceId),
+  decide({ status, fingerprint }, { deviceId }) {
+    if (status === 'none' || status === 'deleted') return notFound();
+    const isCutOff = status === 'revoked' || status === 'wiped';
+    const revoked: DeviceEvent[] = isCutOff ? [] : [{ type: 'DeviceRevoked', data: { deviceId, reason: 'deleted' } }];
+    return accept([...revoked, { type: 'DeviceDeleted', data: { deviceId } }], { release: [fingerprintClaim(fingerprint)] });
+  },
+  freshens: ['devices', 'live-state'],
+});

@@ -1,0 +1,53 @@
+import { acceptsCertificate, device, deviceStream } from '../../src/domain/devices/device.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, forbidden, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
+import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface RenewDeviceCertificate {
+  readonly deviceId: string;
+  /** Of the certificate that the device shows. */
+  readonly certificateSerial: string;
+}
+
+interface Facts {
+  readonly certificate: DeviceCertificate;
+  readonly caCertificatePem: string;
+}
+
+const DAY_MS = 86_400_000;
+/** Choice OP-180. The certificate before stays good for a while, since the answer with the new one may get lost. */
+const WINDOW_MS = 30 * DAY_MS;
+const OVERLAP_MS = DAY_MS;
+
+/** A device whose certificate ends soon gets the next one, on the strength of the one it has. */
+export const renewDeviceCertificate = defineCommand({
+  name: 'RenewDeviceCertificate',
+  aggregate: device,
+  stream: ({ deviceId }: RenewDeviceCertificate, { tenantId }) => deviceStream(tenantId, deviceId),
+  async prepare(
+    { deviceId }: RenewDeviceCertificate,
+    { aggregates, certificates }: Pick<CommandPorts, 'aggregates' | 'certificates'>,
+    { tenantId, now },
+  ) {
+    const { license, authority } = await aggregates.load(tenant, tenantStream(tenantId));
+    if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
+    if (!authority) return unavailable('certificate service not configured');
+    const certificate = await certificates.issue(tenantId, authority, deviceId, now);
+    if (isFailure(certificate)) return certificate;
+    const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };
+    return facts;
+  },
+  decide(state, { deviceId, certificateSerial }, { now }, { certificate, caCertificatePem }: Facts) {
+    if (!acceptsCertificate(state, certificateSerial, now)) return unauthenticated();
+    const shown = state.certificates.find(({ serialNumber }) => serialNumber === certificateSerial);
+    if (!shown || Date.parse(shown.validUntil) - now > WINDOW_MS) return conflict('the certificate is not due for renewal');
+    const expiresAt = new Date(certificate.notAfter).toISOString();
+    const previousValidUntil = new Date(now + OVERLAP_MS).toISOString();
+    return acceptWith({ userId: state.userId, expiresAt, certificate, caCertificatePem }, [
+      { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, expiresAt, previousValidUntil } },
+    ]);
+  },
+  freshens: ['devices', 'live-state'],
+});

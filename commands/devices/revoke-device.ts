@@ -1,0 +1,26 @@
+import { device, deviceStream } from '../../src/domain/devices/device.ts';
+import type { RevocationReason } from '../../src/domain/devices/events.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface RevokeDevice {
+  readonly deviceId: string;
+  readonly reason: Exclude<RevocationReason, 'deleted' | 'wiped'>;
+}
+
+/**
+ * Ends all of a device's certificates: its next request is refused, on an open connection too. Twice is once (choice OP-100);
+ * only that its user was deleted is recorded of a device that is cut off already.
+ */
+export const revokeDevice = defineCommand({
+  name: 'RevokeDevice',
+  aggregate: device,
+  stream: ({ deviceId }: RevokeDevice, { tenantId }) => deviceStream(tenantId, deviceId),
+  decide({ status, userId }, { deviceId, reason }) {
+    if (status === 'none' || status === 'deleted') return notFound();
+    const isCutOff = status === 'revoked' || status === 'wiped';
+    if (isCutOff && (reason !== 'user_deleted' || userId === '')) return accept([]);
+    return accept([{ type: 'DeviceRevoked', data: { deviceId, reason } }]);
+  },
+  freshens: ['devices', 'live-state'],
+});

@@ -1,0 +1,25 @@
+import { device, deviceStream } from '../../src/domain/devices/device.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface SilenceStaleAlerts {
+  readonly deviceId: string;
+  readonly silenced: boolean;
+  /** For how long; null: until somebody ends it. */
+  readonly days: number | null;
+}
+
+const DAY_MS = 86_400_000;
+
+/** No alert for this device however long it is not heard of (choice OP-102), or alerts again. */
+export const silenceStaleAlerts = defineCommand({
+  name: 'SilenceStaleAlerts',
+  aggregate: device,
+  stream: ({ deviceId }: SilenceStaleAlerts, { tenantId }) => deviceStream(tenantId, deviceId),
+  decide({ status }, { deviceId, silenced, days }, { now }) {
+    if (status === 'none' || status === 'deleted') return notFound();
+    const until = silenced && days !== null ? new Date(now + days * DAY_MS).toISOString() : null;
+    return accept([{ type: 'DeviceStaleAlertsSilenced', data: { deviceId, silenced, until } }]);
+  },
+  freshens: ['devices'],
+});

@@ -1,0 +1,26 @@
+import { organization, organizationStream, tenantOwnerClaim } from '../../src/domain/organizations/organization.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface AttachTenant {
+  readonly attachedTenantId: TenantId;
+}
+
+/** Puts a tenant into an organization. It belongs to at most one; attaching it to the same one again changes nothing. */
+export const attachTenant = defineCommand({
+  name: 'AttachTenant',
+  aggregate: organization,
+  stream: (_input: AttachTenant, { tenantId }) => organizationStream(tenantId),
+  prepare: async ({ attachedTenantId }: AttachTenant, { aggregates }: Pick<CommandPorts, 'aggregates'>) => ({
+    tenantExists: (await aggregates.load(tenant, tenantStream(attachedTenantId))).exists,
+  }),
+  decide(state, { attachedTenantId }, _context, { tenantExists }: { tenantExists: boolean }) {
+    if (!state.exists || !tenantExists) return notFound();
+    if (state.tenants.has(attachedTenantId)) return accept([]);
+    return accept([{ type: 'TenantAttached', data: { tenantId: attachedTenantId } }], { take: [tenantOwnerClaim(attachedTenantId)] });
+  },
+  whenClaimed: () => conflict('the tenant belongs to another organization'),
+});

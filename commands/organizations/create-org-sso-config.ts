@@ -1,0 +1,37 @@
+import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface CreateOrgSsoConfig {
+  readonly configId: string;
+  readonly name: string;
+  readonly issuerUrl: string;
+  readonly clientId: string;
+  /** Null: the provider takes a public client. */
+  readonly clientSecret: string | null;
+  readonly scopes: string;
+  readonly emailDomains: readonly string[];
+  /** Undefined: enabled where no other configuration is. */
+  readonly isEnabled?: boolean | undefined;
+}
+
+/** An OpenID Connect provider for an organization's admins. At most one is enabled at a time (choice OP-135). */
+export const createOrgSsoConfig = defineCommand({
+  name: 'CreateOrgSsoConfig',
+  aggregate: organization,
+  stream: (_input: CreateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
+  prepare: async ({ configId, clientSecret }: CreateOrgSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) => ({
+    clientSecretRef: clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret),
+  }),
+  decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
+    if (!state.exists) return notFound();
+    if (state.ssoConfigs.has(input.configId)) return conflict();
+    const isFirst = enabledConfigs(state).length === 0;
+    if (input.isEnabled === true && !isFirst) return conflict('another configuration is enabled');
+    const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = isFirst } = input;
+    const config = { configId, name, issuerUrl, clientId, clientSecretRef, scopes, emailDomains: [...emailDomains], isEnabled };
+    return accept([{ type: 'OrgSsoConfigCreated', data: config }]);
+  },
+  freshens: ['org_sso_configs'],
+});

@@ -1,0 +1,69 @@
+import {
+  orgAdminAccountClaim,
+  organization,
+  organizationSlugClaim,
+  organizationStream,
+  orgPasswordPlace,
+} from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { conflict } from '../../src/kernel/failure.ts';
+import { INSTALLATION } from '../../src/kernel/ids.ts';
+import type { CommandPorts } from '../../src/services.ts';
+import { slugOf } from '../setup/set-up-tenant.ts';
+
+/** Issued for the organization that is to be: its id is the `tenantId` of the command. */
+export interface CreateOrganization {
+  readonly name: string;
+  /** Null: made from the name. A number is put behind one that is taken. */
+  readonly slug: string | null;
+  readonly externalBaseUrl: string;
+  readonly adminId: string;
+  readonly ownerEmail: string;
+  readonly ownerDisplayName: string;
+  readonly ownerPassword: string;
+}
+
+interface Facts {
+  readonly slug: string;
+  readonly accountDigest: string;
+  readonly passwordRef: string;
+}
+
+type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'accountDigest' | 'claimHolder'>;
+
+/** An organization with its first owner, in one append: neither is ever seen without the other. Answers the slug it got. */
+export const createOrganization = defineCommand({
+  name: 'CreateOrganization',
+  aggregate: organization,
+  stream: (_input: CreateOrganization, { tenantId }) => organizationStream(tenantId),
+  async prepare({ name, slug, adminId, ownerEmail, ownerPassword }: CreateOrganization, ports: Ports, { tenantId }) {
+    const hash = await ports.passwords.hash(ownerPassword);
+    const facts: Facts = {
+      slug: await freeSlug(slugOf(slug ?? name), ports),
+      accountDigest: ports.accountDigest(ownerEmail),
+      passwordRef: await ports.vault.put(tenantId, orgPasswordPlace(adminId), hash),
+    };
+    return facts;
+  },
+  decide(state, input, _context, { slug, accountDigest, passwordRef }: Facts) {
+    if (state.exists) return conflict();
+    const { name, externalBaseUrl, adminId, ownerEmail: email, ownerDisplayName: displayName } = input;
+    return acceptWith(
+      { slug },
+      [
+        { type: 'OrganizationCreated', data: { name, slug, externalBaseUrl } },
+        { type: 'OrgAdminCreated', data: { adminId, email, accountDigest, displayName, role: 'org_owner', passwordRef } },
+      ],
+      { take: [organizationSlugClaim(slug), orgAdminAccountClaim(accountDigest)] },
+    );
+  },
+  whenClaimed: ({ kind }) => (kind === 'organization-slug' ? 'prepareAgain' : conflict('the e-mail administers another organization')),
+  freshens: ['organizations', 'organization_directory', 'org_admins'],
+});
+
+async function freeSlug(base: string, { claimHolder }: Pick<Ports, 'claimHolder'>): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const slug = number === 1 ? base : `${base}-${number}`;
+    if (!(await claimHolder(INSTALLATION, organizationSlugClaim(slug)))) return slug;
+  }
+}

@@ -1,0 +1,22 @@
+import { enabledConfigs, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+
+interface DeleteOrgSsoConfig {
+  readonly configId: string;
+}
+
+/** The last enabled one stays while single sign-on is required: nobody could sign in any more (choice OP-139). */
+export const deleteOrgSsoConfig = defineCommand({
+  name: 'DeleteOrgSsoConfig',
+  aggregate: organization,
+  stream: (_input: DeleteOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
+  decide(state, { configId }) {
+    const config = state.ssoConfigs.get(configId);
+    if (!config) return notFound();
+    const isLast = config.isEnabled && enabledConfigs(state).length === 1;
+    if (isLast && state.requireSso) return conflict('single sign-on is required');
+    return acceptWith({ unusedSecret: config.clientSecretRef }, [{ type: 'OrgSsoConfigDeleted', data: { configId } }]);
+  },
+  freshens: ['org_sso_configs'],
+});

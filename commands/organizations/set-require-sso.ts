@@ -1,0 +1,21 @@
+import { enabledConfigs, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { invalid, notFound } from '../../src/kernel/failure.ts';
+
+interface SetRequireSso {
+  readonly requireSso: boolean;
+}
+
+/** Whether passwords still let in. Requiring single sign-on needs an enabled configuration (choice OP-140). */
+export const setRequireSso = defineCommand({
+  name: 'SetRequireSso',
+  aggregate: organization,
+  stream: (_input: SetRequireSso, { tenantId }) => organizationStream(tenantId),
+  decide(state, { requireSso }) {
+    if (!state.exists) return notFound();
+    if (requireSso && enabledConfigs(state).length === 0) return invalid('requireSso', 'needs an enabled configuration');
+    if (state.requireSso === requireSso) return accept([]);
+    return accept([{ type: 'OrgSsoRequirementSet', data: { requireSso } }]);
+  },
+  freshens: ['organizations'],
+});

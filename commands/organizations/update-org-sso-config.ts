@@ -1,0 +1,55 @@
+import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+/** What is left out keeps its value. */
+interface UpdateOrgSsoConfig {
+  readonly configId: string;
+  readonly name?: string | undefined;
+  readonly issuerUrl?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** Null clears it (choice OP-138). */
+  readonly clientSecret?: string | null | undefined;
+  readonly scopes?: string | undefined;
+  readonly emailDomains?: readonly string[] | undefined;
+  readonly isEnabled?: boolean | undefined;
+}
+
+interface Facts {
+  /** Undefined: the stored one stays. */
+  readonly clientSecretRef: string | null | undefined;
+}
+
+/** Answers the reference of a secret that nothing uses any more, for the caller to forget. */
+export const updateOrgSsoConfig = defineCommand({
+  name: 'UpdateOrgSsoConfig',
+  aggregate: organization,
+  stream: (_input: UpdateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
+  async prepare({ configId, clientSecret }: UpdateOrgSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) {
+    const isNew = typeof clientSecret === 'string';
+    const facts: Facts = { clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret) : clientSecret };
+    return facts;
+  },
+  decide(state, input, _context, { clientSecretRef }: Facts) {
+    const stored = state.ssoConfigs.get(input.configId);
+    if (!stored) return notFound();
+    const { name, issuerUrl, clientId, scopes, emailDomains, isEnabled } = input;
+    const updated = {
+      configId: stored.configId,
+      name: name ?? stored.name,
+      issuerUrl: issuerUrl ?? stored.issuerUrl,
+      clientId: clientId ?? stored.clientId,
+      clientSecretRef: clientSecretRef === undefined ? stored.clientSecretRef : clientSecretRef,
+      scopes: scopes ?? stored.scopes,
+      emailDomains: [...(emailDomains ?? stored.emailDomains)],
+      isEnabled: isEnabled ?? stored.isEnabled,
+    };
+    const others = enabledConfigs(state).filter(({ configId }) => configId !== stored.configId);
+    if (updated.isEnabled && others.length > 0) return conflict('another configuration is enabled');
+    if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('single sign-on is required');
+    const unusedSecret = stored.clientSecretRef === updated.clientSecretRef ? null : stored.clientSecretRef;
+    return acceptWith({ unusedSecret }, [{ type: 'OrgSsoConfigUpdated', data: updated }]);
+  },
+  freshens: ['org_sso_configs'],
+});

@@ -1,0 +1,22 @@
+import { deviceDay, deviceDayStream, type Heartbeat } from '../../src/domain/telemetry/device-day.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { dayOf } from '../../src/kernel/read-model.ts';
+
+type RecordHeartbeat = Omit<Heartbeat, 'receivedAt'>;
+
+/** A device that has nothing new to say is heard every few seconds if it likes, and recorded this often. */
+const AT_MOST_EVERY_MS = 4 * 60_000;
+
+/** A sign of life. Signs in quick succession that tell nothing new leave no trace. */
+export const recordHeartbeat = defineCommand({
+  name: 'RecordHeartbeat',
+  aggregate: deviceDay,
+  stream: ({ deviceId }: RecordHeartbeat, { tenantId, now }) => deviceDayStream(tenantId, deviceId, dayOf(now)),
+  decide({ heartbeat, heartbeatAt }, input, { now }) {
+    if (heartbeat && now - heartbeatAt < AT_MOST_EVERY_MS && tellsTheSame(heartbeat, input)) return accept([]);
+    return accept([{ type: 'DeviceHeartbeatRecorded', data: { ...input, receivedAt: new Date(now).toISOString() } }]);
+  },
+});
+
+const tellsTheSame = (known: Heartbeat, now: RecordHeartbeat): boolean =>
+  (Object.keys(now) as (keyof RecordHeartbeat)[]).every((name) => known[name] === now[name]);

@@ -1,0 +1,45 @@
+import { deviceDay, deviceDayStream } from '../../src/domain/telemetry/device-day.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { hasId } from '../../src/domain/telemetry/seen-ids.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+interface RecordTelemetry {
+  readonly deviceId: string;
+  readonly userId: string;
+  /** The UTC day on which all of them occurred. */
+  readonly day: string;
+  readonly deviceSequence: number | null;
+  readonly extensionMode: string | null;
+  readonly policyVersion: string | null;
+  /** Admitted, and no two alike. */
+  readonly observations: readonly Observation[];
+}
+
+export interface Recorded {
+  readonly accepted: number;
+  readonly duplicates: number;
+  /** Ids for which the day has no room. */
+  readonly refused: readonly string[];
+}
+
+/** A browser that reports this much in a day is broken or hostile; it fills memory and tables for everybody. */
+const MOST_A_DAY = 100_000;
+
+/** Takes in what a device saw on one day. An observation counts once, however often and in whatever company it is sent. */
+export const recordTelemetry = defineCommand({
+  name: 'RecordTelemetry',
+  aggregate: deviceDay,
+  stream: ({ deviceId, day }: RecordTelemetry, { tenantId }) => deviceDayStream(tenantId, deviceId, day),
+  decide({ seen }, { day: _, observations, ...origin }) {
+    const fresh = observations.filter(({ eventId }) => !hasId(seen, eventId));
+    const room = Math.max(0, MOST_A_DAY - seen.size);
+    const accepted = fresh.slice(0, room);
+    const result: Recorded = {
+      accepted: accepted.length,
+      duplicates: observations.length - fresh.length,
+      refused: fresh.slice(room).map(({ eventId }) => eventId),
+    };
+    if (accepted.length === 0) return acceptWith(result, []);
+    return acceptWith(result, [{ type: 'TelemetryRecorded', data: { ...origin, observations: accepted } }]);
+  },
+});

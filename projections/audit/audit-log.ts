@@ -1,0 +1,104 @@
+import { GENESIS, nextEntry, type AuditEntry, type ChainHead } from '../../src/domain/audit/entry.ts';
+import { auditVocabulary } from '../../src/domain/audit/vocabulary.ts';
+import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
+import { bigint, defineReadModel, id, nullable, text, timestamp, type AnyReadModel, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = {
+  /** The event's place in the feed; 0 is the tenant's head row, which repeats number and hash of the last entry. */
+  position: bigint,
+  sequence: bigint,
+  hash: text,
+  previous_hash: nullable(text),
+  event_id: nullable(id),
+  recorded_at: nullable(timestamp),
+  actor_type: nullable(text),
+  actor_id: nullable(text),
+  action: nullable(text),
+  resource_type: nullable(text),
+  resource_id: nullable(text),
+  details: nullable(text),
+  event: nullable(text),
+  ip_address: nullable(text),
+  user_agent: nullable(text),
+};
+/** An entry or, with nulls, the head row. */
+export type AuditLogRow = Row<{ columns: typeof columns }>;
+
+export const HEAD_POSITION = 0;
+
+/** The columns that hold an entry, in the order of the table. */
+export const rowOf = (entry: AuditEntry, position: number): AuditLogRow => ({
+  position,
+  sequence: entry.sequence,
+  hash: entry.hash,
+  previous_hash: entry.previousHash,
+  event_id: entry.id,
+  recorded_at: entry.timestamp,
+  actor_type: entry.actorType,
+  actor_id: entry.actorId,
+  action: entry.action,
+  resource_type: entry.resourceType,
+  resource_id: entry.resourceId,
+  details: entry.details,
+  event: entry.event,
+  ip_address: entry.ipAddress,
+  user_agent: entry.userAgent,
+});
+
+const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
+  position: HEAD_POSITION,
+  sequence,
+  hash,
+  previous_hash: null,
+  event_id: null,
+  recorded_at: null,
+  actor_type: null,
+  actor_id: null,
+  action: null,
+  resource_type: null,
+  resource_id: null,
+  details: null,
+  event: null,
+  ip_address: null,
+  user_agent: null,
+});
+
+/**
+ * The audit chain: one entry for every event that is not telemetry, a function of stored events and key alone, so that a
+ * rebuild gives the same bytes. What it cannot take stops it: a chain with a hole would prove nothing.
+ */
+export function auditLog(key: Buffer, families: readonly EventFamily[]): AnyReadModel {
+  const on: Record<string, (event: Recorded) => readonly object[]> = {};
+  for (const [type, words] of auditVocabulary(families)) {
+    on[type] = (event) => {
+      const position = Number(event.position);
+      let entry: AuditEntry | undefined;
+      // Steps run in this order: the entry continues the head that the step before has found.
+      const moveHead = (head: AuditLogRow | undefined) => {
+        entry = nextEntry(key, head ?? GENESIS, event, event.stored, words);
+        return headRow(entry);
+      };
+      return [
+        { key: { position: HEAD_POSITION }, fold: moveHead },
+        { key: { position }, fold: () => rowOf(entry!, position) },
+      ];
+    };
+  }
+  return defineReadModel({
+    name: 'audit_log',
+    version: 1,
+    lane: 'main',
+    columns,
+    key: ['position'],
+    indexes: [
+      ['actor_id', 'position'],
+      ['action', 'position'],
+      ['resource_type', 'position'],
+      ['recorded_at'],
+      `(tenant_id) where position = ${HEAD_POSITION}`,
+    ],
+    families,
+    on: on as never,
+    whenPoisoned: 'halt',
+  });
+}

@@ -1,0 +1,46 @@
+import { tenantEvents } from '../../src/domain/tenants/events.ts';
+import { at, defineReadModel, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = {
+  /** A tenant has one authority that signs, and perhaps others whose devices are still about. */
+  role: text as Column<'signing'>,
+  subject: text,
+  serial_number: text,
+  not_before: timestamp,
+  expires_at: timestamp,
+  fingerprint_sha256: text,
+  source: text as Column<'generated' | 'uploaded'>,
+  installed_at: timestamp,
+};
+export type CertificateAuthorityRow = Row<{ columns: typeof columns }>;
+
+const signing = { role: 'signing' as const };
+
+/** The authority that a tenant signs devices with now; no row where there is none. */
+export const certificateAuthorities = defineReadModel({
+  name: 'certificate_authorities',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['role'],
+  families: [tenantEvents],
+  on: {
+    CertificateAuthorityInstalled: (event) => ({
+      key: signing,
+      fold: () => {
+        const { subject, serialNumber, notBefore, expiresAt, fingerprintSha256, source } = event.data;
+        return {
+          ...signing,
+          subject,
+          serial_number: serialNumber,
+          not_before: notBefore,
+          expires_at: expiresAt,
+          fingerprint_sha256: fingerprintSha256,
+          source,
+          installed_at: at(event),
+        };
+      },
+    }),
+    CertificateAuthorityRemoved: () => ({ key: signing, fold: () => undefined }),
+  },
+});

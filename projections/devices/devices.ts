@@ -1,0 +1,116 @@
+import { deviceEvents, type browserTypes, type osTypes } from '../../src/domain/devices/events.ts';
+import type { DeviceStatus } from '../../src/domain/devices/staleness.ts';
+import { ERASED } from '../../src/kernel/event.ts';
+import { at, defineReadModel, flag, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = {
+  device_id: id,
+  user_id: id,
+  device_fingerprint: text,
+  hostname: nullable(text),
+  browser_type: nullable(text as Column<(typeof browserTypes)[number]>),
+  browser_version: nullable(text),
+  os_type: nullable(text as Column<(typeof osTypes)[number]>),
+  os_version: nullable(text),
+  extension_version: nullable(text),
+  agent_version: nullable(text),
+  /** Never `stale`: that is a matter of the clock, so the queries say it, from `last_seen_at`. */
+  status: text as Column<Exclude<DeviceStatus, 'stale'>>,
+  certificate_serial: nullable(text),
+  certificate_expires_at: nullable(timestamp),
+  enrolled_at: timestamp,
+  /** The last sign of life after the enrollment: heartbeats and accepted telemetry fold into it. Null: none yet. */
+  last_seen_at: nullable(timestamp),
+  wipe_requested_at: nullable(timestamp),
+  wiped_at: nullable(timestamp),
+  revoked_at: nullable(timestamp),
+  stale_alerts_silenced: flag,
+  stale_alerts_silenced_until: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export type DeviceRow = Row<{ columns: typeof columns }>;
+
+/** A change to a device that is there; for one that was deleted, nothing. */
+const change = (deviceId: string, fold: (row: DeviceRow) => DeviceRow) => ({
+  key: { device_id: deviceId },
+  fold: (row: DeviceRow | undefined) => row && fold(row),
+});
+
+/** The device list and the device itself, as `GET /devices` and `GET /devices/{deviceID}` show them. */
+export const devices = defineReadModel({
+  name: 'devices',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['device_id'],
+  indexes: [['created_at desc', 'device_id'], ['user_id', 'created_at desc'], ['status', 'created_at desc']],
+  families: [deviceEvents],
+  on: {
+    // Enrolling again is a fresh start of the same device: what had been asked of it or done to it is over.
+    DeviceEnrolled: (event) => ({
+      key: { device_id: event.data.deviceId },
+      fold: (row) => {
+        const { deviceId, userId, deviceFingerprint, hostname, browserType, browserVersion, osType, osVersion, extensionVersion, agentVersion } = event.data;
+        return {
+          device_id: deviceId,
+          user_id: userId,
+          device_fingerprint: deviceFingerprint,
+          hostname: hostname === ERASED ? null : hostname,
+          browser_type: browserType,
+          browser_version: browserVersion,
+          os_type: osType,
+          os_version: osVersion,
+          extension_version: extensionVersion,
+          agent_version: agentVersion,
+          status: 'active',
+          certificate_serial: null,
+          certificate_expires_at: null,
+          enrolled_at: at(event),
+          last_seen_at: row?.last_seen_at ?? null,
+          wipe_requested_at: null,
+          wiped_at: null,
+          revoked_at: null,
+          stale_alerts_silenced: row?.stale_alerts_silenced ?? false,
+          stale_alerts_silenced_until: row?.stale_alerts_silenced_until ?? null,
+          created_at: row?.created_at ?? at(event),
+          updated_at: at(event),
+        };
+      },
+    }),
+    DeviceCertificateIssued: (event) =>
+      change(event.data.deviceId, (row) => ({
+        ...row,
+        certificate_serial: event.data.serialNumber,
+        certificate_expires_at: event.data.expiresAt,
+        updated_at: at(event),
+      })),
+    DeviceRevoked: (event) =>
+      change(event.data.deviceId, (row) => ({
+        ...row,
+        status: row.status === 'wiped' ? 'wiped' : 'revoked',
+        // The name of somebody's computer goes with the person, live as after a rebuild.
+        hostname: event.data.reason === 'user_deleted' ? null : row.hostname,
+        revoked_at: row.revoked_at ?? at(event),
+        updated_at: at(event),
+      })),
+    DeviceWipeRequested: (event) =>
+      change(event.data.deviceId, (row) => ({ ...row, status: 'wipe_pending', wipe_requested_at: at(event), updated_at: at(event) })),
+    DeviceWiped: (event) =>
+      change(event.data.deviceId, (row) => ({
+        ...row,
+        status: 'wiped',
+        wiped_at: at(event),
+        revoked_at: row.revoked_at ?? at(event),
+        updated_at: at(event),
+      })),
+    DeviceStaleAlertsSilenced: (event) =>
+      change(event.data.deviceId, (row) => ({
+        ...row,
+        stale_alerts_silenced: event.data.silenced,
+        stale_alerts_silenced_until: event.data.until,
+        updated_at: at(event),
+      })),
+    DeviceDeleted: (event) => ({ key: { device_id: event.data.deviceId }, fold: () => undefined }),
+  },
+});

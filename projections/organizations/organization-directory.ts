@@ -1,0 +1,22 @@
+import { organizationEvents } from '../../src/domain/organizations/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { id, name: text, slug: text, external_base_url: text };
+export type OrganizationDirectoryRow = Row<{ columns: typeof columns }>;
+
+/** Which organizations the installation has: what an address or a slug that somebody comes with stands for. */
+export const organizationDirectory = defineReadModel({
+  name: 'organization_directory',
+  version: 1,
+  lane: 'main',
+  scope: 'installation',
+  columns,
+  key: ['id'],
+  families: [organizationEvents],
+  on: {
+    OrganizationCreated: (event) => ({
+      key: { id: event.tenantId },
+      fold: () => ({ id: event.tenantId, name: event.data.name, slug: event.data.slug, external_base_url: event.data.externalBaseUrl }),
+    }),
+  },
+});

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { DeviceRow } from '../../projections/devices/devices.ts';
+import { browserTypes, osTypes } from '../../src/domain/devices/events.ts';
+import { deviceStatuses, STALE_DEVICE_DAYS, type DeviceStatus } from '../../src/domain/devices/staleness.ts';
+
+const when = z.iso.datetime().nullable();
+const version = z.string().nullable();
+
+/** A device as the interface shows it (choice OP-097). */
+export const deviceView = z
+  .object({
+    id: z.uuid(),
+    userId: z.uuid(),
+    userEmail: z.string().nullable(),
+    deviceFingerprint: z.string(),
+    hostname: z.string().nullable(),
+    browserType: z.enum(browserTypes).nullable(),
+    browserVersion: version,
+    osType: z.enum(osTypes).nullable(),
+    osVersion: version,
+    extensionVersion: version,
+    agentVersion: version,
+    status: z.enum(deviceStatuses),
+    certificateSerial: z.string().nullable(),
+    certificateExpiresAt: when,
+    enrolledAt: z.iso.datetime(),
+    lastSeenAt: when,
+    wipeRequestedAt: when,
+    wipedAt: when,
+    revokedAt: when,
+    staleAlertsSilenced: z.boolean(),
+    staleAlertsSilencedUntil: when,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'Device' });
+export type DeviceView = z.output<typeof deviceView>;
+
+export interface DeviceAsSeen extends DeviceRow {
+  readonly user_email: string | null;
+  readonly status_now: DeviceStatus;
+  readonly silenced_now: boolean;
+}
+
+/** `devices`, with the status as it is at this moment and without silences that have run out. */
+export const DEVICES_AS_SEEN = `(
+  select d.*, e.email as user_email,
+         case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - interval '${STALE_DEVICE_DAYS} days'
+              then 'stale' else d.status end as status_now,
+         d.stale_alerts_silenced and coalesce(d.stale_alerts_silenced_until > now(), true) as silenced_now
+    from devices d
+    left join employees e on e.tenant_id = d.tenant_id and e.user_id = d.user_id
+   where d.tenant_id = $1)`;
+
+export const deviceOf = (row: DeviceAsSeen): DeviceView => ({
+  id: row.device_id,
+  userId: row.user_id,
+  userEmail: row.user_email,
+  deviceFingerprint: row.device_fingerprint,
+  hostname: row.hostname,
+  browserType: row.browser_type,
+  browserVersion: row.browser_version,
+  osType: row.os_type,
+  osVersion: row.os_version,
+  extensionVersion: row.extension_version,
+  agentVersion: row.agent_version,
+  status: row.status_now,
+  certificateSerial: row.certificate_serial,
+  certificateExpiresAt: row.certificate_expires_at,
+  enrolledAt: row.enrolled_at,
+  lastSeenAt: row.last_seen_at,
+  wipeRequestedAt: row.wipe_requested_at,
+  wipedAt: row.wiped_at,
+  revokedAt: row.revoked_at,
+  staleAlertsSilenced: row.silenced_now,
+  staleAlertsSilencedUntil: row.silenced_now ? row.stale_alerts_silenced_until : null,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { OrgSsoConfigRow } from '../../projections/organizations/org-sso-configs.ts';
+
+/** An organization's SSO configuration without its secret (choices OP-131, OP-132). */
+export const orgSsoConfigView = z
+  .object({
+    id: z.uuid(),
+    organizationId: z.uuid(),
+    protocol: z.literal('oidc'),
+    name: z.string(),
+    isEnabled: z.boolean(),
+    emailDomains: z.array(z.string()),
+    issuerUrl: z.string(),
+    clientId: z.string(),
+    clientSecretConfigured: z.boolean(),
+    scopes: z.string(),
+    redirectUri: z.string(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'OrganizationSsoConfig' });
+export type OrgSsoConfigView = z.output<typeof orgSsoConfigView>;
+
+export interface OrgSsoConfigWithAddress extends OrgSsoConfigRow {
+  readonly tenant_id: string;
+  readonly external_base_url: string;
+}
+
+export const ORG_SSO_CALLBACK = '/api/v1/org/auth/sso/callback';
+
+export const SELECT_ORG_SSO_CONFIGS = `
+  select c.*, o.external_base_url
+    from org_sso_configs c
+    join organizations o on o.tenant_id = c.tenant_id`;
+
+export const orgSsoConfigOf = (row: OrgSsoConfigWithAddress): OrgSsoConfigView => ({
+  id: row.config_id,
+  organizationId: row.tenant_id,
+  protocol: 'oidc',
+  name: row.name,
+  isEnabled: row.is_enabled,
+  emailDomains: [...row.email_domains],
+  issuerUrl: row.issuer_url,
+  clientId: row.client_id,
+  clientSecretConfigured: row.client_secret_configured,
+  scopes: row.scopes,
+  redirectUri: row.external_base_url + ORG_SSO_CALLBACK,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

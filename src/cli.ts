@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import { ConfigError } from './config.ts';
+import { alertsOnFailure, withHouse } from './cli/house.ts';
+import { addLicenseCommands } from './cli/license.ts';
+import { addProjectionCommands } from './cli/projections.ts';
+import { addTenantCommands } from './cli/tenants.ts';
+import { version } from './version.ts';
+
+const program = new Command('castellan').description('Operates a Castellan installation').version(version).showSuggestionAfterError();
+
+addLicenseCommands(program);
+addTenantCommands(program, withHouse);
+addProjectionCommands(program, withHouse);
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`castellan: ${error instanceof ConfigError ? error.message : alertsOnFailure(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,108 @@
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import { readModels } from '../../projections/index.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+import { diffModel } from '../projector/diff.ts';
+import type { FillProgress } from '../projector/filler.ts';
+import { rebuildInto, rebuildLive, type AsOf } from '../projector/rebuild.ts';
+import type { Services } from '../services.ts';
+import type { WithHouse } from './house.ts';
+
+const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadModel[] => {
+  const found = name === 'all' ? all : all.filter((model) => model.name === name);
+  if (found.length === 0) throw new Error(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`);
+  return found;
+};
+
+/** `--as-of`: a position in the feed, or a moment. */
+export function parseAsOf(text: string | undefined): AsOf {
+  if (text === undefined) return {};
+  if (/^\d+$/.test(text)) return { position: BigInt(text) };
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new Error('--as-of takes a position or an RFC 3339 time');
+  return { time };
+}
+
+/** A bar with rate and time left. Positions count events on the default store; elsewhere they only show how far. */
+function progressBar(model: string) {
+  const bar = new SingleBar({ format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left', barsize: 28, hideCursor: true, clearOnComplete: false });
+  let started = false;
+  return {
+    show: ({ from, position, head, events, elapsedMs }: FillProgress) => {
+      const total = Number(head - from) || 1;
+      const done = Math.min(Number(position - from), total);
+      const rate = Math.round((events * 1000) / Math.max(1, elapsedMs));
+      const left = `${Math.max(0, Math.ceil(((total - done) / Math.max(1, done)) * (elapsedMs / 1000)))} s`;
+      const payload = { model: model.padEnd(24), events, rate, left };
+      if (started) bar.update(done, payload);
+      else bar.start(total, done, payload);
+      started = true;
+      bar.setTotal(total);
+    },
+    stop: () => started && bar.stop(),
+  };
+}
+
+export async function rebuild(services: Services, models: readonly AnyReadModel[], into: string | undefined, asOf: AsOf): Promise<void> {
+  const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
+  for (const model of models) {
+    const bar = progressBar(model.name);
+    if (into) await rebuildInto(parts, model, into, asOf, bar.show);
+    else await rebuildLive(parts, services.projector, model, bar.show);
+    bar.stop();
+  }
+}
+
+/** Prints what differs; answers how many rows do. */
+export async function diff(services: Services, models: readonly AnyReadModel[]): Promise<number> {
+  const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
+  let found = 0;
+  for (const model of models) {
+    const { rows, position, differences } = await diffModel(parts, model);
+    found += differences.length;
+    console.log(`${differences.length === 0 ? 'same   ' : 'DIFFERS'} ${model.name}: ${rows} rows at position ${position}`);
+    for (const { kind, key, columns } of differences) console.log(`        ${kind} ${JSON.stringify(key)}${columns.length > 0 ? ` in ${columns.join(', ')}` : ''}`);
+  }
+  return found;
+}
+
+async function status({ projector, store }: Services): Promise<void> {
+  const head = await store.head();
+  console.log(`feed position ${head} (${store.name})`);
+  for (const { name, version, generation, lane, kind, state, position, idleSeconds, failure } of await projector.progress()) {
+    const behind = position < head ? `${head - position} behind` : 'up to date';
+    console.log(`${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`);
+  }
+  for (const { name, stream, events, error } of await projector.parking.list()) console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);
+}
+
+export function addProjectionCommands(program: Command, withHouse: WithHouse): void {
+  const projections = program.command('projections').description('read models: how they stand, rebuilds, forensics');
+  projections
+    .command('status')
+    .description('where every read model and reaction stands')
+    .action(() => withHouse(({ services }) => status(services)));
+  projections
+    .command('rebuild <name>')
+    .description('fold the history again, beside the live table, and serve the result (`all` for every model)')
+    .option('--as-of <time|position>', 'stop there; needs --into')
+    .option('--into <schema>', 'leave the live tables alone and fill this schema')
+    .action(async (name: string, { asOf, into }: { asOf?: string; into?: string }) => {
+      if (asOf && !into) throw new Error('--as-of needs --into: the live tables show the present');
+      await withHouse(({ services }) => rebuild(services, chosen(name, readModels), into, parseAsOf(asOf)));
+    });
+  projections
+    .command('diff [name]')
+    .description('name every served row that is not what the history says; exit code 1 if there is one')
+    .action(async (name = 'all') => {
+      const found = await withHouse(({ services }) => diff(services, chosen(name as string, readModels)));
+      if (found > 0) process.exitCode = 1;
+    });
+  projections
+    .command('retry <name>')
+    .description('fold the parked streams of a model again')
+    .action(async (name: string) => {
+      const asked = await withHouse(({ services }) => services.projector.parking.askRetry(name));
+      console.log(`asked for ${asked} parked events of ${name}`);
+    });
+}

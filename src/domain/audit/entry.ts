@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import { streamSubject } from '../../kernel/aggregate.ts';
+import type { EventMetadata } from '../../kernel/event.ts';
+import { canonicalJson, quoted } from './canonical-json.ts';
+import type { AuditWords } from './vocabulary.ts';
+
+/** An event as a store holds it: personal values sealed, so that erasing a person changes no entry. */
+export interface AuditedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly stream: string;
+  readonly revision: bigint;
+  /** Epoch milliseconds. */
+  readonly recordedAt: number;
+  readonly metadata: EventMetadata;
+}
+export interface StoredData {
+  readonly version: number;
+  readonly data: unknown;
+}
+
+/** How far a chain has come: the number and the hash of its last entry. */
+export interface ChainHead {
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** Before the first entry (choice OP-248). */
+export const GENESIS: ChainHead = { sequence: 0, hash: '0'.repeat(64) };
+
+/**
+ * One link of a tenant's audit chain. `details` and `event` are canonical JSON texts, exactly as they were hashed.
+ * `event` holds the rest of the event's envelope: where it stands, in which version, and what led to it. Without it, a row
+ * of the log could be moved to another stream or version and no hash would tell.
+ */
+export interface AuditEntry extends ChainHead {
+  readonly id: string;
+  /** ISO 8601, milliseconds. */
+  readonly timestamp: string;
+  readonly actorId: string | null;
+  readonly actorType: string;
+  readonly action: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+  readonly details: string;
+  readonly event: string;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+  readonly previousHash: string;
+}
+
+/** hash = hex HMAC-SHA256(key, previousHash + canonical JSON of the entry without its hash) (choice OP-248). */
+export const entryHash = (key: Buffer, entry: Omit<AuditEntry, 'hash'>): string =>
+  createHmac('sha256', key).update(entry.previousHash + canonicalEntry(entry)).digest('hex');
+
+/** The entry that an event adds to a chain that has come as far as `head`. A function of event, head and key alone. */
+export function nextEntry(key: Buffer, head: ChainHead, event: AuditedEvent, { version, data }: StoredData, words: AuditWords): AuditEntry {
+  const { actor } = event.metadata;
+  const entry = {
+    sequence: head.sequence + 1,
+    id: event.id,
+    timestamp: new Date(event.recordedAt).toISOString(),
+    actorId: actor.id,
+    actorType: actor.kind,
+    action: words.action,
+    resourceType: words.resourceType,
+    resourceId: resourceIdOf(event.stream, data, words.idField),
+    details: canonicalJson(data),
+    event: canonicalEnvelope(event, version),
+    ipAddress: actor.ip ?? null,
+    userAgent: actor.userAgent ?? null,
+    previousHash: head.hash,
+    hash: '',
+  };
+  entry.hash = entryHash(key, entry);
+  return entry;
+}
+
+function resourceIdOf(stream: string, data: unknown, idField: string | undefined): string {
+  const named = idField === undefined ? undefined : (data as Record<string, unknown> | null)?.[idField];
+  return typeof named === 'string' ? named : streamSubject(stream);
+}
+
+/** Members in the order of RFC 8785, so that nothing needs sorting. */
+function canonicalEntry(entry: Omit<AuditEntry, 'hash'>): string {
+  return (
+    `{"action":${quoted(entry.action)},"actorId":${canonicalJson(entry.actorId)},"actorType":${canonicalJson(entry.actorType)},` +
+    `"details":${entry.details},"event":${entry.event},"id":${quoted(entry.id)},"ipAddress":${canonicalJson(entry.ipAddress)},` +
+    `"previousHash":${quoted(entry.previousHash)},"resourceId":${quoted(entry.resourceId)},` +
+    `"resourceType":${quoted(entry.resourceType)},"sequence":${entry.sequence},"timestamp":${quoted(entry.timestamp)},` +
+    `"userAgent":${canonicalJson(entry.userAgent)}}`
+  );
+}
+
+function canonicalEnvelope({ metadata, revision, stream, type }: AuditedEvent, version: number): string {
+  return (
+    `{"causationId":${canonicalJson(metadata.causationId)},"commandId":${canonicalJson(metadata.commandId)},` +
+    `"correlationId":${canonicalJson(metadata.correlationId)},"revision":${revision},"stream":${quoted(stream)},` +
+    `"type":${quoted(type)},"version":${version}}`
+  );
+}

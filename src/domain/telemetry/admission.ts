@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { isUuid } from '../../kernel/ids.ts';
+import type { Observation } from './observation.ts';
+import { readReported } from './reported-observation.ts';
+import { findSecret } from './secret-tripwire.ts';
+
+/** Choice OP-153. */
+export const MOST_IN_A_BATCH = 500;
+const MOST_DAYS_IN_A_BATCH = 8;
+const MOST_AHEAD_MS = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** Of the one kind whose lists could make it larger than an event may be. */
+const MOST_CHARACTERS = 128 * 1024;
+
+export interface Rejection {
+  readonly index: number;
+  readonly eventId: string | null;
+  readonly error: string;
+}
+
+/** What may be recorded, by UTC day, and what may not. */
+export interface Admission {
+  readonly days: ReadonlyMap<string, readonly Observation[]>;
+  /** Observations that the batch holds twice. */
+  readonly duplicates: number;
+  readonly rejected: readonly Rejection[];
+  /** Where in the batch an admitted observation stood. */
+  readonly indexOf: ReadonlyMap<string, number>;
+}
+
+export interface AdmissionRules {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** How many days back an observation may lie: `acceptedDays` of what the log keeps. */
+  readonly days: number;
+  /** Words for what a schema found wrong. */
+  readonly explain: (error: z.ZodError) => string;
+}
+
+/**
+ * Days for which telemetry is taken in, of those for which it is kept. One day less, as a device's clock may be a day
+ * ahead: whatever is taken in meets the stream in which a first copy of it would still stand.
+ */
+export const acceptedDays = (keptDays: number): number => Math.max(1, keptDays - 1);
+
+/** Judges a batch item by item (choice OP-153): one bad observation does not cost the others. */
+export function admit(items: readonly unknown[], rules: AdmissionRules): Admission {
+  const days = new Map<string, Observation[]>();
+  const indexOf = new Map<string, number>();
+  const rejected: Rejection[] = [];
+  let duplicates = 0;
+  for (const [index, item] of items.entries()) {
+    const judged = judge(item, rules);
+    if (typeof judged === 'string') {
+      rejected.push({ index, eventId: idOf(item), error: judged });
+      continue;
+    }
+    if (indexOf.has(judged.eventId)) {
+      duplicates += 1;
+      continue;
+    }
+    const day = judged.occurredAt.slice(0, 10);
+    const known = days.get(day);
+    if (!known && days.size === MOST_DAYS_IN_A_BATCH) {
+      rejected.push({ index, eventId: judged.eventId, error: refused('occurredAt', `a batch may span ${MOST_DAYS_IN_A_BATCH} days`) });
+      continue;
+    }
+    indexOf.set(judged.eventId, index);
+    if (known) known.push(judged);
+    else days.set(day, [judged]);
+  }
+  return { days, duplicates, rejected, indexOf };
+}
+
+function judge(item: unknown, { now, days, explain }: AdmissionRules): Observation | string {
+  const secret = findSecret(item);
+  if (secret !== undefined) return refused(secret, 'must not be sent');
+  const read = readReported(item);
+  if (read instanceof z.ZodError) return explain(read);
+  const occurredAt = Date.parse(read.occurredAt);
+  if (occurredAt > now + MOST_AHEAD_MS) return refused('occurredAt', 'must not be more than 24 hours ahead');
+  if (occurredAt < now - days * DAY_MS) return refused('occurredAt', 'is older than telemetry is kept');
+  if (read.kind === 'extension_inventory' && JSON.stringify(read).length > MOST_CHARACTERS) return refused('data', 'is too large');
+  return read;
+}
+
+const refused = (field: string, reason: string): string => `validation failed: ${field}: ${reason}`;
+
+function idOf(item: unknown): string | null {
+  const { eventId } = (item ?? {}) as { eventId?: unknown };
+  return isUuid(eventId) ? eventId.toLowerCase() : null;
+}

@@ -1,0 +1,39 @@
+import { domainToASCII } from 'node:url';
+import { soundsSecret } from './secret-tripwire.ts';
+
+const MOST_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
+const LABELS = /^(?=.)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+const IPV6 = /^\[[0-9a-f:.]+\]$/;
+
+/** A host as one spelling: lower case, ASCII (IDNA), no trailing dot; undefined where there is none. */
+export function hostName(text: string): string | undefined {
+  const ascii = domainToASCII(text.trim().replace(/\.$/, ''));
+  return ascii.length <= MOST_HOST_CHARACTERS && (LABELS.test(ascii) || IPV6.test(ascii)) ? ascii : undefined;
+}
+
+/** Places where a page can be. `javascript:` and `data:` are content, not places. */
+const PLACES = /^(?:https?|ftp|file|about|chrome|edge|(?:chrome|moz|safari-web)-extension):$/;
+
+/**
+ * An address that is safe to keep: account and password are taken out, and whatever a query or a fragment calls a secret
+ * (reset tokens, codes, keys) is blanked. An address that holds none stays letter for letter. Undefined: not an address.
+ */
+export function withoutSecrets(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (!PLACES.test(url.protocol)) return undefined;
+  const names = [...url.searchParams.keys()].filter(isTelling);
+  const tellingFragment = [...new URLSearchParams(url.hash.slice(1)).keys()].some((name) => isTelling(name.split('?').at(-1)!));
+  if (!url.username && !url.password && names.length === 0 && !tellingFragment) return text;
+  url.username = '';
+  url.password = '';
+  for (const name of names) url.searchParams.set(name, 'removed');
+  if (tellingFragment) url.hash = '';
+  return url.href;
+}
+
+const TELLING = /^(?:code|key|sig|signature|auth|authorization|session|sessionid|sid|otp|jwt|assertion|samlresponse|ticket|credential|state|nonce)$/i;
+const isTelling = (name: string): boolean => TELLING.test(name) || soundsSecret(name);
+
+/** The host of an address, in the one spelling. */
+export const hostOf = (url: string): string | undefined => (URL.canParse(url) ? hostName(new URL(url).hostname) : undefined);

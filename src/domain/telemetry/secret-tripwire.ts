@@ -1,0 +1,29 @@
+const SECRET = /pass(?:word|wd|phrase|code)|^pass$|pwd|token|secret|api[-_]?key|private[-_]?key/i;
+const DIGEST = /^[0-9a-f]{64}$/i;
+/** Nested deeper than anything that an extension has to say. */
+const MOST_DEPTH = 12;
+
+export const soundsSecret = (name: string): boolean => SECRET.test(name);
+
+/**
+ * Finds the first field, at any depth, whose name says that it holds a secret: an extension that sends one is broken, and
+ * what it sent is not to be kept anywhere (choice OP-155). A digest called `passwordHash` is the one thing allowed.
+ * Answers the field's path, or undefined.
+ */
+export function findSecret(value: unknown): string | undefined {
+  const waiting: { value: unknown; path: string; depth: number }[] = [{ value, path: '', depth: 0 }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { path, depth } = next;
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    if (depth > MOST_DEPTH) return path;
+    for (const [name, inner] of Object.entries(next.value)) {
+      const where = path ? `${path}.${name}` : name;
+      if (soundsSecret(name) && !(name === 'passwordHash' && isDigest(inner))) return where.slice(0, MOST_PATH);
+      if (typeof inner === 'object') waiting.push({ value: inner, path: where, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+const MOST_PATH = 100;
+const isDigest = (value: unknown): boolean => value === null || value === undefined || (typeof value === 'string' && DIGEST.test(value));

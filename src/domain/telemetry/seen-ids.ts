@@ -1,0 +1,71 @@
+/**
+ * The UUIDs of a day's observations: exact, immutable and 16 bytes each, because thousands of these sets stay in memory.
+ * Sorted runs of doubling length, so that adding a batch rarely touches what is there.
+ */
+export interface SeenIds {
+  readonly size: number;
+  readonly runs: readonly Uint32Array[];
+}
+
+const WORDS = 4;
+
+export const noIds: SeenIds = { size: 0, runs: [] };
+
+/** Adds ids that are not there and differ from each other. */
+export function withIds({ size, runs }: SeenIds, ids: readonly string[]): SeenIds {
+  if (ids.length === 0) return { size, runs };
+  let newest = sortedRun(ids);
+  let kept = runs.length;
+  while (kept > 0 && runs[kept - 1]!.length <= 2 * newest.length) newest = merged(runs[--kept]!, newest);
+  return { size: size + ids.length, runs: [...runs.slice(0, kept), newest] };
+}
+
+export function hasId({ runs }: SeenIds, id: string): boolean {
+  const wanted = wordsOf(id);
+  return runs.some((run) => contains(run, wanted));
+}
+
+function contains(run: Uint32Array, wanted: Uint32Array): boolean {
+  let low = 0;
+  let high = run.length / WORDS;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compare(run, middle, wanted, 0);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+function wordsOf(id: string): Uint32Array {
+  const hex = id.replaceAll('-', '');
+  return Uint32Array.of(...[0, 8, 16, 24].map((from) => Number.parseInt(hex.slice(from, from + 8), 16)));
+}
+
+function compare(a: Uint32Array, atA: number, b: Uint32Array, atB: number): number {
+  for (let word = 0; word < WORDS; word += 1) {
+    const difference = a[atA * WORDS + word]! - b[atB * WORDS + word]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function sortedRun(ids: readonly string[]): Uint32Array {
+  const parsed = ids.map(wordsOf).sort((a, b) => compare(a, 0, b, 0));
+  const run = new Uint32Array(parsed.length * WORDS);
+  parsed.forEach((words, index) => run.set(words, index * WORDS));
+  return run;
+}
+
+function merged(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const run = new Uint32Array(a.length + b.length);
+  const [inA, inB] = [a.length / WORDS, b.length / WORDS];
+  let [fromA, fromB] = [0, 0];
+  for (let to = 0; to < inA + inB; to += 1) {
+    const takeA = fromB >= inB || (fromA < inA && compare(a, fromA, b, fromB) < 0);
+    const from = takeA ? fromA++ : fromB++;
+    run.set((takeA ? a : b).subarray(from * WORDS, (from + 1) * WORDS), to * WORDS);
+  }
+  return run;
+}

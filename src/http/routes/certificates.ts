@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { installCertificateAuthority } from '../../../commands/certificates/install-certificate-authority.ts';
+import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
+import { certificateAuthorityStatus, certificateAuthorityView } from '../../../queries/certificates/certificate-authority-status.ts';
+import { FailureError, tooLarge } from '../../kernel/failure.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { Services } from '../../services.ts';
+import { admin } from '../access.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const base = '/api/v1/admin/certificates/ca';
+const pemField = z.string().min(1);
+/** Choice OP-210. */
+const MOST_PEM_BYTES = 64 * 1024;
+
+function refuseTooLarge(...fields: readonly string[]): void {
+  if (fields.some((field) => Buffer.byteLength(field) > MOST_PEM_BYTES)) throw new FailureError(tooLarge());
+}
+
+/** An authority that signs no more needs no key. What is lost here in a crash is only the tidying up. */
+const dropKey = async ({ vault }: Services, tenantId: TenantId, unusedKeyRef: string | undefined): Promise<void> => {
+  if (unusedKeyRef) await vault.forget(tenantId, unusedKeyRef);
+};
+
+export const certificateRoutes: RouteGroup = {
+  area: 'certificates',
+  routes: [
+    route({
+      method: 'POST',
+      path: base,
+      access: admin('certificates:write'),
+      summary: 'Install the CA that signs device certificates',
+      body: z.object({ certificate: pemField, privateKey: pemField }),
+      status: 201,
+      answer: certificateAuthorityView,
+      handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
+        refuseTooLarge(body.certificate, body.privateKey);
+        const { result } = await run(installCertificateAuthority, body);
+        await dropKey(services, tenantId, result.unusedKeyRef);
+        return ask(certificateAuthorityStatus, undefined);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: base,
+      access: admin('certificates:write'),
+      summary: 'Remove the CA: nobody enrolls until another is installed',
+      handle: async ({ run, principal: { tenantId }, services }) => {
+        const { result } = await run(removeCertificateAuthority, undefined);
+        await dropKey(services, tenantId, result.unusedKeyRef);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/status`,
+      access: admin('certificates:read'),
+      summary: 'The CA that signs device certificates',
+      answer: certificateAuthorityView,
+      handle: ({ ask }) => ask(certificateAuthorityStatus, undefined),
+    }),
+  ],
+};

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { deleteDevice } from '../../../commands/devices/delete-device.ts';
+import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe.ts';
+import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
+import { silenceStaleAlerts } from '../../../commands/devices/silence-stale-alerts.ts';
+import { deviceView } from '../../../queries/devices/device-view.ts';
+import { getDevice } from '../../../queries/devices/get-device.ts';
+import { listDevices } from '../../../queries/devices/list-devices.ts';
+import { deviceStatuses } from '../../domain/devices/staleness.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { admin } from '../access.ts';
+import { pageQuery, paginatedView, toPage } from '../list-query.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const base = '/api/v1/admin/devices';
+const params = z.object({ deviceID: uuid() });
+
+export const deviceRoutes: RouteGroup = {
+  area: 'devices',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('devices:read'),
+      summary: 'Enrolled devices, newest first',
+      query: z.object({ ...pageQuery, user_id: uuid().optional(), status: z.enum(deviceStatuses).optional() }),
+      answer: z.object({ devices: z.array(deviceView), ...paginatedView }),
+      handle: ({ ask, query }) => ask(listDevices, { ...toPage(query), userId: query.user_id, status: query.status }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{deviceID}`,
+      access: admin('devices:read'),
+      summary: 'One device',
+      params,
+      answer: deviceView,
+      handle: ({ ask, params: { deviceID } }) => ask(getDevice, { deviceId: deviceID }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/revoke`,
+      access: admin('devices:write'),
+      summary: 'Revoke the certificate of a device: it can no longer talk to the back end',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(revokeDevice, { deviceId, reason: 'revoked' });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/wipe`,
+      access: admin('devices:write'),
+      summary: 'Ask the extension to clear its local data at its next heartbeat',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(requestDeviceWipe, { deviceId });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/silence-stale-alerts`,
+      access: admin('devices:silence'),
+      summary: 'Mute alerts about a device that is not heard of',
+      params,
+      body: z.object({ silenced: z.boolean().default(true), untilDays: z.int().min(1).max(365).nullish() }).nullish(),
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId }, body }) => {
+        await run(silenceStaleAlerts, { deviceId, silenced: body?.silenced ?? true, days: body?.untilDays ?? null });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{deviceID}`,
+      access: admin('devices:write'),
+      summary: 'Cut a device off and forget it',
+      params,
+      handle: async ({ run, params: { deviceID: deviceId } }) => {
+        await run(deleteDevice, { deviceId });
+      },
+    }),
+  ],
+};

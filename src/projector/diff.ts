@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import type { Position } from '../kernel/event.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+import { rebuildInto, type RebuildParts } from './rebuild.ts';
+import { shapeOf } from './projection.ts';
+import { qualified, tableName } from './table.ts';
+import type { FillProgress } from './filler.ts';
+
+export interface RowDifference {
+  readonly kind: 'changed' | 'missing' | 'added';
+  readonly key: Readonly<Record<string, unknown>>;
+  /** Columns in which the served row is not what the history says. */
+  readonly columns: readonly string[];
+}
+
+export interface Difference {
+  readonly model: string;
+  readonly position: Position;
+  readonly rows: number;
+  readonly differences: readonly RowDifference[];
+}
+
+/** More than this many are counted, not listed. */
+const MOST = 1_000;
+
+/**
+ * Builds the model aside up to the very position at which the served table stands, and names every row that differs:
+ * what the dashboard shows is what happened, or here is where it is not.
+ */
+export async function diffModel(parts: RebuildParts, model: AnyReadModel, onProgress?: (progress: FillProgress) => void): Promise<Difference> {
+  const schema = `diff_${randomBytes(6).toString('hex')}`;
+  const client = await parts.pool.connect();
+  try {
+    const position = await keepServed(client, model);
+    await rebuildInto(parts, model, schema, { position }, onProgress);
+    const rebuilt = qualified(schema, tableName(model.name, model.version, 1));
+    const { rows: [counted] } = await client.query<{ count: number }>(`select count(*)::int as count from ${rebuilt}`);
+    const { rows } = await client.query<DifferenceRow>(comparison(model, rebuilt));
+    return { model: model.name, position, rows: counted!.count, differences: rows.map(differenceOf(model)) };
+  } finally {
+    await client.query('drop table if exists served').catch(() => undefined);
+    client.release();
+    await parts.pool.query(`drop schema if exists ${schema} cascade`);
+  }
+}
+
+/** Copies the served table; one snapshot holds it and its checkpoint together, however the service moves on meanwhile. */
+async function keepServed(client: pg.PoolClient, model: AnyReadModel): Promise<Position> {
+  await client.query('begin isolation level repeatable read');
+  try {
+    const { rows: [live] } = await client.query<{ position: string; generation: number }>(
+      `select position::text, generation from cursors where name = $1 and version = $2 and state = 'live'`,
+      [model.name, model.version],
+    );
+    if (!live) throw new Error(`${model.name} is not live`);
+    await client.query(`create temp table served as select * from ${qualified('public', tableName(model.name, model.version, live.generation))}`);
+    await client.query('commit');
+    return BigInt(live.position);
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+interface DifferenceRow {
+  served: Record<string, unknown> | null;
+  rebuilt: Record<string, unknown> | null;
+}
+
+const comparison = (model: AnyReadModel, rebuilt: string): string => {
+  const keys = ['tenant_id', ...shapeOf(model).key].map((name) => `"${name}"`).join(', ');
+  return `select to_jsonb(s) as served, to_jsonb(r) as rebuilt from served s full join ${rebuilt} r using (${keys})
+           where to_jsonb(s) is distinct from to_jsonb(r) order by ${keys} limit ${MOST}`;
+};
+
+const differenceOf = (model: AnyReadModel) => ({ served, rebuilt }: DifferenceRow): RowDifference => {
+  const keys = ['tenant_id', ...shapeOf(model).key];
+  const row = (served ?? rebuilt)!;
+  const key = Object.fromEntries(keys.map((name) => [name, row[name]]));
+  if (!served) return { kind: 'missing', key, columns: [] };
+  if (!rebuilt) return { kind: 'added', key, columns: [] };
+  const columns = Object.keys(row).filter((name) => JSON.stringify(served[name]) !== JSON.stringify(rebuilt[name]));
+  return { kind: 'changed', key, columns };
+};

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { installCertificateAuthority } from '../../../commands/certificates/install-certificate-authority.ts';
+import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
+import type { TenantEvent } from '../../../src/domain/tenants/events.ts';
+import { tenant } from '../../../src/domain/tenants/tenant.ts';
+import { given } from '../../dsl/given.ts';
+import { inDays } from '../devices/histories.ts';
+
+const setUp: TenantEvent = { type: 'TenantSetUp', data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://acme.example' } };
+const authority = (name: string, privateKeyRef: string) => ({
+  certificatePem: name,
+  privateKeyRef,
+  fingerprintSha256: name,
+  subject: `CN=${name}`,
+  serialNumber: '01',
+  notBefore: inDays(-1),
+  expiresAt: inDays(3650),
+  source: 'uploaded' as const,
+});
+const first = authority('first', '88888888-8888-4888-8888-888888888881');
+const second = authority('second', '88888888-8888-4888-8888-888888888882');
+const installed = (data: typeof first): TenantEvent => ({ type: 'CertificateAuthorityInstalled', data });
+const removed: TenantEvent = { type: 'CertificateAuthorityRemoved', data: { fingerprintSha256: 'first' } };
+const upload = { certificate: 'pem', privateKey: 'pem' };
+
+describe('installing a certificate authority', () => {
+  it('makes it the one that signs', () => {
+    const outcome = given(setUp).when(installCertificateAuthority, upload, first);
+    outcome.then(installed(first));
+    expect(outcome.result()).toEqual({ unusedKeyRef: undefined });
+  });
+
+  it('over another one leaves the key of that one without a use', () => {
+    const outcome = given(setUp, installed(first)).when(installCertificateAuthority, upload, second);
+    outcome.then(installed(second));
+    expect(outcome.result()).toEqual({ unusedKeyRef: first.privateKeyRef });
+  });
+
+  it('goes on trusting devices of every earlier one, each once', () => {
+    const state = [setUp, installed(first), installed(second), removed, installed(first)].reduce(tenant.fold, tenant.initial);
+    expect(state.authority?.certificatePem).toBe('first');
+    expect(state.trustedAuthorities).toEqual(['first', 'second']);
+  });
+
+  it('needs a tenant', () => given().when(installCertificateAuthority, upload, first).thenRefused('notFound'));
+});
+
+describe('removing the certificate authority', () => {
+  it('leaves nobody to sign, but keeps the trust in its devices', () => {
+    const outcome = given(setUp, installed(first)).when(removeCertificateAuthority, undefined);
+    outcome.then(removed);
+    expect(outcome.result()).toEqual({ unusedKeyRef: first.privateKeyRef });
+    const state = [setUp, installed(first), removed].reduce(tenant.fold, tenant.initial);
+    expect(state.authority).toBeUndefined();
+    expect(state.trustedAuthorities).toEqual(['first']);
+  });
+
+  it('finds nothing where there is none', () => given(setUp).when(removeCertificateAuthority, undefined).thenRefused('notFound'));
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { renewDeviceCertificate } from '../../../commands/devices/renew-device-certificate.ts';
+import { acceptsCertificate, device } from '../../../src/domain/devices/device.ts';
+import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
+import { given, NOW } from '../../dsl/given.ts';
+import { certified, DAY, DEVICE, enrolled, inDays, revoked } from './histories.ts';
+
+const made = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f' };
+const facts = { certificate: made, caCertificatePem: 'ca' };
+const renew = { deviceId: DEVICE, certificateSerial: 'AA01' };
+const stateAfter = (...events: DeviceEvent[]) => events.reduce(device.fold, device.initial);
+
+describe('renewing a device certificate', () => {
+  it('names the new one and lets the old one go on for a day', () => {
+    given(enrolled, certified('AA01', inDays(30)))
+      .when(renewDeviceCertificate, renew, facts)
+      .then(certified('BB02', inDays(365), inDays(1)));
+  });
+
+  it('is refused before the last 30 days', () => {
+    given(enrolled, certified('AA01', inDays(31))).when(renewDeviceCertificate, renew, facts).thenRefused('conflict');
+  });
+
+  it('is refused for a certificate that is not accepted any more', () => {
+    const expired = certified('AA01', inDays(-1));
+    given(enrolled, expired).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
+    given(enrolled, certified('AA01', inDays(10)), revoked).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
+    given(enrolled, certified('CC03', inDays(10))).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
+  });
+
+  it('works again with the old certificate where the answer was lost', () => {
+    const history = [enrolled, certified('AA01', inDays(10)), certified('BB02', inDays(365), inDays(1))];
+    given(...history).when(renewDeviceCertificate, renew, facts).thenTypes('DeviceCertificateIssued');
+    const state = stateAfter(...history, certified('CC03', inDays(365), inDays(1)));
+    for (const serial of ['AA01', 'BB02', 'CC03']) expect(acceptsCertificate(state, serial, NOW)).toBe(true);
+    expect(acceptsCertificate(state, 'AA01', NOW + 2 * DAY)).toBe(false);
+    expect(acceptsCertificate(state, 'BB02', NOW + 2 * DAY)).toBe(false);
+    expect(acceptsCertificate(state, 'CC03', NOW + 2 * DAY)).toBe(true);
+  });
+
+  it('never makes an old certificate last longer', () => {
+    const state = stateAfter(enrolled, certified('AA01', inDays(0.5)), certified('BB02', inDays(365), inDays(1)));
+    expect(acceptsCertificate(state, 'AA01', NOW + 0.6 * DAY)).toBe(false);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { issueEnrollmentToken } from '../../../commands/enrollment/issue-enrollment-token.ts';
+import { identifyToken, isRedeemable, newEnrollmentToken, tokenExpiry } from '../../../src/domain/enrollment/enrollment-token.ts';
+import { isUuid } from '../../../src/kernel/ids.ts';
+import { given, NOW } from '../../dsl/given.ts';
+import { DAY, inDays } from '../devices/histories.ts';
+
+describe('an enrollment token', () => {
+  it('is 32 random octets, of which only a digest is recorded', () => {
+    const token = newEnrollmentToken();
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    const identity = identifyToken(token);
+    const outcome = given().when(issueEnrollmentToken, { ...identity, expiresInDays: null }, { expiresAt: inDays(9) });
+    outcome.then({ type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: inDays(9) } });
+    expect(outcome.result()).toEqual({ expiresAt: inDays(9) });
+  });
+
+  it('has an id that follows from the token', () => {
+    const token = newEnrollmentToken();
+    expect(identifyToken(token)).toEqual(identifyToken(token));
+    expect(isUuid(identifyToken(token).tokenId)).toBe(true);
+    expect(identifyToken(token).tokenId).not.toBe(identifyToken(newEnrollmentToken()).tokenId);
+  });
+
+  it('is redeemable until the moment it expires', () => {
+    const { tokenDigest } = identifyToken('one');
+    const state = { tokenDigest, expiresAt: inDays(1) };
+    expect(isRedeemable(state, tokenDigest, NOW + DAY - 1)).toBe(true);
+    expect(isRedeemable(state, tokenDigest, NOW + DAY)).toBe(false);
+    expect(isRedeemable(state, identifyToken('two').tokenDigest, NOW)).toBe(false);
+    expect(isRedeemable({ tokenDigest: undefined, expiresAt: '' }, tokenDigest, NOW)).toBe(false);
+  });
+
+  it('ends with the license unless it is asked to end earlier', () => {
+    const license = inDays(10);
+    expect(tokenExpiry(license, null, NOW)).toBe(license);
+    expect(tokenExpiry(license, 3, NOW)).toBe(inDays(3));
+    expect(tokenExpiry(license, 11, NOW)).toBe(license);
+    expect(tokenExpiry(license, Number.MAX_SAFE_INTEGER, NOW)).toBe(license);
+  });
+});

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { EventStoreDbEventStore } from '../../src/eventstore/eventstoredb/eventstoredb-event-store.ts';
+import { AppendRefused } from '../../src/eventstore/eventstoredb/event-encoding.ts';
+import { MAX_APPEND_BYTES, type Append } from '../../src/eventstore/port.ts';
+import { describeEventStoreContract } from '../contracts/event-store.contract.ts';
+import { idsOf, mustAppend, newAppend, newEvent, newEvents, newTenant } from '../contracts/event-store/sample.ts';
+import { ANY, EventLog, type Proposed } from '../fixtures/eventstoredb/event-log.ts';
+import { startStandIn } from '../fixtures/eventstoredb/stand-in.ts';
+import { withNode } from '../fixtures/eventstoredb/with-node.ts';
+
+describeEventStoreContract('EventStoreDB, through its client against the stand-in', async () => {
+  const node = await startStandIn();
+  const open = () => new EventStoreDbEventStore(node.connectionString);
+  const store = open();
+  return {
+    store,
+    reopen: async () => open(),
+    close: async () => {
+      await store.close();
+      await node.stop();
+    },
+  };
+});
+
+const DAY_MS = 86_400_000;
+
+const foreign = (over: Partial<Proposed> = {}): Proposed => ({
+  id: randomUUID(), type: 'OrderPlaced', json: true, data: Buffer.from('{"order":1}'), metadata: Buffer.alloc(0), ...over,
+});
+
+describe('EventStoreDB adapter', () => {
+  const { startNode, openStore } = withNode();
+
+  describe('the URL', () => {
+    it('may have the scheme of either name of the product', async () => {
+      const node = await startNode();
+      const store = openStore(node.connectionString.replace('esdb://', 'kurrentdb://'));
+      await mustAppend(store, newAppend(newTenant()));
+    });
+
+    it('is refused without being quoted, for it may hold a password', () => {
+      const open = () => new EventStoreDbEventStore('esdb://admin:hunter2@host:port?tls=maybe');
+      expect(open).toThrow('EVENTSTORE_URL is not a valid connection string');
+      expect(open).not.toThrow(/hunter2/);
+      expect(() => new EventStoreDbEventStore('postgres://admin:hunter2@host')).toThrow(/^EVENTSTORE_URL must begin/);
+    });
+  });
+
+  describe('what no server should get', () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
+    const refused: [string, Partial<Append>][] = [
+      ['data that is no JSON', { events: [newEvent({ data: '{"secret": 42' })] }],
+      ['metadata with a cycle', { events: [newEvent({ metadata: { ...newEvent().metadata, actor: cyclic as never } })] }],
+      ['metadata with a bigint', { events: [newEvent({ metadata: { ...newEvent().metadata, commandId: 1n as never } })] }],
+      ['more bytes than one append may have', { events: newEvents(2).map((event) => ({ ...event, data: `"${'x'.repeat(MAX_APPEND_BYTES / 2)}"` })) }],
+      ['an id that is no UUID', { events: [newEvent({ id: 'one' })] }],
+      ['a type of the server’s own', { events: [newEvent({ type: '$metadata' })] }],
+      ['a stream of the server’s own', { stream: '$settings' }],
+      ['a stream of the claims’', { stream: 'claim-mine' }],
+      ['no events', { events: [] }],
+      ['an expected revision that stands for "any"', { expectedRevision: -2n }],
+    ];
+    it.each(refused)('is refused before any call: %s', async (_, over) => {
+      const node = await startNode();
+      const store = openStore(node);
+      const error = await store.append(newAppend(newTenant(), over)).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(AppendRefused);
+      expect(String((error as Error).cause ?? error)).not.toContain('secret');
+      expect(node.calls).toEqual([]);
+    });
+  });
+
+  it('appends call by call, at explicit revisions and to the leader', async () => {
+    const node = await startNode();
+    const headers: unknown[] = [];
+    node.faults = (method, metadata) => void headers.push([method, metadata.get('requires-leader')[0]]);
+    await mustAppend(openStore(node), newAppend(newTenant()));
+    expect(headers).toEqual([['append', 'true'], ['read', 'true']]);
+  });
+
+  it('keeps ids where the tools of the server look for them', async () => {
+    const node = await startNode();
+    const append = newAppend(newTenant());
+    await mustAppend(openStore(node), append);
+    const [{ metadata, version }] = append.events as [(typeof append.events)[0]];
+    const written = node.log.all.at(-1)!;
+    expect(written).toMatchObject({ json: true, stream: append.stream });
+    expect(JSON.parse(written.metadata.toString())).toEqual({
+      ...metadata,
+      tenantId: append.tenantId,
+      version,
+      $correlationId: metadata.correlationId,
+      $causationId: metadata.causationId,
+    });
+  });
+
+  it('does not miss an event at the very beginning of the log', async () => {
+    const node = await startNode({ log: new EventLog({ systemEvents: false }) });
+    const store = openStore(node);
+    expect(await store.head()).toBe(0n);
+    expect(await store.readFeed(0n, 10)).toEqual({ events: [], position: 0n });
+    const append = newAppend(newTenant(), { events: newEvents(2) });
+    await mustAppend(store, append);
+    expect(node.log.all[0]!.position).toBe(0n);
+    const { events } = await store.readFeed(0n, 1);
+    expect(idsOf(events)).toEqual([append.events[0]!.id]);
+    expect(idsOf((await store.readFeed(events[0]!.position, 10)).events)).toEqual([append.events[1]!.id]);
+  });
+
+  it('passes over what others keep on the same server, and remembers how far it looked', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const before = await store.head();
+    const [first, second] = [newAppend(newTenant()), newAppend(newTenant())];
+    await mustAppend(store, first);
+    const noise = [foreign(), foreign({ json: false }), foreign({ type: '$>', json: false, data: Buffer.from(`0@${first.stream}`) })];
+    for (let at = 0; at < 400; at += 1) node.log.append('order-1', ANY, noise.map((event) => ({ ...event, id: randomUUID() })));
+    await mustAppend(store, second);
+    node.log.append('$stats-1', ANY, [foreign({ type: '$statsCollected' })]);
+    const { events, position } = await store.readFeed(before, 10);
+    expect(idsOf(events)).toEqual(idsOf([...first.events, ...second.events]));
+    expect(position).toBe(await store.head());
+    expect(await store.readFeed(position, 10)).toEqual({ events: [], position });
+  });
+
+  describe('retention', () => {
+    it('hides what is too old from readers of the stream, who begin at the first event that is left', async () => {
+      const node = await startNode();
+      const store = openStore(node);
+      const append = newAppend(newTenant(), { events: newEvents(2) });
+      const before = await store.head();
+      const now = Date.now();
+      node.log.now = () => now - 8 * DAY_MS;
+      await mustAppend(store, append);
+      node.log.now = () => now;
+      const young = newEvents(1);
+      await mustAppend(store, { ...append, expectedRevision: 1n, events: young });
+      await store.setRetention(append.stream, 7);
+      expect((await store.readStream(append.stream)).map(({ id, revision }) => [id, revision])).toEqual([[young[0]!.id, 2n]]);
+      expect(idsOf(await store.readStreamTail(append.stream, 5))).toEqual(idsOf(young));
+      expect((await store.readFeed(before, 10)).events).toHaveLength(3);
+      node.log.scavenge();
+      expect(idsOf((await store.readFeed(before, 10)).events)).toEqual(idsOf(young));
+      await mustAppend(store, { ...append, expectedRevision: 2n, events: newEvents(1) });
+    });
+
+    it('leaves the other metadata of a stream alone, also when somebody changes it at the same time', async () => {
+      const node = await startNode();
+      const store = openStore(node);
+      const metadata = (data: object) => foreign({ type: '$metadata', data: Buffer.from(JSON.stringify(data)) });
+      node.log.append('$$device-1', ANY, [metadata({ $acl: { $r: 'ops' }, note: 'ours' })]);
+      let meddled = false;
+      node.faults = (method, _, stream) => {
+        if (method !== 'append' || meddled) return undefined;
+        meddled = true;
+        return void node.log.append(stream!, ANY, [metadata({ $acl: { $r: 'admins' }, note: 'ours' })]);
+      };
+      await store.setRetention('device-1', 30);
+      expect(node.log.metadataOf('device-1')).toEqual({ $acl: { $r: 'admins' }, note: 'ours', $maxAge: 30 * 86_400 });
+      const calls = node.calls.length;
+      await store.setRetention('device-1', 30);
+      expect(node.calls.slice(calls)).toEqual(['read']);
+    });
+  });
+
+  it('leaves no call open behind its reads', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const append = newAppend(newTenant(), { events: newEvents(40) });
+    await mustAppend(store, append);
+    for (let at = 0; at < 5; at += 1) {
+      await store.readStream(append.stream, { limit: 3 });
+      await store.readStreamTail(append.stream, 3);
+      await store.readFeed(0n, 3);
+      await store.head();
+    }
+    await expect.poll(() => node.openReads.size).toBe(0);
+  });
+});
