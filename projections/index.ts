@@ -3,10 +3,14 @@ import { adminUsers } from './admins/admin-users.ts';
 import { alerts } from './alerts/alerts.ts';
 import { certificateAuthorities } from './certificates/certificate-authorities.ts';
 import { devices } from './devices/devices.ts';
+import { employees } from './employees/employees.ts';
 import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
+import { orgSsoConfigs } from './organizations/org-sso-configs.ts';
+import { organizationDirectory } from './organizations/organization-directory.ts';
+import { organizations } from './organizations/organizations.ts';
 import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, alerts, devices, enrollmentTokens, certificateAuthorities];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, employees, alerts, devices, enrollmentTokens, certificateAuthorities];

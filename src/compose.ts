@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import pino, { type Logger } from 'pino';
-import type pg from 'pg';
+import pg from 'pg';
 import { readModels } from '../projections/index.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { licensePublicKey } from './domain/licensing/license.ts';
@@ -17,6 +18,9 @@ import { EventCodec } from './eventstore/codec.ts';
 import { openEventStore } from './eventstore/open.ts';
 import { AggregateLoader } from './execution/aggregate-loader.ts';
 import { Executor } from './execution/executor.ts';
+import { openJobs } from './jobs/open-jobs.ts';
+import { migrateJobs } from './jobs/postgres/schema.ts';
+import { maintenanceJobs, maintenanceSchedules } from './maintenance/jobs.ts';
 import { buildServer, tlsDoor } from './http/server.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
 import { liveLookups } from './identity/lookups.ts';
@@ -86,7 +90,10 @@ export async function compose(config: Config, options: ComposeOptions = {}): Pro
 
 async function build(config: Config, options: ComposeOptions, log: Logger, closers: (() => Promise<unknown> | void)[], stop: () => Promise<void>): Promise<House> {
   const connection = options.database ?? (await databaseOf(config, log, closers));
-  if (!options.database) await migrate(connection);
+  if (!options.database) {
+    await migrate(connection);
+    await prepareJobs(connection);
+  }
   const database = openDatabase(connection, log);
   closers.push(() => database.close());
 
@@ -127,8 +134,15 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const reads = tenantReads(database.reads);
   const trusted = config.trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`));
 
+  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: maintenanceJobs(store, database.service), log });
+  closers.push(() => jobs.close());
+  const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false }) : undefined;
+  redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
+  if (redis) closers.push(() => redis.disconnect());
+
   const services: Services = {
     config,
+    jobs,
     log,
     database,
     store,
@@ -154,9 +168,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     reads,
     head: () => store.head(),
     trustsProxy: (address) => trusted.length > 0 && address !== undefined && isWithin(address, trusted),
-    probes: serviceProbes(store, database, projector),
+    probes: serviceProbes(store, database, projector, jobs, redis),
     laggingModels: () => projector.lagging(),
-    measure: serviceMetrics(store, projector),
+    measure: serviceMetrics(store, projector, jobs),
   };
 
   await projector.prepare();
@@ -167,10 +181,19 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     closers.push(() => projector.stop());
     await startReactions(services, seize, closers);
   }
-  const app = await buildServer(services, { idempotencyKey: keyring.key('idempotent-answers') });
+  if (project || config.role === 'worker') {
+    await jobs.start();
+    for (const [key, schedule] of Object.entries(maintenanceSchedules)) await jobs.schedule(key, schedule);
+  }
+  const app = await buildServer(services, { ...(redis ? { redis } : {}), idempotencyKey: keyring.key('idempotent-answers') });
   closers.push(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await openDoors(app, services, closers);
   return { services, app, addresses, stop };
+}
+
+async function prepareJobs(connection: pg.ClientConfig): Promise<void> {
+  const owner = new pg.Pool({ ...connection, max: 1 });
+  await migrateJobs(owner).finally(() => owner.end());
 }
 
 async function databaseOf(config: Config, log: Logger, closers: (() => Promise<unknown> | void)[]): Promise<pg.ClientConfig> {
@@ -189,10 +212,10 @@ async function databaseOf(config: Config, log: Logger, closers: (() => Promise<u
 }
 
 async function startReactions(services: Services, seize: boolean, closers: (() => Promise<unknown> | void)[]): Promise<void> {
-  const { database, projector, tail, log, executor } = services;
+  const { database, projector, tail, log, executor, jobs } = services;
   const effects: Effects = {
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
-    enqueueWithin: () => Promise.reject(new Error('there are no jobs')),
+    enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
   };
   for (const reaction of reactions) {
     const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, seize });

@@ -1,17 +1,20 @@
 import { Gauge } from 'prom-client';
 import type { EventStore } from './eventstore/port.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import { registry } from './metrics.ts';
 import type { Projector } from './projector/projector.ts';
 
 const lagEvents = new Gauge({ name: 'castellan_projection_lag_events', help: 'Events between the feed and a read model', labelNames: ['model'] as const, registers: [registry] });
 const lagSeconds = new Gauge({ name: 'castellan_projection_lag_seconds', help: 'Seconds since a lagging read model last moved', labelNames: ['model'] as const, registers: [registry] });
 const parked = new Gauge({ name: 'castellan_parked_streams', help: 'Streams that a read model could not fold', labelNames: ['model'] as const, registers: [registry] });
+const jobCount = new Gauge({ name: 'castellan_jobs', help: 'Background jobs by state', labelNames: ['state'] as const, registers: [registry] });
 const head = new Gauge({ name: 'castellan_feed_position', help: 'Position of the newest event', registers: [registry] });
 
 /** Gauges that are looked up when somebody scrapes. */
-export const serviceMetrics = (store: EventStore, projector: Projector) => async (): Promise<void> => {
+export const serviceMetrics = (store: EventStore, projector: Projector, jobs: Jobs) => async (): Promise<void> => {
   const end = await store.head();
   head.set(Number(end));
+  for (const [state, count] of Object.entries(await jobs.counts())) jobCount.labels(state).set(count);
   parked.reset();
   for (const { name } of await projector.parking.list()) parked.labels(name).inc();
   for (const { name, state, position, idleSeconds } of await projector.progress()) {

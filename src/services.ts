@@ -19,6 +19,7 @@ import type { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { Lookups } from './identity/lookups.ts';
 import type { FeedTail } from './projector/feed-tail.ts';
 import type { Freshness } from './projector/freshness.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
 import type { Authority } from './pki/authority.ts';
@@ -53,6 +54,7 @@ export interface Services {
   readonly tail: FeedTail;
   readonly freshness: Freshness;
   readonly projector: Projector;
+  readonly jobs: Jobs;
   readonly vault: Vault;
   readonly personKeys: PersonKeys;
   readonly passwords: Passwords;

@@ -4,11 +4,13 @@ import { notFound } from '../../src/kernel/failure.ts';
 
 interface RecordAlertOccurrence {
   readonly alertId: string;
+  /** The report that says so, with however many occurrences of this alert it tells of. */
   readonly cause: string;
+  readonly occurrences: number;
   readonly occurredAt: string;
 }
 
-/** The same thing seen again while its alert was unresolved (OP-089). A cause that was counted is not counted twice. */
+/** The same thing seen again while its alert was unresolved (OP-089). A report that was counted is not counted twice. */
 export const recordAlertOccurrence = defineCommand({
   name: 'RecordAlertOccurrence',
   aggregate: alert,

@@ -6,6 +6,8 @@ import { notFound } from '../../src/kernel/failure.ts';
 interface RevokeDevice {
   readonly deviceId: string;
   readonly reason: Exclude<RevocationReason, 'deleted' | 'wiped'>;
+  /** Only while it is this user's: it may have passed to another since the caller looked. */
+  readonly ofUserId?: string;
 }
 
 /**
@@ -16,8 +18,9 @@ export const revokeDevice = defineCommand({
   name: 'RevokeDevice',
   aggregate: device,
   stream: ({ deviceId }: RevokeDevice, { tenantId }) => deviceStream(tenantId, deviceId),
-  decide({ status, userId }, { deviceId, reason }) {
+  decide({ status, userId }, { deviceId, reason, ofUserId = userId }) {
     if (status === 'none' || status === 'deleted') return notFound();
+    if (userId !== ofUserId) return accept([]);
     const isCutOff = status === 'revoked' || status === 'wiped';
     if (isCutOff && (reason !== 'user_deleted' || userId === '')) return accept([]);
     return accept([{ type: 'DeviceRevoked', data: { deviceId, reason } }]);

@@ -91,7 +91,7 @@ export const alerts = defineReadModel({
       },
     }),
     AlertRepeated: (event) =>
-      change(event.data.alertId, (row) => ({ ...row, occurrence_count: row.occurrence_count + 1, updated_at: at(event) })),
+      change(event.data.alertId, (row) => ({ ...row, occurrence_count: row.occurrence_count + event.data.occurrences, updated_at: at(event) })),
     AlertAcknowledged: (event) =>
       change(event.data.alertId, (row) => ({
         ...row,

@@ -1,6 +1,7 @@
 import type { EventFamily } from '../kernel/event.ts';
 import { alertEvents } from './alerts/events.ts';
 import { deviceEvents } from './devices/events.ts';
+import { employeeEvents } from './employees/events.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
 import { loginEvents } from './logins/events.ts';
 import { organizationEvents } from './organizations/events.ts';
@@ -15,6 +16,7 @@ export const families: readonly EventFamily[] = [
   sessionEvents,
   loginEvents,
   organizationEvents,
+  employeeEvents,
   deviceEvents,
   enrollmentEvents,
   alertEvents,

@@ -30,6 +30,8 @@ export interface EventStore {
 
   /** Lets events of the stream be dropped once they are older than this. Only telemetry streams ever get it. */
   setRetention(stream: string, maxAgeDays: number): Promise<void>;
+  /** Drops at most so many expired events now; answers how many. 0 where the store's own server does that. */
+  trimExpired(most: number): Promise<number>;
 
   /** True when positions are 1, 2, 3, …: the tail then asserts that it missed nothing. */
   readonly gapless: boolean;

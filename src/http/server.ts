@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
@@ -29,7 +29,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   const { config, log } = services;
   const app = fastify({
     loggerInstance: log.child({ module: 'http' }) as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     bodyLimit: JSON_BODY_BYTES,

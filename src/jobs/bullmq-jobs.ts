@@ -30,6 +30,7 @@ export class BullMqJobs implements Jobs {
   readonly #log: Logger;
   readonly #queues: ReadonlyMap<string, LaneQueue>;
   #workers: LaneWorker[] = [];
+  #closing = false;
   #draining = new AbortController();
   #givingBack = new AbortController();
 
@@ -85,6 +86,7 @@ export class BullMqJobs implements Jobs {
 
   async close(): Promise<void> {
     await this.stop();
+    this.#closing = true; // connections that are cut from here on disturb nobody
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
     await this.#backend.close();
   }
@@ -117,7 +119,7 @@ export class BullMqJobs implements Jobs {
 
   #openQueue(lane: string): LaneQueue {
     const queue = this.#backend.queue(lane);
-    queue.on('error', (error) => this.#log.warn({ lane, reason: error.message }, 'a job queue is disturbed'));
+    queue.on('error', (error) => this.#report(error, lane, 'a job queue is disturbed'));
     return queue;
   }
 
@@ -137,8 +139,12 @@ export class BullMqJobs implements Jobs {
       runRetryDelay: 1_000,
       settings: { backoffStrategy: (attempt, _type, _error, job) => this.#delay(job?.name, attempt) },
     });
-    worker.on('error', (error) => this.#log.warn({ lane, reason: error.message }, 'a job worker is disturbed'));
+    worker.on('error', (error) => this.#report(error, lane, 'a job worker is disturbed'));
     return worker;
+  }
+
+  #report(error: Error, lane: string, message: string): void {
+    if (!this.#closing) this.#log.warn({ lane, reason: error.message }, message);
   }
 
   #delay(name: string | undefined, attempt: number): number {

@@ -18,6 +18,6 @@ export interface OpenJobsOptions extends Partial<WorkSettings> {
 /** The database must have been prepared by `migrateJobs`. */
 export function openJobs({ config, redisUrl, jobs, log, ...settings }: OpenJobsOptions): Jobs {
   const catalogue = new JobCatalogue(jobs);
-  const backend = redisUrl ? new RedisJobBackend(redisUrl, config, log) : new PostgresJobBackend(config, catalogue.lanes.length, log);
+  const backend = redisUrl ? new RedisJobBackend(redisUrl, config, log) : new PostgresJobBackend(config, catalogue.lanes.length);
   return new BullMqJobs(backend, catalogue, { concurrency: {}, lockMs: 20_000, stalledCheckMs: 10_000, ...settings }, log);
 }

@@ -54,7 +54,7 @@ export class Parking {
   async retriesOf({ name, version, generation }: Cursor): Promise<{ stream: string; position: bigint }[]> {
     const { rows } = await this.#pool.query<{ stream: string; position: string }>(
       `select stream, position::text from parked_events
-        where name = $1 and version = $2 and generation = $3 and retry_asked order by position`,
+        where name = $1 and version = $2 and generation = $3 and retry_asked order by parked_events.position`,
       [name, version, generation],
     );
     return rows.map(({ stream, position }) => ({ stream, position: BigInt(position) }));

@@ -1,32 +1,44 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
 import type { Command } from '../kernel/command.ts';
-import type { EventOf } from '../kernel/event.ts';
-import type { TenantId } from '../kernel/ids.ts';
+import type { EventDefinition, EventFamily, EventOf } from '../kernel/event.ts';
+import { uuid, type TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
-import { collectionCommands, type Written } from './collection-commands.ts';
-import { collectionEvents, recordAggregate, type AnyCollection, type CollectionEvents, type RecordState } from './collection-events.ts';
 import { collectionModel } from './collection-model.ts';
-import { collectionQueries, type ListQuestion } from './collection-queries.ts';
-import { freshenedBy, type CollectionDeclaration, type TrackedFields } from './declaration.ts';
+import { collectionQueries } from './collection-queries.ts';
+import type { AnyCollection, CollectionDeclaration } from './declaration.ts';
 import type { Changes, Draft, Fields, Shown, Values } from './fields.ts';
-import { collectionView } from './views.ts';
+import { capitalized, snakeCase } from './names.ts';
+import { recordAggregate, type RecordState } from './record-aggregate.ts';
+import { recordCommands, type Tell, type Written } from './record-commands.ts';
+import { answerShape, eventShape } from './schemas.ts';
+import type { TrackedFields } from './tracked.ts';
 
-type Times = { readonly createdAt: string; readonly updatedAt: string };
+interface Identified {
+  readonly id: string;
+}
+
+/** `CanaryCookieCreated` carries the whole record, `…Updated` what changed, `…Deleted` its id. */
+export type CollectionEvents<Noun extends string, F extends Fields> = EventFamily<
+  { readonly [Type in `${Capitalize<Noun>}Created`]: EventDefinition<z.ZodType<Identified & Values<F>>> } & {
+    readonly [Type in `${Capitalize<Noun>}Updated`]: EventDefinition<z.ZodType<Identified & Partial<Values<F>>>>;
+  } & { readonly [Type in `${Capitalize<Noun>}Deleted`]: EventDefinition<z.ZodType<Identified>> }
+>;
+
+interface Times {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
 
 /** A record as its row keeps it, with references where secrets are: what workers read. */
-export type Kept<F extends Fields, T extends TrackedFields> = { readonly id: string } & Values<F> &
-  Shown<T> &
-  Times & { readonly createdBy: string | null };
+export type Kept<F extends Fields, T extends TrackedFields> = Identified & Values<F> & Shown<T> & Times & { readonly createdBy: string | null };
 
-type View<F extends Fields, T extends TrackedFields> = { readonly id: string } & Shown<F> & Shown<T> & Times;
-
-type RecordCommand<Input, F extends Fields, E extends { type: string; data: unknown }> = Command<
+type RecordCommand<Input, Noun extends string, F extends Fields> = Command<
   Input,
   RecordState<Values<F>>,
-  E,
+  EventOf<CollectionEvents<Noun, F>>,
   { readonly vault: Vault },
   Partial<Values<F>>,
   Written<Values<F>>
@@ -40,24 +52,34 @@ export interface Collection<Noun extends string, F extends Fields, T extends Tra
   readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<CollectionEvents<Noun, F>>>;
   stream(tenantId: TenantId, id: string): string;
   readonly model: AnyReadModel;
-  readonly view: z.ZodType<View<F, T>>;
+  readonly view: z.ZodType<Identified & Shown<F> & Shown<T> & Times>;
   /** The record's id is the command's. */
-  readonly create: RecordCommand<Draft<F>, F, EventOf<CollectionEvents<Noun, F>>>;
-  readonly update: RecordCommand<{ readonly id: string; readonly changes: Changes<F> }, F, EventOf<CollectionEvents<Noun, F>>>;
-  readonly remove: RecordCommand<{ readonly id: string }, F, EventOf<CollectionEvents<Noun, F>>>;
+  readonly create: RecordCommand<Draft<F>, Noun, F>;
+  readonly update: RecordCommand<Identified & { readonly changes: Changes<F> }, Noun, F>;
+  readonly remove: RecordCommand<Identified, Noun, F>;
   /** Every record with these values, newest first. */
   readonly all: Query<Partial<Values<F>>, Kept<F, T>[]>;
-  readonly list: Query<ListQuestion<Partial<Values<F>>>, { records: Kept<F, T>[]; total: number }>;
-  readonly get: Query<{ readonly id: string }, Kept<F, T>>;
+  readonly get: Query<Identified, Kept<F, T>>;
 }
 
 export function defineCollection<const Noun extends string, const F extends Fields, const T extends TrackedFields = Record<never, never>>(
   declaration: CollectionDeclaration<Noun, F, T>,
 ): Collection<Noun, F, T> {
   const declared = declaration as unknown as AnyCollection;
-  const { noun } = declared;
-  const events = collectionEvents(declared);
-  const aggregate = recordAggregate(declared);
+  const { noun, fields } = declared;
+  const type = { created: `${capitalized(noun)}Created`, updated: `${capitalized(noun)}Updated`, deleted: `${capitalized(noun)}Deleted` };
+  const audit = snakeCase(noun);
+  const events = {
+    category: noun,
+    definitions: {
+      [type.created]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'whole') }), audit: `${audit}.created` },
+      [type.updated]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }), audit: `${audit}.updated` },
+      [type.deleted]: { version: 1, schema: z.object({ id: uuid() }), audit: `${audit}.deleted` },
+    },
+  };
+  const aggregate = recordAggregate(noun, { exists: false, values: {} }, { writes: [type.created, type.updated], ends: type.deleted });
+  const { create, update, remove } = recordCommands(declared, aggregate);
+  const tell = (name: string): Tell => (id, values) => [{ type: name, data: { id, ...values } }];
   const built = {
     kind: 'collection',
     declared,
@@ -66,12 +88,25 @@ export function defineCollection<const Noun extends string, const F extends Fiel
     stream: (tenantId: TenantId, id: string) => streamName(noun, tenantId, id),
     model: collectionModel(declared, events),
     view: collectionView(declared),
-    ...collectionCommands(declared, aggregate, freshenedBy(declared)),
+    create: create(tell(type.created)),
+    update: update(tell(type.updated)),
+    remove: remove(tell(type.deleted)),
     ...collectionQueries(declared),
   };
-  // Inside, names of fields are data; the declaration's types come back here, and only here.
   return built as unknown as Collection<Noun, F, T>;
 }
+
+const collectionView = ({ noun, fields, tracked, hidden = {}, showsCreator }: AnyCollection): z.ZodObject =>
+  z
+    .object({
+      id: z.uuid(),
+      ...answerShape(fields, (name) => name in hidden),
+      ...answerShape(tracked?.fields ?? {}),
+      ...(showsCreator ? { createdBy: z.uuid().nullable() } : {}),
+      createdAt: z.iso.datetime(),
+      updatedAt: z.iso.datetime(),
+    })
+    .meta({ title: capitalized(noun) });
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyDefinedCollection = Collection<string, any, any>;

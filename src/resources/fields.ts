@@ -22,72 +22,53 @@ const SECRET_CHARACTERS = 4_096;
 
 /** Write-only: kept when left out, removed by `null`, shown as `<name>Configured`. */
 export const secret = (schema: z.ZodType<string, string> = z.string().min(1).max(SECRET_CHARACTERS)): SecretField => ({ kind: 'secret', schema });
-
 export const made = <Schema extends z.ZodType>(schema: Schema, make: () => z.output<Schema>): MadeField<Schema> => ({ kind: 'made', schema, make });
 
 export const isSecret = (field: Field): field is SecretField => 'kind' in field && field.kind === 'secret';
 export const isMade = (field: Field): field is MadeField => 'kind' in field && field.kind === 'made';
 export const isWritable = (field: Field): field is z.ZodType => !('kind' in field);
 
-/** Field names are data inside the engine; declarations give them back their types at its edge. */
-export type AnyValues = Readonly<Record<string, unknown>>;
-
 type Flat<T> = { [Key in keyof T]: T[Key] };
 type ValueOf<F extends Field> = F extends MadeField<infer Schema> ? z.output<Schema> : F extends z.ZodType ? z.output<F> : never;
+type Plain<F extends Fields> = { readonly [Name in keyof F as F[Name] extends SecretField ? never : Name]: ValueOf<F[Name]> };
+type SecretNames<F extends Fields> = { [Name in keyof F & string]: F[Name] extends SecretField ? Name : never }[keyof F & string];
 
-/** A record as events and decisions know it: `<secret>Ref` where a secret is. */
-export type Values<F extends Fields> = Flat<
-  { readonly [Name in keyof F as F[Name] extends SecretField ? never : Name]: ValueOf<F[Name]> } & {
-    readonly [Name in keyof F & string as F[Name] extends SecretField ? `${Name}Ref` : never]: string | null;
-  }
->;
+/** A record as events and decisions know it: `tokenRef` where `token` is a secret. */
+export type Values<F extends Fields> = Flat<Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Ref`]: string | null }>;
+
+/** A record's own fields as an answer shows them. */
+export type Shown<F extends Fields> = Flat<Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Configured`]: boolean }>;
 
 /** What a caller may say, checked and completed. A secret that is left out, or null, is none. */
 export type Draft<F extends Fields> = Flat<
   { readonly [Name in keyof F as F[Name] extends z.ZodType ? Name : never]: ValueOf<F[Name]> } & {
-    readonly [Name in keyof F as F[Name] extends SecretField ? Name : never]?: string | null | undefined;
+    readonly [Name in SecretNames<F>]?: string | null | undefined;
   }
 >;
 
 /** What a caller may say about a record that is there. */
 export type Changes<F extends Fields> = Partial<Draft<F>>;
 
-/** A record's own fields as an answer shows them. */
-export type Shown<F extends Fields> = Flat<
-  { readonly [Name in keyof F as F[Name] extends SecretField ? never : Name]: ValueOf<F[Name]> } & {
-    readonly [Name in keyof F & string as F[Name] extends SecretField ? `${Name}Configured` : never]: boolean;
-  }
->;
-
-export const withoutDefault = (schema: z.ZodType): z.ZodType =>
-  schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
-
-/** The value that a field has when nothing was said; undefined when it must be said. */
-export const defaultOf = (field: Field): unknown =>
-  isSecret(field) ? null : field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
-
-const shapeOf = (fields: Fields, ofWritable: (schema: z.ZodType) => z.ZodType): z.ZodRawShape => {
-  const shape: Record<string, z.ZodType> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    if (isWritable(field)) shape[name] = ofWritable(field);
-    if (isSecret(field)) shape[name] = field.schema.nullish();
-  }
-  return shape;
-};
-
-/** The body that creates a record: unknown fields and those of the house are ignored. */
-export const draftSchema = (fields: Fields): z.ZodType => z.object(shapeOf(fields, (schema) => schema));
-
-/** The body that changes one: what is left out keeps its value (choice OP-009), so no default may stand in for it. */
-export const changesSchema = (fields: Fields): z.ZodType => z.object(shapeOf(fields, (schema) => withoutDefault(schema).optional()));
+/** Inside the engine names of fields are data; a definition gives them back their types at its edge. */
+export type AnyValues = Readonly<Record<string, unknown>>;
 
 /** `value` and `token`, as events, rows and state name them: `value` and `tokenRef`. */
 export const keptName = (name: string, field: Field): string => (isSecret(field) ? `${name}Ref` : name);
 
-/** What a caller said of the record's plain values; secrets take another way (`secrets.ts`). */
-export const plainValues = (fields: Fields, said: AnyValues): AnyValues =>
-  Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== undefined && fields[name] !== undefined && isWritable(fields[name])));
+/** One value for each field that has one under its kept name. */
+export const valuesOf = (fields: Fields, valueOf: (field: Field, name: string) => unknown): AnyValues =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .map(([name, field]) => [keptName(name, field), valueOf(field, name)] as const)
+      .filter(([, value]) => value !== undefined),
+  );
 
-/** The values that differ from what is there. */
+/** What a field is when nothing was said: undefined where it must be said. */
+export const defaultOf = (field: Field): unknown =>
+  isSecret(field) ? null : isMade(field) ? field.make() : field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
+
+export const withoutDefault = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema);
+
+/** The values among these that differ from what is there. */
 export const changedValues = (before: AnyValues, said: AnyValues): AnyValues =>
   Object.fromEntries(Object.entries(said).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));

@@ -1,6 +1,7 @@
+import type { Logger } from 'pino';
 import type { TenantId } from '../kernel/ids.ts';
 import type { SecretPlace, Vault } from '../vault/vault.ts';
-import { isSecret, type AnyValues, type Fields } from './fields.ts';
+import { isSecret, valuesOf, type AnyValues, type Fields } from './fields.ts';
 
 /** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretPlace(…), reference)`. */
 export const secretPlace = (noun: string, id: string, field: string): SecretPlace => ({ owner: `${noun}/${id}`, field });
@@ -16,10 +17,15 @@ export async function keepSecrets(fields: Fields, said: AnyValues, place: (field
   return kept;
 }
 
-/** The secrets that nothing refers to once `after` follows `before`: the vault may forget them. */
-export const secretsGivenUp = (fields: Fields, before: AnyValues, after: AnyValues): string[] =>
-  Object.entries(fields)
-    .filter(([, field]) => isSecret(field))
-    .map(([name]) => `${name}Ref`)
-    .filter((name) => typeof before[name] === 'string' && before[name] !== after[name])
-    .map((name) => before[name] as string);
+/** The secrets that nothing refers to once `after` follows `before`. */
+export function secretsGivenUp(fields: Fields, before: AnyValues, after: AnyValues): string[] {
+  const references = valuesOf(fields, (field, name) => (isSecret(field) ? before[`${name}Ref`] : undefined));
+  return Object.entries(references).flatMap(([name, reference]) => (reference !== null && reference !== after[name] ? [reference as string] : []));
+}
+
+/** The change is made, whatever becomes of this: a secret that stays behind is sealed, and nothing refers to it. */
+export async function forgetSecrets({ vault, log }: { readonly vault: Vault; readonly log: Logger }, tenantId: TenantId, references: readonly string[]): Promise<void> {
+  for (const reference of references) {
+    await vault.forget(tenantId, reference).catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
+  }
+}

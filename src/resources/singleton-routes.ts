@@ -1,39 +1,35 @@
 import { admin } from '../http/access.ts';
 import { route, type AnyRoute } from '../http/route.ts';
-import { changesSchema, type AnyValues } from './fields.ts';
-import { forgetSecrets } from './forget-secrets.ts';
 import { inWords } from './names.ts';
+import { bodySchema } from './schemas.ts';
+import { forgetSecrets } from './secrets.ts';
 import type { AnyDefinedSingleton } from './singleton.ts';
-import { shownValues } from './views.ts';
+import { settingsView } from './views.ts';
 
 /** `GET` shows the settings with their defaults, `PUT` merges and shows them again. */
 export function singletonRoutes({ declared, view, read, update }: AnyDefinedSingleton): AnyRoute[] {
-  const { path, access, noun, fields, showsEditor } = declared;
-  const shown = (kept: AnyValues) => ({
-    ...shownValues(fields, kept),
-    updatedAt: kept['updatedAt'],
-    ...(showsEditor ? { updatedBy: kept['updatedBy'] } : {}),
-  });
+  const { path, access } = declared;
+  const noun = inWords(declared.noun);
   return [
     route({
       method: 'GET',
       path,
       access: admin(access.read),
-      summary: `The ${inWords(noun)}`,
+      summary: `The ${noun}`,
       answer: view,
-      handle: async ({ ask }) => shown(await ask(read, undefined)),
+      handle: async ({ ask }) => settingsView(declared, await ask(read, undefined)),
     }),
     route({
       method: 'PUT',
       path,
       access: admin(access.write),
-      summary: `Change the ${inWords(noun)}; what is left out stays`,
-      body: changesSchema(fields),
+      summary: `Change the ${noun}; what is left out stays`,
+      body: bodySchema(declared.fields, 'change'),
       answer: view,
       handle: async ({ run, ask, body, principal, services }) => {
-        const { result } = await run(update, body as AnyValues);
+        const { result } = await run(update, { changes: body });
         await forgetSecrets(services, principal.tenantId, result.secretsGivenUp);
-        return shown({ ...(await ask(read, undefined)), ...result.values });
+        return settingsView(declared, await ask(read, undefined));
       },
     }),
   ];

@@ -1,32 +1,29 @@
 import { z } from 'zod';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
 import type { Command } from '../kernel/command.ts';
-import type { EventDefinition, EventFamily, EventOf } from '../kernel/event.ts';
+import type { EventDefinition, EventFamily, EventOf, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
-import type { AnyReadModel } from '../kernel/read-model.ts';
+import { at, id, nullable, timestamp, type AnyReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
-import type { Apart, SettingFields, SingletonDeclaration } from './declaration.ts';
-import type { Changes, Fields, Shown, Values } from './fields.ts';
-import { settingsAggregate, settingsCommand, settingsEvents, settingsModel, settingsQuery, type AnySingleton } from './singleton-parts.ts';
-import { shownShape } from './views.ts';
+import type { AnySingleton, Apart, SettingFields, SingletonDeclaration } from './declaration.ts';
+import { defaultOf, keptName, valuesOf, type AnyValues, type Changes, type Field, type Shown, type Values } from './fields.ts';
+import { columnOf, DeclarationError } from './lasting-type.ts';
+import { capitalized, snakeCase } from './names.ts';
+import { recordAggregate, type RecordState } from './record-aggregate.ts';
+import { recordCommands, type Written } from './record-commands.ts';
+import { columnsOf, fromColumns, keptNames, toColumns } from './record-columns.ts';
+import { answerShape, eventShape } from './schemas.ts';
 
 /** `TenantSettingsUpdated` carries what changed, save for the fields that have an event of their own. */
-export type SingletonEvents<Noun extends string, F extends Fields, A> = EventFamily<
-  { readonly [Type in `${Capitalize<Noun>}Updated`]: EventDefinition<z.ZodType<Partial<Values<F>>>> } & {
-    readonly [Type in keyof A & string]: EventDefinition<z.ZodType<Partial<Values<F>>>>;
-  }
+export type SingletonEvents<Noun extends string, F extends SettingFields, A> = EventFamily<
+  { readonly [Type in `${Capitalize<Noun>}Updated` | (keyof A & string)]: EventDefinition<z.ZodType<Partial<Values<F>>>> }
 >;
 
+/** Null as long as nobody has changed anything. */
 interface Edited {
-  /** Null as long as nobody has changed anything. */
   readonly updatedAt: string | null;
   readonly updatedBy: string | null;
-}
-
-export interface WrittenSettings<V> {
-  readonly values: V;
-  readonly secretsGivenUp: readonly string[];
 }
 
 /** Everything that follows from one declaration. */
@@ -34,12 +31,20 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
   readonly kind: 'singleton';
   readonly declared: SingletonDeclaration<Noun, F, A>;
   readonly events: SingletonEvents<Noun, F, A>;
-  /** The state is the settings themselves, with their defaults: what decisions load. */
-  readonly aggregate: Aggregate<Values<F>, EventOf<SingletonEvents<Noun, F, A>>>;
+  /** `state.values` are the settings with their defaults: what decisions load. */
+  readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<SingletonEvents<Noun, F, A>>>;
   stream(tenantId: TenantId): string;
   readonly model: AnyReadModel;
   readonly view: z.ZodType<Shown<F> & Edited>;
-  readonly update: Command<Changes<F>, Values<F>, EventOf<SingletonEvents<Noun, F, A>>, { readonly vault: Vault }, Partial<Values<F>>, WrittenSettings<Values<F>>>;
+  /** Merges; says in events what changed, and nothing when nothing did. */
+  readonly update: Command<
+    { readonly changes: Changes<F> },
+    RecordState<Values<F>>,
+    EventOf<SingletonEvents<Noun, F, A>>,
+    { readonly vault: Vault },
+    Partial<Values<F>>,
+    Written<Values<F>>
+  >;
   readonly read: Query<unknown, Values<F> & Edited>;
 }
 
@@ -47,9 +52,18 @@ export function defineSingleton<const Noun extends string, const F extends Setti
   declaration: SingletonDeclaration<Noun, F, A>,
 ): Singleton<Noun, F, A> {
   const declared = declaration as unknown as AnySingleton;
-  const { noun, fields, showsEditor } = declared;
-  const events = settingsEvents(declared);
-  const aggregate = settingsAggregate(declared, events);
+  const { noun, fields } = declared;
+  const defaults = valuesOf(fields, defaultOf);
+  const told = toldApart(declared);
+  const events = {
+    category: noun,
+    definitions: Object.fromEntries(told.map(({ type, audit, about }) => [type, { version: 1, schema: z.object(eventShape(about, 'changed')), audit }])),
+  };
+  const aggregate = recordAggregate(noun, { exists: true, values: defaults }, { writes: Object.keys(events.definitions) });
+  const tell = (_id: string, changed: AnyValues) =>
+    told
+      .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[keptName(name, field)]) }))
+      .filter(({ data }) => Object.keys(data).length > 0);
   const built = {
     kind: 'singleton',
     declared,
@@ -58,17 +72,51 @@ export function defineSingleton<const Noun extends string, const F extends Setti
     stream: (tenantId: TenantId) => streamName(noun, tenantId, tenantId),
     model: settingsModel(declared, events),
     view: z
-      .object({
-        ...shownShape(fields),
-        updatedAt: z.iso.datetime().nullable(),
-        ...(showsEditor ? { updatedBy: z.uuid().nullable() } : {}),
-      })
-      .meta({ title: noun }),
-    update: settingsCommand(declared, aggregate),
-    read: settingsQuery(declared),
+      .object({ ...answerShape(fields), updatedAt: z.iso.datetime().nullable(), updatedBy: z.uuid().nullable() })
+      .omit(declared.showsEditor ? {} : { updatedBy: true })
+      .meta({ title: capitalized(noun) }),
+    update: recordCommands(declared, aggregate).update(tell),
+    read: settingsQuery(declared, defaults),
   };
-  // Inside, names of fields are data; the declaration's types come back here, and only here.
   return built as unknown as Singleton<Noun, F, A>;
+}
+
+/** Which event tells of which fields: those set apart, then one for all others. */
+function toldApart({ noun, fields, apart = {} }: AnySingleton): { type: string; audit: string; about: Record<string, Field> }[] {
+  const chosen = (wanted: (name: string) => boolean) => Object.fromEntries(Object.entries(fields).filter(([name]) => wanted(name)));
+  const own = Object.entries(apart).map(([type, { fields: names, audit }]) => ({ type, audit, about: chosen((name) => names.includes(name)) }));
+  const others = chosen((name) => !own.some(({ about }) => name in about));
+  return [...own, { type: `${capitalized(noun)}Updated`, audit: `${snakeCase(noun)}.updated`, about: others }];
+}
+
+/** One row a tenant. What was never set is null in it, so that a default which changes reaches whoever relies on it. */
+function settingsModel({ table, version, fields }: AnySingleton, events: EventFamily): AnyReadModel {
+  for (const [name, field] of Object.entries(fields)) {
+    if (columnOf(field).nullable && defaultOf(field) !== null) throw new DeclarationError(`${name} may be null, so null must be its default`);
+  }
+  const columns = Object.fromEntries(Object.entries(columnsOf(fields)).map(([name, column]) => [name, { ...column, nullable: true }]));
+  const unset = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
+  const changed = (event: Recorded) => ({
+    key: { id: event.tenantId },
+    fold: (row: AnyValues | undefined) => ({ ...(row ?? unset), ...toColumns(event.data as AnyValues), updated_by: event.metadata.actor.id, updated_at: at(event) }),
+  });
+  return {
+    name: table,
+    version,
+    lane: 'main',
+    columns: { id, ...columns, updated_by: nullable(id), updated_at: timestamp },
+    key: ['id'],
+    families: [events],
+    on: Object.fromEntries(Object.keys(events.definitions).map((type) => [type, changed])),
+  };
+}
+
+function settingsQuery({ table, fields }: AnySingleton, defaults: AnyValues): Query<unknown, AnyValues> {
+  return async (reads) => {
+    const row = await reads.one<AnyValues>(`select * from ${table} where tenant_id = $1`);
+    const set = Object.entries(row ? fromColumns(keptNames(fields), row) : {}).filter(([, value]) => value !== null);
+    return { ...defaults, ...Object.fromEntries(set), updatedAt: row?.['updated_at'] ?? null, updatedBy: row?.['updated_by'] ?? null };
+  };
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -176,6 +176,6 @@ describe('EventStoreDB adapter', () => {
       await store.readFeed(0n, 3);
       await store.head();
     }
-    await expect.poll(() => node.openReads.size).toBe(0);
+    await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);
   });
 });

@@ -49,3 +49,14 @@ begin
     execute format('grant select, insert, update, delete on %I to castellan_service', table_name);
   end loop;
 end $$;
+
+-- Across all tenants, which no role of the service may do by hand: rows whose time is over.
+create function sweep_expired_tokens() returns void
+language sql security definer set search_path = public
+as $$
+  delete from refresh_tokens where expires_at < now();
+  delete from one_time_tokens where expires_at < now() - interval '1 hour';
+  delete from idempotent_answers where created_at < now() - interval '24 hours';
+$$;
+revoke all on function sweep_expired_tokens() from public;
+grant execute on function sweep_expired_tokens() to castellan_service;

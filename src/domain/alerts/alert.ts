@@ -9,7 +9,7 @@ export interface AlertState {
   readonly severity: Severity;
   readonly assigneeId: string | null;
   readonly fingerprint: string;
-  /** The latest causes, so that one observation counts once however often it is reported. */
+  /** The latest causes, so that one report counts once however often it is asked for. */
   readonly causes: readonly string[];
 }
 

@@ -31,7 +31,12 @@ export const alertEvents = defineEvents('alert', {
     personal: { subject: 'userId', fields: ['url'] },
     audit: 'alert.raised',
   },
-  AlertRepeated: { version: 1, schema: z.object({ alertId, cause: uuid(), occurredAt: z.iso.datetime() }), audit: 'alert.repeated' },
+  /** Seen again, `occurrences` times in one report: `cause` is the report, `occurredAt` the latest of them. */
+  AlertRepeated: {
+    version: 1,
+    schema: z.object({ alertId, cause: uuid(), occurrences: z.int().min(1), occurredAt: z.iso.datetime() }),
+    audit: 'alert.repeated',
+  },
   AlertAcknowledged: { version: 1, schema: z.object({ alertId, notes: z.string().nullable() }), audit: 'alert.acknowledged' },
   AlertResolved: {
     version: 1,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { defineAggregate } from '../../kernel/aggregate.ts';
+import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import { defineEvents } from '../../kernel/event.ts';
-import { alertTypeSchema, severitySchema, type AlertType, type Severity } from '../alerts/vocabulary.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import { alertTypeSchema, defaultSeverities, severitySchema, type AlertType, type Severity } from '../alerts/vocabulary.ts';
 
 /** Which severity a tenant's new alerts get; types that were never set have the defaults. */
 export const alertSeverityEvents = defineEvents('alertSeverity', {
@@ -21,3 +22,9 @@ export const alertSeverity = defineAggregate<AlertSeverityState, typeof alertSev
   { severities: {} },
   (state, { data }) => ({ severities: { ...state.severities, ...data.severities } }),
 );
+
+/** A tenant has one such stream. */
+export const alertSeverityStream = (tenantId: TenantId): string => streamName('alertSeverity', tenantId, tenantId);
+
+/** The severity of every type of alert, for a tenant that has set these. */
+export const allSeverities = (set: AlertSeverityState['severities']): Readonly<Record<AlertType, Severity>> => ({ ...defaultSeverities, ...set });

@@ -29,6 +29,8 @@ export interface TenantState {
   readonly slug: string;
   readonly externalBaseUrl: string;
   readonly license: License | undefined;
+  /** The most users that any license of this tenant allowed. */
+  readonly seatsEverGranted: number;
   readonly admins: ReadonlyMap<string, AdminState>;
   /** The authority that signs now; undefined when an admin removed it. */
   readonly authority: AuthorityState | undefined;
@@ -42,6 +44,7 @@ const initial: TenantState = {
   slug: '',
   externalBaseUrl: '',
   license: undefined,
+  seatsEverGranted: 0,
   admins: new Map(),
   authority: undefined,
   trustedAuthorities: [],
@@ -56,7 +59,7 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
     case 'TenantSetUp':
       return { ...state, ...event.data, exists: true };
     case 'LicenseInstalled':
-      return { ...state, license: event.data };
+      return { ...state, license: event.data, seatsEverGranted: Math.max(state.seatsEverGranted, event.data.maxUsers) };
     case 'AdminUserCreated': {
       const { adminId, accountDigest, roleType, passwordRef, mustChangePassword } = event.data;
       const admin: AdminState = { adminId, accountDigest, role: roleType, status: 'active', passwordRef, mustChangePassword, sessionEpoch: 0 };

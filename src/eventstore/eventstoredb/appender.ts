@@ -2,7 +2,7 @@ import type { JSONEventData } from '@eventstore/db-client';
 import type { Append, ClaimKey, StoredEvent, Verdict } from '../port.ts';
 import type { ClaimRegister, Reservation } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, type Patience } from './deadline.ts';
 import { encodeEvents } from './event-encoding.ts';
 import type { StreamHistory } from './stream-history.ts';
 import type { StreamReader } from './stream-reader.ts';
@@ -28,15 +28,15 @@ export class Appender {
   readonly #reader: StreamReader;
   readonly #history: StreamHistory;
   readonly #claims: ClaimRegister;
-  readonly #timeoutMs: number;
+  readonly #patience: Patience;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(writer: StreamWriter, reader: StreamReader, history: StreamHistory, claims: ClaimRegister, timeoutMs: number) {
+  constructor(writer: StreamWriter, reader: StreamReader, history: StreamHistory, claims: ClaimRegister, patience: Patience) {
     this.#writer = writer;
     this.#reader = reader;
     this.#history = history;
     this.#claims = claims;
-    this.#timeoutMs = timeoutMs;
+    this.#patience = patience;
   }
 
   append(append: Append): Promise<Verdict> {
@@ -50,7 +50,7 @@ export class Appender {
 
   async #append(append: Append): Promise<Verdict> {
     const prepared = prepare(append);
-    const deadline = new Deadline(this.#timeoutMs);
+    const deadline = new Deadline(this.#patience);
     for (let expected = append.expectedRevision; ; ) {
       const reservations = await this.#reserveAll(prepared, expected, deadline);
       if ('kind' in reservations) {
@@ -84,7 +84,7 @@ export class Appender {
       }
       return reservations;
     } catch (error) {
-      void this.#track(this.#giveBack(reservations, new Deadline(this.#timeoutMs)));
+      void this.#track(this.#giveBack(reservations, new Deadline(this.#patience)));
       throw error;
     }
   }

@@ -6,9 +6,7 @@ import { CLAIM_STREAMS, claimWord } from './claim-stream.ts';
 import { Deadline } from './deadline.ts';
 import { positionOfEvent, releasedBy } from './event-encoding.ts';
 import type { FeedReader } from './feed-reader.ts';
-import { setStreamMetadata } from './stream-metadata.ts';
-import type { StreamReader } from './stream-reader.ts';
-import type { StreamWriter } from './stream-writer.ts';
+import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 
 /** How far the log has been swept. It shares the prefix of the claims, and with it the silence about them. */
 const PROGRESS = `${CLAIM_STREAMS}sweep`;
@@ -25,11 +23,11 @@ interface Progress {
  * and two sweeps at a time do no harm.
  */
 export class ClaimSweeper {
-  readonly #store: { reader: StreamReader; writer: StreamWriter; timeoutMs: number };
+  readonly #store: StoreAccess;
   readonly #feed: FeedReader;
   readonly #claims: ClaimRegister;
 
-  constructor(store: { reader: StreamReader; writer: StreamWriter; timeoutMs: number }, feed: FeedReader, claims: ClaimRegister) {
+  constructor(store: StoreAccess, feed: FeedReader, claims: ClaimRegister) {
     this.#store = store;
     this.#feed = feed;
     this.#claims = claims;
@@ -42,7 +40,7 @@ export class ClaimSweeper {
     let settled = 0;
     let swept = position;
     for (const [claim, before] of open) {
-      if (await this.#claims.settle(claim, new Deadline(this.#store.timeoutMs))) settled += 1;
+      if (await this.#claims.settle(claim, new Deadline(this.#store.patience))) settled += 1;
       // Too young to be judged: the next sweep begins just before it.
       else if (before < swept) swept = before;
     }
@@ -77,7 +75,7 @@ export class ClaimSweeper {
 
   /** Another sweep that was faster has saved as much. */
   async #save({ position, revision }: Progress): Promise<void> {
-    const { writer, timeoutMs } = this.#store;
+    const { writer, patience } = this.#store;
     if (revision < 0n) await setStreamMetadata(this.#store, PROGRESS, '$maxCount', 1);
     const event = {
       id: randomUUID(),
@@ -86,6 +84,6 @@ export class ClaimSweeper {
       data: { position: String(position) },
       metadata: undefined,
     };
-    await writer.write(PROGRESS, revision, [event], new Deadline(timeoutMs));
+    await writer.write(PROGRESS, revision, [event], new Deadline(patience));
   }
 }

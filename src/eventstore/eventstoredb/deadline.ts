@@ -9,18 +9,23 @@ const LONGEST_PAUSE_MS = 500;
 export const backOff = (tries: number, longest = LONGEST_PAUSE_MS): number =>
   Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** tries, longest);
 
-/** The time that an operation with all its calls and retries may take, by a clock that nobody sets. */
+/** Milliseconds: what an operation may take with all its calls and retries, and what each call may. */
+export interface Patience {
+  readonly totalMs: number;
+  readonly callMs: number;
+}
+
+/** When an operation has to be over, by a clock that nobody sets. */
 export class Deadline {
   readonly #at: number;
-  /** Half of it all, so that an answer that was lost on its way is asked for once more. */
-  readonly #mostPerCallMs: number;
+  readonly #callMs: number;
   /** A call that starts with less than this would only be mistaken for a peer that says nothing. */
-  readonly #leastPerCallMs: number;
+  readonly #leastMs: number;
 
-  constructor(timeoutMs: number) {
-    this.#at = performance.now() + timeoutMs;
-    this.#mostPerCallMs = timeoutMs / 2;
-    this.#leastPerCallMs = timeoutMs / 10;
+  constructor({ totalMs, callMs }: Patience) {
+    this.#at = performance.now() + totalMs;
+    this.#callMs = callMs;
+    this.#leastMs = Math.min(callMs, totalMs / 10);
   }
 
   get remainingMs(): number {
@@ -29,14 +34,14 @@ export class Deadline {
 
   /** How long a call that starts now may take; throws when it is too late for one. */
   callMs(): number {
-    if (this.remainingMs < this.#leastPerCallMs) throw new TimedOut(this.remainingMs);
-    return Math.min(this.remainingMs, this.#mostPerCallMs);
+    if (this.remainingMs < this.#leastMs) throw new TimedOut(this.remainingMs);
+    return Math.min(this.remainingMs, this.#callMs);
   }
 
   /** Waits a little longer with every try; throws when there is no time for another. */
   async pause(tries: number, cause: unknown): Promise<void> {
     const pauseMs = backOff(tries);
-    if (this.remainingMs - pauseMs < this.#leastPerCallMs) {
+    if (this.remainingMs - pauseMs < this.#leastMs) {
       throw new EventStoreUnavailable('the event store did not answer in time', { cause });
     }
     await sleep(pauseMs);

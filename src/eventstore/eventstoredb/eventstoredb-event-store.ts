@@ -6,17 +6,19 @@ import { claimStream } from './claim-stream.ts';
 import { ClaimSweeper } from './claim-sweeper.ts';
 import { Connection } from './connection.ts';
 import { connectionString } from './connection-string.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, type Patience } from './deadline.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
 import { StreamHistory } from './stream-history.ts';
-import { setStreamMetadata } from './stream-metadata.ts';
+import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
 
 export interface EventStoreDbOptions {
-  /** What an operation may take with all its retries, milliseconds. A single call gets half of it. */
+  /** What an operation may take with all its retries, milliseconds. */
   readonly timeoutMs?: number;
+  /** What a single call may take, milliseconds; half of the above, so that an answer that was lost is asked for once more. */
+  readonly callTimeoutMs?: number;
   /** How long a reservation whose events have not arrived is left alone, milliseconds. */
   readonly claimGraceMs?: number;
   /** How long the subscription may say nothing before it is checked, milliseconds. */
@@ -41,21 +43,22 @@ export class EventStoreDbEventStore implements EventStore {
   readonly #claims: ClaimRegister;
   readonly #appender: Appender;
   readonly #sweeper: ClaimSweeper;
-  readonly #timeoutMs: number;
+  readonly #patience: Patience;
 
   /** @param url `esdb://…` or `kurrentdb://…`; nothing is dialled before the first call. */
-  constructor(url: string, { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined }: EventStoreDbOptions = {}) {
-    this.#timeoutMs = timeoutMs;
+  constructor(url: string, options: EventStoreDbOptions = {}) {
+    const { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined } = options;
+    this.#patience = { totalMs: timeoutMs, callMs: options.callTimeoutMs ?? timeoutMs / 2 };
     // Apart, so that a flood of reads or a subscription that is dropped never breaks off an append.
     this.#appending = new Connection(connectionString(url));
     this.#reading = new Connection(connectionString(url));
-    this.#reader = new StreamReader(this.#reading, timeoutMs);
+    this.#reader = new StreamReader(this.#reading, this.#patience);
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
     this.#feed = new FeedReader(this.#reader);
     this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
-    this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, timeoutMs);
+    this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, this.#patience);
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
   }
 
@@ -86,7 +89,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   claimHolder(claim: ClaimKey): Promise<string | undefined> {
-    return this.#claims.holder(claimStream(claim), new Deadline(this.#timeoutMs));
+    return this.#claims.holder(claimStream(claim), new Deadline(this.#patience));
   }
 
   /** Brings to an end what crashes have left of claims; to be called now and then. Answers how many it has settled. */
@@ -96,6 +99,11 @@ export class EventStoreDbEventStore implements EventStore {
 
   setRetention(stream: string, maxAgeDays: number): Promise<void> {
     return setStreamMetadata(this.#tools, stream, '$maxAge', maxAgeDays * SECONDS_PER_DAY);
+  }
+
+  /** The server's own scavenge does that. */
+  trimExpired(): Promise<number> {
+    return Promise.resolve(0);
   }
 
   async ping(): Promise<void> {
@@ -108,7 +116,7 @@ export class EventStoreDbEventStore implements EventStore {
     await Promise.all([this.#appending.close(), this.#reading.close()]);
   }
 
-  get #tools() {
-    return { reader: this.#reader, writer: this.#writer, timeoutMs: this.#timeoutMs };
+  get #tools(): StoreAccess {
+    return { reader: this.#reader, writer: this.#writer, patience: this.#patience };
   }
 }

@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { END } from '@eventstore/db-client';
-import { Deadline } from './deadline.ts';
+import { Deadline, type Patience } from './deadline.ts';
 import type { StreamReader } from './stream-reader.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
+export interface StoreAccess {
+  readonly reader: StreamReader;
+  readonly writer: StreamWriter;
+  readonly patience: Patience;
+}
+
 /** Changes one key of a stream's metadata and leaves the others, of which access rights may be one, as they are. */
 export async function setStreamMetadata(
-  { reader, writer, timeoutMs }: { reader: StreamReader; writer: StreamWriter; timeoutMs: number },
+  { reader, writer, patience }: StoreAccess,
   stream: string,
   key: '$maxAge' | '$maxCount',
   value: number,
 ): Promise<void> {
-  const deadline = new Deadline(timeoutMs);
+  const deadline = new Deadline(patience);
   for (;;) {
     const [last] = await reader.backwards(`$$${stream}`, END, 1, deadline);
     const metadata = (last?.data ?? {}) as Record<string, unknown>;

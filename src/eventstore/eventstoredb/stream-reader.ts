@@ -9,7 +9,7 @@ import {
 import type { Position } from '../../kernel/event.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, type Patience } from './deadline.ts';
 import { isMissingStream, TimedOut } from './failures.ts';
 import { logPosition } from './positions.ts';
 
@@ -26,11 +26,11 @@ const FROM_LEADER = { requiresLeader: true } as const;
 /** Pages of events as the server has them. Each page is asked for again until it comes or the time is up. */
 export class StreamReader {
   readonly #connection: Connection;
-  readonly #timeoutMs: number;
+  readonly #patience: Patience;
 
-  constructor(connection: Connection, timeoutMs: number) {
+  constructor(connection: Connection, patience: Patience) {
     this.#connection = connection;
-    this.#timeoutMs = timeoutMs;
+    this.#patience = patience;
   }
 
   /** From a revision (inclusive) on; nothing for a stream that does not exist. */
@@ -63,7 +63,7 @@ export class StreamReader {
   }
 
   #read(
-    deadline: Deadline = new Deadline(this.#timeoutMs),
+    deadline: Deadline = new Deadline(this.#patience),
     start: (client: Client) => StreamingRead<Resolved>,
   ): Promise<RawEvent[]> {
     return deadline.persist(async () => {

@@ -38,11 +38,16 @@ export class StreamWriter {
   }
 
   async write(stream: string, expected: bigint, events: JSONEventData[], deadline: Deadline): Promise<Written | Missed> {
+    let tries = 0;
     const outcome = await deadline.persist(() =>
-      this.#slots.run(deadline.remainingMs, () => this.#send(stream, expected, events, deadline.callMs())),
+      this.#slots.run(deadline.remainingMs, () => {
+        tries += 1;
+        return this.#send(stream, expected, events, deadline.callMs());
+      }),
     );
-    if (outcome.kind === 'written') return outcome;
-    return (await this.#alreadyWritten(stream, expected, events, outcome.actual, deadline)) ?? outcome;
+    // Only a try whose outcome we did not learn can have put them there.
+    const unsure = outcome.kind === 'wrongRevision' && tries > 1;
+    return (unsure && (await this.#alreadyWritten(stream, expected, events, deadline))) || outcome;
   }
 
   #send(stream: string, expected: bigint, events: JSONEventData[], callMs: number): Promise<Written | Missed> {
@@ -64,10 +69,8 @@ export class StreamWriter {
     stream: string,
     expected: bigint,
     events: readonly JSONEventData[],
-    actual: bigint,
     deadline: Deadline,
   ): Promise<Written | undefined> {
-    if (actual < expected + BigInt(events.length)) return undefined;
     const there = await this.#reader.forwards(stream, expected + 1n, events.length, deadline);
     const last = there.at(-1);
     const same = there.length === events.length && there.every(({ id }, at) => id === events[at]!.id.toLowerCase());

@@ -11,6 +11,7 @@ import {
   type StoredEvent,
   type Verdict,
 } from '../port.ts';
+import { ClaimLookup } from './claim-lookup.ts';
 import { GroupCommit } from './group-commit.ts';
 import { FeedListener } from './feed-listener.ts';
 import { storedEvent, type EventRow } from './rows.ts';
@@ -37,9 +38,11 @@ export class PostgresEventStore implements EventStore {
   readonly #pool: pg.Pool;
   readonly #group: GroupCommit;
   readonly #listener: FeedListener;
+  readonly #claims: ClaimLookup;
 
   constructor(pool: pg.Pool, listenWith: pg.ClientConfig) {
     this.#pool = pool;
+    this.#claims = new ClaimLookup(pool);
     this.#listener = new FeedListener(listenWith);
     this.#group = new GroupCommit(pool, (events) => this.#listener.wakeWith(events));
   }
@@ -85,12 +88,12 @@ export class PostgresEventStore implements EventStore {
     return this.#listener.subscribe(wake);
   }
 
-  async claimHolder({ tenantId, kind, digest }: ClaimKey): Promise<string | undefined> {
-    const { rows } = await this.#pool.query<{ stream: string }>(
-      `select stream from claims where tenant_id = $1 and kind = $2 and digest = decode($3, 'hex')`,
-      [tenantId, kind, digest],
-    );
-    return rows[0]?.stream;
+  async claimHolder(claim: ClaimKey): Promise<string | undefined> {
+    try {
+      return await this.#claims.holder(claim);
+    } catch (cause) {
+      throw new EventStoreUnavailable('the event store could not be read', { cause });
+    }
   }
 
   async setRetention(stream: string, maxAgeDays: number): Promise<void> {
@@ -99,6 +102,11 @@ export class PostgresEventStore implements EventStore {
        on conflict (stream) do update set max_age_days = excluded.max_age_days`,
       [stream, maxAgeDays],
     );
+  }
+
+  async trimExpired(most: number): Promise<number> {
+    const { rows } = await this.#pool.query<{ trimmed: number }>('select trim_expired_events($1) as trimmed', [most]);
+    return rows[0]!.trimmed;
   }
 
   async ping(): Promise<void> {

@@ -3,6 +3,7 @@ import { alertRoutes } from './alerts.ts';
 import { authRoutes } from './auth.ts';
 import { certificateRoutes } from './certificates.ts';
 import { deviceRoutes } from './devices.ts';
+import { employeeRoutes } from './employees.ts';
 import { enrollRoutes } from './enroll.ts';
 import { enrollmentRoutes } from './enrollment.ts';
 import { licenseRoutes } from './license.ts';
@@ -15,6 +16,7 @@ export const routeGroups: readonly RouteGroup[] = [
   setupRoutes,
   authRoutes,
   meRoutes,
+  employeeRoutes,
   alertRoutes,
   deviceRoutes,
   enrollmentRoutes,

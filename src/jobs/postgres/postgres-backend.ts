@@ -1,6 +1,5 @@
 import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
-import type { Logger } from 'pino';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from './schema.ts';
@@ -31,18 +30,18 @@ const EVENTS_KEPT = 100;
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
 
-  constructor(config: pg.ClientConfig, lanes: number, log: Logger) {
+  constructor(config: pg.ClientConfig, lanes: number) {
     this.#pool = new pg.Pool({
       ...config,
-      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC', '-c synchronous_commit=on'].filter(Boolean).join(' '),
+      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
       // A worker keeps one connection to listen.
       max: lanes + 4,
       keepAlive: true,
       application_name: 'castellan/jobs',
       connectionTimeoutMillis: 10_000,
     });
-    this.#pool.on('error', (error) => log.warn({ message: error.message }, 'an idle database connection was lost'));
-    this.#pool.setMaxListeners(0); // every queue and worker listens for errors of the pool that they share
+    // Every queue and worker listens for errors of the pool that they share, and reports them.
+    this.#pool.setMaxListeners(0);
   }
 
   queue(lane: string): LaneQueue {

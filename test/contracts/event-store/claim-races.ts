@@ -5,7 +5,7 @@ import type { Subject } from '../event-store.contract.ts';
 import { mustAppend, newAppend, newClaim, newEvents, newTenant } from './sample.ts';
 
 const RACERS = 12;
-const ROUNDS = 4;
+const ROUNDS = 3;
 
 export function describeClaimRaces(subject: Subject): void {
   /** The same store, and where it can be had a second one, so that racers do not share a process's memory. */

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Position } from '../../../src/kernel/event.ts';
 import type { TenantId } from '../../../src/kernel/ids.ts';
-import type { EventStore, FeedHint, StoredEvent } from '../../../src/eventstore/port.ts';
+import type { EventStore, FeedFilter, FeedHint, StoredEvent } from '../../../src/eventstore/port.ts';
 import type { Subject } from '../event-store.contract.ts';
-import { idsOf, mustAppend, newAppend, newClaim, newEvents, newStream, newTenant } from './sample.ts';
+import { idsOf, mustAppend, newAppend, newClaim, newEvent, newEvents, newStream, newTenant } from './sample.ts';
 
 const WRITERS = 12;
 
@@ -52,6 +52,23 @@ export function describeFeed(subject: Subject): void {
       await mustAppend(store, newAppend(tenantId, { events: newEvents(2) }));
       const atOnce = idsOf(await readOn(store, before, tenantId));
       for (const limit of [1, 2, 3, 7]) expect(idsOf(await readOn(store, before, tenantId, limit))).toEqual(atOnce);
+    });
+
+    it('can be narrowed to some types of one tenant, at the positions of the whole', async () => {
+      const { store } = subject;
+      const tenantId = newTenant();
+      const typed = (...types: string[]) => types.map((type) => newEvent({ type }));
+      const before = await store.head();
+      await mustAppend(store, newAppend(tenantId, { events: typed('A', 'B', 'C', 'A') }));
+      await mustAppend(store, newAppend(newTenant(), { events: typed('A', 'B') }));
+      await mustAppend(store, newAppend(tenantId, { events: typed('C', 'B') }));
+      const whole = await readOn(store, before, tenantId);
+      const filter = { tenantId, types: ['A', 'B'] };
+      for (const limit of [1, 3, 100]) {
+        const part = await readEverything(store, before, limit, filter);
+        expect(part).toEqual(whole.filter(({ type }) => type !== 'C'));
+      }
+      expect(await readEverything(store, before, 10, { tenantId, types: [] })).toEqual([]);
     });
 
     it('ends at the head, and begins at the head for whoever wants only what is new', async () => {
@@ -104,7 +121,7 @@ export function describeFeed(subject: Subject): void {
           ended = !wasWriting && page.position === after;
           if (store.gapless) expectContiguous(after, page.events);
           seen.push(...page.events.filter((event) => event.tenantId === tenantId));
-          if (page.position === after) await sleep(1);
+          if (page.position === after) await sleep(10);
           after = page.position;
         }
         return seen;
@@ -181,10 +198,10 @@ class WaitingTail {
   }
 }
 
-async function readEverything(store: EventStore, from: Position, limit = 1000): Promise<StoredEvent[]> {
+async function readEverything(store: EventStore, from: Position, limit = 1000, filter?: FeedFilter): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for (let after = from; ; ) {
-    const page = await store.readFeed(after, limit);
+    const page = await store.readFeed(after, limit, filter);
     expect(page.events.length).toBeLessThanOrEqual(limit);
     events.push(...page.events);
     if (page.position === after) return events;

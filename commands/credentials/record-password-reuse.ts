@@ -1,0 +1,17 @@
+import { credentialReuse, credentialReuseStream } from '../../src/domain/credentials/credential-reuse.ts';
+import type { CredentialReuseEvent } from '../../src/domain/credentials/events.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+type RecordPasswordReuse = CredentialReuseEvent['data'];
+
+/** A password was entered on one more site. A site that is known already is no news, however often it is told. */
+export const recordPasswordReuse = defineCommand({
+  name: 'RecordPasswordReuse',
+  aggregate: credentialReuse,
+  stream: ({ reuseId }: RecordPasswordReuse, { tenantId }) => credentialReuseStream(tenantId, reuseId),
+  decide({ domains }, input) {
+    if (domains.includes(input.domain)) return accept([]);
+    const all = [...new Set([...domains, ...input.domains, input.domain])];
+    return accept([{ type: 'PasswordReuseDetected', data: { ...input, domains: all } }]);
+  },
+});

@@ -1,0 +1,29 @@
+import { employeeEmailClaim, seatClaim } from '../../src/domain/employees/employee.ts';
+import { freeSeat } from '../../src/domain/employees/seats.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import type { Claim } from '../../src/kernel/command.ts';
+import { conflict, forbidden, type Failure } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+/** What a new employee needs besides their data: the e-mail to be free, and a seat of the license. */
+export interface Admission {
+  readonly emailDigest: string;
+  readonly seat: number;
+}
+
+export type AdmissionPorts = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'accountDigest'>;
+
+/** A duplicate is told so also where the license is used up: it would not have needed a seat. */
+export async function admit(tenantId: TenantId, email: string, ports: AdmissionPorts): Promise<Admission | Failure> {
+  const emailDigest = ports.accountDigest(email);
+  if (await ports.claimHolder(tenantId, employeeEmailClaim(emailDigest))) return conflict();
+  const { license, seatsEverGranted } = await ports.aggregates.load(tenant, tenantStream(tenantId));
+  const limit = { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted };
+  const isHeld = async (seat: number) => (await ports.claimHolder(tenantId, seatClaim(seat))) !== undefined;
+  const seat = await freeSeat(limit, isHeld);
+  return seat === undefined ? forbidden('license user limit reached') : { emailDigest, seat };
+}
+
+/** Another took the seat first: any other would do. Another took the e-mail first: that is a duplicate. */
+export const whenAdmissionLost = ({ kind }: Claim): Failure | 'prepareAgain' => (kind === 'employee-seat' ? 'prepareAgain' : conflict());

@@ -1,0 +1,19 @@
+import { claimsOf, employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface DeleteEmployee {
+  readonly userId: string;
+}
+
+/** Takes the person out of every list and frees e-mail and seat; their devices are revoked after it (choice OP-069). */
+export const deleteEmployee = defineCommand({
+  name: 'DeleteEmployee',
+  aggregate: employee,
+  stream: ({ userId }: DeleteEmployee, { tenantId }) => employeeStream(tenantId, userId),
+  decide(state, { userId }) {
+    if (state.status !== 'present') return notFound();
+    return accept([{ type: 'EmployeeDeleted', data: { userId } }], { release: claimsOf(state) });
+  },
+  freshens: ['employees'],
+});

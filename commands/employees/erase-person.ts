@@ -1,0 +1,26 @@
+import { claimsOf, employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface ErasePerson {
+  readonly userId: string;
+}
+
+/**
+ * Decides that a person is to be forgotten, whether their record is still there or was deleted before. The decision comes
+ * first and the key is destroyed after it (`destroy-person-key.ts`, at once by the caller and again by a reaction): the
+ * other way round, a crash in between would leave an e-mail claimed by somebody of whom nothing is known any more.
+ */
+export const erasePerson = defineCommand({
+  name: 'ErasePerson',
+  aggregate: employee,
+  stream: ({ userId }: ErasePerson, { tenantId }) => employeeStream(tenantId, userId),
+  decide(state, { userId }) {
+    if (state.status === 'none') return notFound();
+    if (state.status === 'erased') return accept([]);
+    const erased = { type: 'EmployeeErased', data: { userId } } as const;
+    if (state.status === 'deleted') return accept([erased]);
+    return accept([{ type: 'EmployeeDeleted', data: { userId } }, erased], { release: claimsOf(state) });
+  },
+  freshens: ['employees'],
+});

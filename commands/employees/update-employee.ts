@@ -1,0 +1,36 @@
+import { employee, employeeEmailClaim, employeeStream } from '../../src/domain/employees/employee.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+/** What is left out keeps its value. */
+export interface UpdateEmployee {
+  readonly userId: string;
+  readonly email?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly department?: string | null | undefined;
+  readonly jobTitle?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+export const updateEmployee = defineCommand({
+  name: 'UpdateEmployee',
+  aggregate: employee,
+  stream: ({ userId }: UpdateEmployee, { tenantId }) => employeeStream(tenantId, userId),
+  prepare: async ({ email }: UpdateEmployee, { accountDigest }: Pick<CommandPorts, 'accountDigest'>) => ({
+    emailDigest: email === undefined ? undefined : accountDigest(email),
+  }),
+  decide(state, { userId, ...changes }, _context, { emailDigest }: { emailDigest: string | undefined }) {
+    if (state.status !== 'present') return notFound();
+    const named = Object.fromEntries(Object.entries({ ...changes, emailDigest }).filter(([, value]) => value !== undefined));
+    if (Object.keys(named).length === 0) return accept([]);
+    // The same address in other letters is the same claim.
+    const moves = emailDigest !== undefined && emailDigest !== state.emailDigest;
+    return accept(
+      [{ type: 'EmployeeUpdated', data: { userId, ...named } }],
+      moves ? { take: [employeeEmailClaim(emailDigest)], release: [employeeEmailClaim(state.emailDigest)] } : {},
+    );
+  },
+  freshens: ['employees'],
+});

@@ -1,0 +1,23 @@
+import type { AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
+import { alertSeverity, alertSeverityStream, allSeverities } from '../../src/domain/settings/alert-severity.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+interface SetAlertSeverities {
+  /** Types that are left out keep their severity. */
+  readonly severities: Partial<Record<AlertType, Severity>>;
+}
+
+/** From now on, for new alerts (choice OP-087). Answers the severities of all types. */
+export const setAlertSeverities = defineCommand({
+  name: 'SetAlertSeverities',
+  aggregate: alertSeverity,
+  stream: (_input: SetAlertSeverities, { tenantId }) => alertSeverityStream(tenantId),
+  decide(state, input) {
+    const before = allSeverities(state.severities);
+    const changed = Object.entries(input.severities).filter(([type, severity]) => before[type as AlertType] !== severity);
+    const severities: SetAlertSeverities['severities'] = Object.fromEntries(changed);
+    const result = { severities: { ...before, ...severities } };
+    return acceptWith(result, changed.length > 0 ? [{ type: 'AlertSeveritiesSet', data: { severities } }] : []);
+  },
+  freshens: ['alert_severities'],
+});

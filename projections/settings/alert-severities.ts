@@ -1,0 +1,21 @@
+import { alertSeverityEvents, type AlertSeverityState } from '../../src/domain/settings/alert-severity.ts';
+import { at, defineReadModel, id, json, timestamp, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { id, severities: json<AlertSeverityState['severities']>(), updated_at: timestamp };
+export type AlertSeveritiesRow = Row<{ columns: typeof columns }>;
+
+/** What a tenant has set, one row a tenant: types that were never set are not in it. */
+export const alertSeverities = defineReadModel({
+  name: 'alert_severities',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['id'],
+  families: [alertSeverityEvents],
+  on: {
+    AlertSeveritiesSet: (event) => ({
+      key: { id: event.tenantId },
+      fold: (row) => ({ id: event.tenantId, severities: { ...row?.severities, ...event.data.severities }, updated_at: at(event) }),
+    }),
+  },
+});

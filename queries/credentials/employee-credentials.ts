@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { notFound } from '../../src/kernel/failure.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+
+/** Choice OP-064. */
+export const credentialView = z
+  .object({
+    id: z.uuid(),
+    domain: z.string(),
+    url: z.string().nullable(),
+    username: z.string().nullable(),
+    firstSeenAt: z.iso.datetime(),
+    lastSeenAt: z.iso.datetime(),
+    entryCount: z.int(),
+    /** The password that was entered last is in use on another site too. */
+    isReused: z.boolean(),
+    /** The password that was entered last is known from a breach. */
+    isBreached: z.boolean(),
+  })
+  .meta({ title: 'Credential' });
+export type CredentialView = z.output<typeof credentialView>;
+
+interface AccountRow {
+  credential_id: string;
+  domain: string;
+  url: string | null;
+  username: string;
+  first_seen_at: string;
+  last_seen_at: string;
+  entry_count: number;
+  is_reused: boolean;
+  is_breached: boolean;
+  total: number;
+}
+
+/** `"C"` is how the counters in `credential_stats` order digests, too. */
+const ACCOUNTS = `
+  with uses as (select * from credential_uses where tenant_id = $1 and user_id = $2),
+  accounts as (
+    select credential_id, domain, username, min(site) as site,
+           min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at, sum(entry_count)::bigint as entry_count,
+           (array_agg(url order by last_seen_at desc, password_hash collate "C" desc))[1] as url,
+           (array_agg(password_hash order by last_seen_at desc, password_hash collate "C" desc))[1] as password_hash
+      from uses group by credential_id, domain, username),
+  reused as (select password_hash from accounts group by password_hash having count(distinct site) > 1)
+  select a.*, a.password_hash in (select password_hash from reused) as is_reused,
+         a.password_hash in (select password_hash from uses where is_breached) as is_breached,
+         count(*) over ()::int as total
+    from accounts a
+   order by a.last_seen_at desc, a.credential_id limit $3 offset $4`;
+const TOTAL = `select count(distinct credential_id)::int as total from credential_uses where tenant_id = $1 and user_id = $2`;
+
+export const employeeExists = 'select 1 as known from employees where tenant_id = $1 and user_id = $2';
+
+/** The accounts for which an employee entered a password, latest first. */
+export const employeeCredentials: Query<{ userId: string } & Page, { credentials: CredentialView[] } & Paginated> = async (reads, { userId, ...page }) => {
+  if (!(await reads.one(employeeExists, [userId]))) return notFound();
+  const rows = await reads.rows<AccountRow>(ACCOUNTS, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
+  const total = rows[0]?.total ?? (await reads.one<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
+  return { credentials: rows.map(viewOf), ...paginated(total, page) };
+};
+
+const viewOf = (row: AccountRow): CredentialView => ({
+  id: row.credential_id,
+  domain: row.domain,
+  url: row.url,
+  username: row.username || null,
+  firstSeenAt: row.first_seen_at,
+  lastSeenAt: row.last_seen_at,
+  entryCount: row.entry_count,
+  isReused: row.is_reused,
+  isBreached: row.is_breached,
+});

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { notFound } from '../../src/kernel/failure.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { employeeExists } from './employee-credentials.ts';
+
+/** One password on more than one site (choice OP-066). */
+export const reuseRecordView = z
+  .object({
+    id: z.uuid(),
+    domains: z.array(z.string()),
+    domainCount: z.int(),
+    usernames: z.array(z.string()),
+    firstDetectedAt: z.iso.datetime(),
+    lastDetectedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'ReuseRecord' });
+export type ReuseRecordView = z.output<typeof reuseRecordView>;
+
+interface ReuseRow {
+  reuse_id: string;
+  domains: string[];
+  usernames: string[];
+  first_detected_at: string;
+  last_detected_at: string;
+  total: number;
+}
+
+/** A reuse began when the second site came; earlier and later uses of one site alone are none. */
+const REUSES = `
+  with sites as (
+    select reuse_id, site, min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at
+      from credential_uses where tenant_id = $1 and user_id = $2 group by reuse_id, site),
+  reuses as (
+    select reuse_id, array_agg(site order by site collate "C") as domains,
+           (array_agg(first_seen_at order by first_seen_at))[2] as first_detected_at, max(last_seen_at) as last_detected_at
+      from sites group by reuse_id having count(*) > 1)`;
+const PAGE = `${REUSES}
+  select r.*, count(*) over ()::int as total,
+         array(select distinct u.username from credential_uses u
+                where u.tenant_id = $1 and u.user_id = $2 and u.reuse_id = r.reuse_id and u.username <> '' order by 1) as usernames
+    from reuses r order by r.last_detected_at desc, r.reuse_id limit $3 offset $4`;
+const TOTAL = `${REUSES} select count(*)::int as total from reuses`;
+
+export const employeeReuseRecords: Query<{ userId: string } & Page, { reuseRecords: ReuseRecordView[] } & Paginated> = async (reads, { userId, ...page }) => {
+  if (!(await reads.one(employeeExists, [userId]))) return notFound();
+  const rows = await reads.rows<ReuseRow>(PAGE, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
+  const total = rows[0]?.total ?? (await reads.one<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
+  return { reuseRecords: rows.map(viewOf), ...paginated(total, page) };
+};
+
+const viewOf = ({ reuse_id, domains, usernames, first_detected_at, last_detected_at }: ReuseRow): ReuseRecordView => ({
+  id: reuse_id,
+  domains,
+  domainCount: domains.length,
+  usernames,
+  firstDetectedAt: first_detected_at,
+  lastDetectedAt: last_detected_at,
+});

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** Choice OP-067. */
+export const tenantCredentialStatsView = z.object({
+  totalUsers: z.int(),
+  usersWithCredentials: z.int(),
+  totalCredentials: z.int(),
+  totalSites: z.int(),
+  reusedCredentials: z.int(),
+  breachedCredentials: z.int(),
+  usersWithReuse: z.int(),
+  usersWithBreached: z.int(),
+});
+export type TenantCredentialStats = z.output<typeof tenantCredentialStatsView>;
+
+/**
+ * A sum over people. Sites are hopped over in their index, one step a site, instead of counting through every credential.
+ */
+const SQL = `
+  with recursive sites(site) as (
+    (select site from credential_uses where tenant_id = $1 order by site limit 1)
+    union all
+    select (select u.site from credential_uses u where u.tenant_id = $1 and u.site > s.site order by u.site limit 1)
+      from sites s where s.site is not null)
+  select (select count(*) from employees where tenant_id = $1)::int as "totalUsers",
+         count(*)::int as "usersWithCredentials",
+         coalesce(sum(total_credentials), 0)::int as "totalCredentials",
+         (select count(site) from sites)::int as "totalSites",
+         coalesce(sum(reused_count), 0)::int as "reusedCredentials",
+         coalesce(sum(breached_count), 0)::int as "breachedCredentials",
+         count(*) filter (where reused_count > 0)::int as "usersWithReuse",
+         count(*) filter (where breached_count > 0)::int as "usersWithBreached"
+    from credential_stats where tenant_id = $1`;
+
+export const tenantCredentialStats: Query<void, TenantCredentialStats> = async (reads) => (await reads.one<TenantCredentialStats>(SQL))!;

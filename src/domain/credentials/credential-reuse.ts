@@ -1,0 +1,16 @@
+import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import { credentialReuseEvents } from './events.ts';
+
+export interface CredentialReuseState {
+  /** Sites on which this password is known to be reused. */
+  readonly domains: readonly string[];
+}
+
+export const credentialReuse = defineAggregate<CredentialReuseState, typeof credentialReuseEvents>(
+  credentialReuseEvents,
+  { domains: [] },
+  (_state, { data }) => ({ domains: data.domains }),
+);
+
+export const credentialReuseStream = (tenantId: TenantId, reuse: string): string => streamName('credentialReuse', tenantId, reuse);

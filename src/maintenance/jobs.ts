@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type pg from 'pg';
+import type { AnyJob } from '../jobs/job.ts';
+import { defineJob } from '../jobs/job.ts';
+import type { Schedule } from '../jobs/jobs.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import { transaction } from '../database/database.ts';
+
+const TRIMMED_AT_ONCE = 5_000;
+const HOUR = 3_600_000;
+
+const nothing = z.object({});
+const backoff = { firstMs: 5_000, longestMs: 300_000 };
+
+/** What the house does for itself, once in the whole installation however many processes it has. */
+export const maintenanceJobs = (store: EventStore, service: pg.Pool): AnyJob[] => [
+  defineJob({
+    name: 'trim-telemetry',
+    data: nothing,
+    attempts: 5,
+    backoff,
+    handle: async (_data, { signal }) => {
+      while (!signal.aborted && (await store.trimExpired(TRIMMED_AT_ONCE)) === TRIMMED_AT_ONCE);
+    },
+  }),
+  defineJob({
+    name: 'sweep-expired-tokens',
+    data: nothing,
+    attempts: 5,
+    backoff,
+    handle: () => transaction(service, (client) => client.query('select sweep_expired_tokens()').then(() => undefined)),
+  }),
+];
+
+export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
+  'maintenance/trim-telemetry': { job: 'trim-telemetry', recurrence: { everyMs: HOUR } },
+  'maintenance/sweep-expired-tokens': { job: 'sweep-expired-tokens', recurrence: { everyMs: HOUR } },
+};

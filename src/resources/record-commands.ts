@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import { streamName, type Aggregate } from '../kernel/aggregate.ts';
+import { acceptWith, defineCommand, type Claim, type CommandContext } from '../kernel/command.ts';
+import type { DomainEvent } from '../kernel/event.ts';
+import { isFailure, notFound } from '../kernel/failure.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { AnyDeclared } from './declaration.ts';
+import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
+import { capitalized } from './names.ts';
+import type { RecordState } from './record-aggregate.ts';
+import { keepSecrets, secretPlace, secretsGivenUp } from './secrets.ts';
+
+/** What the caller of a command learns: the record as decided, and which secrets nothing refers to any more. */
+export interface Written<Values> {
+  readonly id: string;
+  readonly values: Values;
+  readonly secretsGivenUp: readonly string[];
+}
+
+interface Ports {
+  readonly vault: Vault;
+}
+/** A singleton's id is its tenant's. */
+interface Named {
+  readonly id?: string;
+}
+interface Update extends Named {
+  readonly changes: AnyValues;
+}
+
+export type Tell = (id: string, values: AnyValues) => readonly DomainEvent[];
+
+/** The decisions about a declared record. What a declaration cannot say without an `if` is a command file of its own. */
+export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
+  const { noun, fields, rule, table, toldToExtensions } = declared;
+  const common = { aggregate, freshens: toldToExtensions ? [table, 'policy_versions'] : [table] };
+  const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
+  const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
+  const place = (id: string) => (field: string) => secretPlace(noun, id, field);
+  const written = (id: string, before: AnyValues, values: AnyValues) => ({ id, values, secretsGivenUp: secretsGivenUp(fields, before, values) });
+
+  const create = (tell: Tell) =>
+    defineCommand({
+      ...common,
+      name: `Create${capitalized(noun)}`,
+      stream: (_draft: AnyValues, { tenantId, id }) => streamName(noun, tenantId, id),
+      prepare: async (draft: AnyValues, { vault }: Ports, { tenantId, id }): Promise<AnyValues> => ({
+        ...valuesOf(fields, defaultOf),
+        ...(await keepSecrets(fields, draft, place(id), vault, tenantId)),
+      }),
+      decide(state, draft, { id }, facts) {
+        // The same command once more: its record is there.
+        if (state.exists) return acceptWith(written(id, {}, state.values), []);
+        const values = { ...facts, ...plainValues(fields, draft) };
+        const broken = rule?.(values as never);
+        return isFailure(broken) ? broken : acceptWith(written(id, {}, values), tell(id, values), { take: claimsOf(declared, values) });
+      },
+    });
+
+  const update = (tell: Tell) =>
+    defineCommand({
+      ...common,
+      name: `Update${capitalized(noun)}`,
+      stream: (input: Update, context) => stream(input, context),
+      prepare: (input: Update, { vault }: Ports, context): Promise<AnyValues> =>
+        keepSecrets(fields, input.changes, place(idOf(input, context)), vault, context.tenantId),
+      decide(state, input, context, facts) {
+        if (!state.exists) return notFound();
+        const id = idOf(input, context);
+        const changed = changedValues(state.values, { ...facts, ...plainValues(fields, input.changes) });
+        const values = { ...state.values, ...changed };
+        const nothing = Object.keys(changed).length === 0;
+        const broken = nothing ? undefined : rule?.(values as never);
+        if (isFailure(broken)) return broken;
+        const [held, wanted] = [claimsOf(declared, state.values), claimsOf(declared, values)];
+        return acceptWith(written(id, state.values, values), nothing ? [] : tell(id, changed), { take: without(wanted, held), release: without(held, wanted) });
+      },
+    });
+
+  const remove = (tell: Tell) =>
+    defineCommand({
+      ...common,
+      name: `Delete${capitalized(noun)}`,
+      stream: (input: Named, context) => stream(input, context),
+      decide(state, input, context) {
+        if (!state.exists) return notFound();
+        const id = idOf(input, context);
+        return acceptWith(written(id, state.values, {}), tell(id, {}), { release: claimsOf(declared, state.values) });
+      },
+    });
+
+  return { create, update, remove };
+}
+
+const plainValues = (fields: Fields, said: AnyValues): AnyValues => valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
+
+/** One claim for each way in which the record is the only one. */
+const claimsOf = ({ noun, unique = [] }: AnyDeclared, values: AnyValues): Claim[] =>
+  unique.map((names) => ({ kind: `${noun}.${names.join('+')}`, value: JSON.stringify(names.map((name) => folded(values[name]))) }));
+
+const folded = (value: unknown): unknown => (typeof value === 'string' ? value.normalize('NFC').toLowerCase() : value);
+
+const without = (claims: readonly Claim[], others: readonly Claim[]): Claim[] => claims.filter((claim) => !others.some((other) => isDeepStrictEqual(other, claim)));

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { isSecret, isWritable, keptName, withoutDefault, type Field, type Fields } from './fields.ts';
+import { lastingType } from './lasting-type.ts';
+
+const shapeOf = (fields: Fields, nameOf: (name: string, field: Field) => string, schemaOf: (field: Field, name: string) => z.ZodType | undefined): z.ZodRawShape =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .map(([name, field]) => [nameOf(name, field), schemaOf(field, name)] as const)
+      .filter((entry): entry is [string, z.ZodType] => entry[1] !== undefined),
+  );
+
+/** A body that creates a record, or one that changes it: what a change leaves out keeps its value (choice OP-009), so no default stands in for it. */
+export const bodySchema = (fields: Fields, purpose: 'create' | 'change'): z.ZodObject =>
+  z.object(
+    shapeOf(fields, (name) => name, (field) => {
+      if (isSecret(field)) return field.schema.nullish();
+      if (!isWritable(field)) return undefined;
+      return purpose === 'create' ? field : withoutDefault(field).optional();
+    }),
+  );
+
+/** The fields as an event holds them: all of them, or in an event that says what changed each if it did. */
+export const eventShape = (fields: Fields, part: 'whole' | 'changed'): z.ZodRawShape =>
+  shapeOf(fields, keptName, (field) => (part === 'whole' ? lastingType(field) : withoutDefault(lastingType(field)).optional()));
+
+/** The fields as an answer shows them; `isHidden` names those that some callers see as null. */
+export const answerShape = (fields: Fields, isHidden: (name: string) => boolean = () => false): z.ZodRawShape =>
+  shapeOf(fields, shownName, (field, name) => {
+    if (isSecret(field)) return z.boolean();
+    const schema = readable('kind' in field ? field.schema : field);
+    return isHidden(name) ? schema.nullable() : schema;
+  });
+
+export const shownName = (name: string, field: Field): string => (isSecret(field) ? `${name}Configured` : name);
+
+/** What is read is what came of a default or of a normalization on the way in. */
+function readable(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault) return readable(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodPipe ? readable(schema.out as z.ZodType) : schema;
+}

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer, Client, TestApp, TestTenant } from './app.ts';
+
+export const browser = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
+  deviceFingerprint: `fp-${randomUUID()}`,
+  browserType: 'chrome',
+  browserVersion: '131.0.1',
+  osType: 'linux',
+  osVersion: '6.1',
+  extensionVersion: '2.0.0',
+  ...over,
+});
+
+/** A fresh enrollment token, issued by the tenant's super admin. */
+export async function enrollmentTokenOf({ admin }: TestTenant): Promise<string> {
+  const answer = await admin.post('/api/v1/admin/enrollment/token');
+  if (answer.status !== 201) throw new Error(`no enrollment token: ${answer.status} ${answer.text}`);
+  return answer.body.token as string;
+}
+
+/** One enrollment, whatever comes of it. */
+export const tryToEnroll = (app: TestApp, tenantId: string, enrollmentToken: string, over: Record<string, unknown> = {}): Promise<Answer> =>
+  app.anonymous.post('/api/v1/enroll/certificate', browser({ enrollmentToken, ...over }), { headers: { 'x-tenant-id': tenantId } });
+
+export interface EnrolledDevice {
+  readonly deviceId: string;
+  readonly userId: string;
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+  readonly caCertificatePem: string;
+  readonly expiresAt: string;
+  /** Speaks mTLS over one kept-alive connection; to be closed. */
+  readonly client: Client & { close(): void };
+}
+
+/** A browser that enrolled with a token of its own. */
+export async function enrolledDevice(app: TestApp, tenant: TestTenant, over: Record<string, unknown> = {}): Promise<EnrolledDevice> {
+  const answer = await tryToEnroll(app, tenant.tenantId, await enrollmentTokenOf(tenant), over);
+  if (answer.status !== 200) throw new Error(`not enrolled: ${answer.status} ${answer.text}`);
+  const { deviceId, userId, clientCertificate, clientPrivateKey, caCertificate, expiresAt } = answer.body as Record<string, string>;
+  return {
+    deviceId: deviceId!,
+    userId: userId!,
+    certificatePem: clientCertificate!,
+    privateKeyPem: clientPrivateKey!,
+    caCertificatePem: caCertificate!,
+    expiresAt: expiresAt!,
+    client: app.device(clientCertificate!, clientPrivateKey!),
+  };
+}

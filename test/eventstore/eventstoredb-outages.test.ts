@@ -1,0 +1,276 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { describe, expect, it } from 'vitest';
+import { EventStoreUnavailable, type EventStore, type StoredEvent } from '../../src/eventstore/port.ts';
+import { idsOf, mustAppend, newAppend, newEvents, newTenant } from '../contracts/event-store/sample.ts';
+import { FOLLOWER, LEADER } from '../fixtures/eventstoredb/cluster-calls.ts';
+import { callError, cancelled, unavailable, type Fault } from '../fixtures/eventstoredb/faults.ts';
+import { grpc } from '../fixtures/eventstoredb/protocol.ts';
+import { withNode } from '../fixtures/eventstoredb/with-node.ts';
+
+/** Accepts connections and never says a word. */
+async function silentPeer(): Promise<{ port: number; close(): Promise<void> }> {
+  const sockets = new Set<{ destroy(): void }>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return {
+    port,
+    close: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The fault for the first calls of a kind, then none. */
+const first = (count: number, fault: Fault) => {
+  let left = count;
+  return (method: string): Fault => (method === 'append' && left-- > 0 ? fault : undefined);
+};
+
+/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+const SHORT_CALLS = { callTimeoutMs: 300 };
+/** For what must fail. */
+const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
+const PATIENTLY = { timeout: 20_000 };
+
+const expectUnavailable = (work: Promise<unknown>) => expect(work).rejects.toBeInstanceOf(EventStoreUnavailable);
+
+async function expectOnce(store: EventStore, append: { stream: string; events: readonly { id: string }[] }): Promise<void> {
+  expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf(append.events));
+}
+
+/** Sooner or later, however impatient the store is. */
+async function expectToWork(store: EventStore): Promise<void> {
+  const append = newAppend(newTenant());
+  await expect.poll(() => store.append(append).catch(() => undefined), PATIENTLY).toMatchObject({ kind: 'appended' });
+  const ids = () => store.readStream(append.stream).then(idsOf, () => undefined);
+  await expect.poll(ids, PATIENTLY).toEqual(idsOf(append.events));
+}
+
+describe('EventStoreDB adapter: outages', () => {
+  const { startNode, openStore } = withNode();
+
+  it('appends once what was under way when the server was killed and came back', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    await mustAppend(store, newAppend(newTenant()));
+    let revive: (fault?: undefined) => void = () => undefined;
+    const dead = new Promise<undefined>((resolve) => (revive = resolve));
+    // Held at the door: some calls are lost with the server, and are carried out all the same a while later.
+    node.faults = (method) => (method === 'append' ? dead : undefined);
+    const appends = Array.from({ length: 8 }, () => newAppend(newTenant(), { events: newEvents(2) }));
+    const verdicts = Promise.all(appends.map((append) => store.append(append)));
+    await expect.poll(() => node.calls.filter((method) => method === 'append').length, PATIENTLY).toBe(9);
+    await node.stop();
+    await sleep(50);
+    await node.start();
+    revive();
+    delete node.faults;
+    for (const verdict of await verdicts) expect(verdict).toMatchObject({ kind: 'appended', revision: 1n });
+    for (const append of appends) await expectOnce(store, append);
+  });
+
+  it('reads on to the end, each event once, when the server is killed in the midst of it', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const appends = Array.from({ length: 6 }, () => newAppend(newTenant(), { events: newEvents(50) }));
+    for (const append of appends) await mustAppend(store, append);
+    let sent = 0;
+    let restarted: Promise<void> | undefined;
+    node.onSend = () => {
+      sent += 1;
+      if (sent === 130) restarted = node.restart();
+    };
+    const seen: StoredEvent[] = [];
+    for (let after = 0n; ; ) {
+      const page = await store.readFeed(after, 100);
+      seen.push(...page.events);
+      if (page.position === after) break;
+      after = page.position;
+    }
+    await restarted;
+    expect(idsOf(seen)).toEqual(appends.flatMap(({ events }) => idsOf(events)));
+  });
+
+  it('gives up on a peer that accepts and never answers, and works when a server stands in its place', async () => {
+    const peer = await silentPeer();
+    const store = openStore(`esdb://127.0.0.1:${peer.port}?tls=false`, IMPATIENT);
+    const append = newAppend(newTenant());
+    await expectUnavailable(store.append(append));
+    await expectUnavailable(store.readStream(append.stream));
+    await expectUnavailable(store.readFeed(0n, 10));
+    await expectUnavailable(store.ping());
+    await peer.close();
+    await startNode({ port: peer.port });
+    await expectToWork(store);
+  });
+
+  it('gives up on a server that is not there, and works when it is', async () => {
+    const node = await startNode();
+    await node.stop();
+    const store = openStore(node, IMPATIENT);
+    await expectUnavailable(store.append(newAppend(newTenant())));
+    await expectUnavailable(store.head());
+    await node.start();
+    await expectToWork(store);
+  });
+
+  it('tries again on a new connection when a call stays without an answer', async () => {
+    const node = await startNode();
+    node.faults = first(1, 'silence');
+    const append = newAppend(newTenant());
+    const store = openStore(node, SHORT_CALLS);
+    await mustAppend(store, append);
+    await expectOnce(store, append);
+  });
+
+  it.each<[string, Fault]>([
+    ['unavailable', unavailable()],
+    ['cancelled', cancelled()],
+    ['internal', callError(grpc.status.INTERNAL, 'stream reset')],
+    ['unknown', callError(grpc.status.UNKNOWN, 'Server Is Not Ready')],
+    ['aborted', callError(grpc.status.ABORTED, 'Operation timed out')],
+    ['exhausted', callError(grpc.status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted')],
+  ])('tries again when a call ends as %s', async (_, fault) => {
+    const node = await startNode();
+    node.faults = first(3, fault);
+    const append = newAppend(newTenant());
+    const store = openStore(node);
+    await mustAppend(store, append);
+    await expectOnce(store, append);
+  });
+
+  it('does not try again what the server refuses for good', async () => {
+    const node = await startNode();
+    node.faults = (method) =>
+      method === 'append' ? callError(grpc.status.PERMISSION_DENIED, 'no', { exception: 'access-denied' }) : undefined;
+    await expect(openStore(node).append(newAppend(newTenant()))).rejects.toMatchObject({ type: 'access-denied' });
+    expect(node.calls).toEqual(['append']);
+  });
+
+  it.each<[string, Fault, boolean]>([
+    ['an error, by a server that recognises the repetition', unavailable(), true],
+    ['nothing at all, by a server that recognises the repetition', 'silence', true],
+    ['an error, by a server that takes the repetition for a conflict', cancelled(), false],
+  ])('does not write twice when the reply to an append was lost and there came %s', async (_, fault, recognisesRepeats) => {
+    const node = await startNode();
+    node.log.recognisesRepeats = recognisesRepeats;
+    node.lostReplies = first(1, fault);
+    const store = openStore(node, SHORT_CALLS);
+    const append = newAppend(newTenant(), { events: newEvents(3) });
+    const verdict = await mustAppend(store, append);
+    await expectOnce(store, append);
+    const last = (await store.readStream(append.stream)).at(-1)!;
+    expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position, recordedAt: last.recordedAt });
+  });
+
+  it('answers appended when somebody else has appended between the lost reply and the repetition', async () => {
+    const node = await startNode();
+    const [store, other] = [openStore(node, SHORT_CALLS), openStore(node)];
+    const append = newAppend(newTenant());
+    const later = { ...append, expectedRevision: 0n, events: newEvents(1) };
+    node.log.recognisesRepeats = false;
+    node.lostReplies = first(1, 'silence');
+    const verdict = store.append(append);
+    await expect.poll(() => node.log.lastRevision(append.stream), PATIENTLY).toBe(0n);
+    await mustAppend(other, later);
+    expect(await verdict).toMatchObject({ kind: 'appended', revision: 0n });
+    expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf([...append.events, ...later.events]));
+  });
+
+  it('goes to the leader that a follower names', async () => {
+    const leader = await startNode();
+    const follower = await startNode({ log: leader.log });
+    follower.notLeader = { host: '127.0.0.1', port: leader.port };
+    const store = openStore(follower);
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    await expectOnce(store, append);
+    expect(follower.calls).toEqual(['append', 'read']);
+    expect(leader.calls).toEqual(['append', 'read', 'read']);
+  });
+
+  it('finds the leader of a cluster by gossip, and the next one when it dies', async () => {
+    const one = await startNode();
+    const two = await startNode({ log: one.log });
+    const members = (leader: number) => [one, two].map(({ port }) => ({ port, state: port === leader ? LEADER : FOLLOWER, alive: true } as const));
+    one.members = two.members = members(one.port);
+    const store = openStore(`esdb://127.0.0.1:${one.port},127.0.0.1:${two.port}?tls=false&discoveryInterval=20`);
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    expect(two.calls).not.toContain('append');
+    await one.stop();
+    two.members = members(two.port);
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1) });
+    expect(two.calls).toContain('append');
+  });
+
+  it('does not mind a server whose clock is ahead, which the client’s own way of appending would not survive', async () => {
+    const node = await startNode();
+    node.log.now = () => Date.now() + 3_600_000;
+    const client = EventStoreDBClient.connectionString(node.connectionString);
+    const byBatch = client.appendToStream('order-1', jsonEvent({ type: 'OrderPlaced', data: {} }), { expectedRevision: 'no_stream' });
+    await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
+    await client.dispose();
+    const append = newAppend(newTenant());
+    const store = openStore(node);
+    const { recordedAt } = await mustAppend(store, append);
+    expect(recordedAt).toBeGreaterThan(Date.now() + 3_000_000);
+    await expectOnce(store, append);
+  });
+
+  it('is not troubled by the end of another server in the same process', async () => {
+    const [node, other] = [await startNode(), await startNode()];
+    const [store, doomed] = [openStore(node), openStore(other, IMPATIENT)];
+    let release: (fault?: undefined) => void = () => undefined;
+    const held = new Promise<undefined>((resolve) => (release = resolve));
+    node.faults = other.faults = (method) => (method === 'append' ? held : undefined);
+    const append = newAppend(newTenant());
+    const verdict = store.append(append);
+    const lost = expectUnavailable(doomed.append(newAppend(newTenant())));
+    await expect.poll(() => [...node.calls, ...other.calls], PATIENTLY).toEqual(['append', 'append']);
+    await other.stop();
+    await lost;
+    release();
+    expect(await verdict).toMatchObject({ kind: 'appended' });
+    expect(node.calls).toEqual(['append', 'read']);
+  });
+
+  it('keeps a flood of appends in line', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    let [under, most] = [0, 0];
+    node.faults = async (method) => {
+      if (method !== 'append') return undefined;
+      under += 1;
+      most = Math.max(most, under);
+      await sleep(1);
+      under -= 1;
+      return undefined;
+    };
+    const verdicts = await Promise.all(Array.from({ length: 200 }, () => store.append(newAppend(newTenant()))));
+    expect(verdicts.every(({ kind }) => kind === 'appended')).toBe(true);
+    expect(most).toBeLessThanOrEqual(64);
+  });
+
+  it('finishes what is under way when it is closed, and takes nothing more', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const append = newAppend(newTenant());
+    const verdict = store.append(append);
+    await store.close();
+    expect(await verdict).toMatchObject({ kind: 'appended' });
+    await expectUnavailable(store.append(newAppend(newTenant())));
+    await expectUnavailable(store.readStream(append.stream));
+    expect(node.log.lastRevision(append.stream)).toBe(0n);
+  });
+});

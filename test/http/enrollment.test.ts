@@ -1,0 +1,161 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { browser, enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../dsl/enrolled-device.ts';
+import { hasOpenssl, openssl, withOpenssl } from '../pki/openssl.ts';
+
+const DAY = 86_400_000;
+
+describe('enrollment over HTTP', () => {
+  let app: TestApp;
+  let acme: TestTenant;
+  beforeAll(async () => {
+    app = await startApp();
+    acme = await app.newTenant();
+  });
+  afterAll(() => app.close());
+
+  const licenseEnd = async () => (await app.services.lookups.tenant(acme.tenantId, acme.tenantId))!.license!.expiresAt;
+  const issue = (expiresInDays: unknown) => acme.admin.post('/api/v1/admin/enrollment/token', { expiresInDays });
+
+  describe('a token', () => {
+    it('lasts as long as the license, asked without a body or an answer to how long', async () => {
+      const end = Date.parse(await licenseEnd());
+      for (const asked of [await acme.admin.post('/api/v1/admin/enrollment/token'), await issue(undefined), await issue(100_000)]) {
+        expect(asked.status).toBe(201);
+        expect(Date.parse(asked.body.expiresAt)).toBe(end);
+      }
+    });
+
+    it('lasts shorter where asked', async () => {
+      const before = Date.now();
+      const { body } = await issue(2);
+      expect(Date.parse(body.expiresAt)).toBeGreaterThanOrEqual(before + 2 * DAY);
+      expect(Date.parse(body.expiresAt)).toBeLessThanOrEqual(Date.now() + 2 * DAY);
+    });
+
+    it.each([0, -1, 1.5, '3', true])('is refused for expiresInDays %j', async (days) => {
+      expect((await issue(days)).status).toBe(400);
+    });
+
+    it('is nowhere in the event log', async () => {
+      const { token } = (await issue(1)).body;
+      const { rows } = await app.services.database.projector.query(`select 1 from events where data::text like '%' || $1 || '%'`, [token]);
+      expect(rows).toEqual([]);
+    });
+
+    it('is not issued once the license has expired, and none enrolls any more', async () => {
+      const expiresAt = new Date(Date.now() + 1_500).toISOString();
+      const brief = await app.newTenant({ license: { expiresAt } });
+      const token = await enrollmentTokenOf(brief);
+      await sleep(Date.parse(expiresAt) - Date.now() + 5);
+      const refused = await brief.admin.post('/api/v1/admin/enrollment/token');
+      expect(refused).toMatchObject({ status: 403, body: { error: 'license expired' } });
+      expect((await tryToEnroll(app, brief.tenantId, token)).status).toBe(401);
+    });
+  });
+
+  it('tells where browsers enroll', async () => {
+    const { status, body } = await acme.admin.get('/api/v1/admin/enrollment/config');
+    expect(status).toBe(200);
+    expect(body).toEqual({ apiEndpoint: 'https://castellan.example', tenantId: acme.tenantId });
+  });
+
+  describe('a browser', () => {
+    it('gets a P-256 certificate of its tenant, with its key, for a year', async () => {
+      const device = await enrolledDevice(app, acme);
+      const certificate = new X509Certificate(device.certificatePem);
+      expect(certificate.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
+      expect(certificate.checkPrivateKey(createPrivateKey(device.privateKeyPem))).toBe(true);
+      expect(certificate.checkIssued(new X509Certificate(device.caCertificatePem))).toBe(true);
+      expect(certificate.subject).toBe(`O=${acme.tenantId}\nCN=${device.deviceId}`);
+      expect(Date.parse(device.expiresAt)).toBe(Date.parse(certificate.validTo));
+      const days = (Date.parse(device.expiresAt) - Date.now()) / DAY;
+      expect(days).toBeGreaterThan(364.9);
+      expect(days).toBeLessThanOrEqual(365);
+      device.client.close();
+    });
+
+    it.skipIf(!hasOpenssl)(withOpenssl('gets a certificate that openssl takes for a TLS client of that CA'), async () => {
+      const { client, certificatePem, caCertificatePem } = await enrolledDevice(app, acme);
+      const files = { 'ca.pem': caCertificatePem, 'client.pem': certificatePem };
+      const verdict = openssl(['verify', '-x509_strict', '-purpose', 'sslclient', '-CAfile', 'ca.pem', 'client.pem'], files);
+      expect(verdict.output).toContain('client.pem: OK');
+      client.close();
+    });
+
+    it('may spell the names of families as it likes', async () => {
+      const device = await enrolledDevice(app, acme, { browserType: 'Firefox', osType: 'MacOS' });
+      const { body } = await acme.admin.get(`/api/v1/admin/devices/${device.deviceId}`);
+      expect(body).toMatchObject({ browserType: 'firefox', osType: 'macos' });
+      device.client.close();
+    });
+
+    it('enrolls with the required fields alone', async () => {
+      const over = { browserVersion: undefined, osType: undefined, osVersion: undefined };
+      expect((await tryToEnroll(app, acme.tenantId, await enrollmentTokenOf(acme), over)).status).toBe(200);
+    });
+
+    it('keeps its token when the request was not valid', async () => {
+      const enrollmentToken = await enrollmentTokenOf(acme);
+      const missing = ['deviceFingerprint', 'browserType', 'extensionVersion'].map((field) => ({ [field]: undefined }));
+      const wrong = [{ browserType: 'netscape' }, { osType: 'beos' }, { deviceFingerprint: '' }, { extensionVersion: 7 }];
+      for (const over of [...missing, ...wrong]) {
+        expect((await tryToEnroll(app, acme.tenantId, enrollmentToken, over)).status, JSON.stringify(over)).toBe(400);
+      }
+      const bodyOf = browser({ enrollmentToken });
+      expect((await app.anonymous.post('/api/v1/enroll/certificate', bodyOf)).body.error).toContain('X-Tenant-ID');
+      for (const headers of [{}, { 'x-tenant-id': '' }, { 'x-tenant-id': 'acme' }]) {
+        expect((await app.anonymous.post('/api/v1/enroll/certificate', bodyOf, { headers })).status).toBe(400);
+      }
+      expect((await tryToEnroll(app, acme.tenantId, enrollmentToken)).status).toBe(200);
+    });
+
+    it('is refused without a word about why the token is not good', async () => {
+      const other = await app.newTenant();
+      const spent = await enrollmentTokenOf(acme);
+      await tryToEnroll(app, acme.tenantId, spent);
+      const answers = await Promise.all([
+        tryToEnroll(app, acme.tenantId, spent),
+        tryToEnroll(app, acme.tenantId, 'no-such-token'),
+        tryToEnroll(app, acme.tenantId, await enrollmentTokenOf(other)),
+        tryToEnroll(app, '99999999-9999-4999-8999-999999999999', await enrollmentTokenOf(acme)),
+      ]);
+      const error = 'invalid or expired enrollment token';
+      for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 401, body: { error } });
+      expect((await acme.admin.post('/api/v1/enroll/certificate', browser())).status).toBe(400);
+    });
+
+    it('is the only one of 200 that use one token at once', async () => {
+      const token = await enrollmentTokenOf(acme);
+      const before = (await acme.admin.get('/api/v1/admin/devices')).body.total as number;
+      const answers = await Promise.all(Array.from({ length: 200 }, () => tryToEnroll(app, acme.tenantId, token)));
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(199);
+      await app.settled();
+      expect((await acme.admin.get('/api/v1/admin/devices')).body.total).toBe(before + 1);
+    });
+
+    it('is one device, though its requests race each other with tokens of their own', async () => {
+      const tokens = await Promise.all(Array.from({ length: 5 }, () => enrollmentTokenOf(acme)));
+      const answers = await Promise.all(tokens.map((token) => tryToEnroll(app, acme.tenantId, token, { deviceFingerprint: 'the-same' })));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect(new Set(answers.map(({ body }) => body.deviceId)).size).toBe(1);
+      expect(new Set(answers.map(({ body }) => body.userId)).size).toBe(1);
+      const clients = answers.map(({ body }) => app.device(body.clientCertificate, body.clientPrivateKey));
+      const statuses = await Promise.all(clients.map((client) => client.post('/api/v1/ext/certificate/renew').then(({ status }) => status)));
+      expect(statuses.filter((status) => status !== 401)).toHaveLength(1);
+      for (const client of clients) client.close();
+    });
+  });
+
+  it('makes a placeholder of the user whom nobody has named', async () => {
+    const device = await enrolledDevice(app, acme);
+    const { status, body } = await acme.admin.get(`/api/v1/admin/users/${device.userId}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: device.userId, email: `device-${device.deviceId}@placeholder.invalid`, status: 'pending', isPlaceholder: true });
+    device.client.close();
+  });
+});

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { roles } from '../../src/domain/identity/roles.ts';
+import { permissionTable, type Permission } from '../../src/http/permissions.ts';
+import { startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { everyRoute, named, pathWith } from './every-route.ts';
+
+const adminRoutes = everyRoute.filter(({ access }) => access.kind === 'admin');
+const permissionOf = (route: (typeof adminRoutes)[number]) => (route.access as { permission: Permission }).permission;
+
+describe('the permission table', () => {
+  let app: TestApp;
+  let tenant: TestTenant;
+  const clients = new Map<string, Client>();
+  beforeAll(async () => {
+    app = await startApp();
+    tenant = await app.newTenant();
+    for (const role of roles) clients.set(role, (await app.adminWithRole(tenant, role)).client);
+  });
+  afterAll(() => app.close());
+
+  it.each(adminRoutes.map((route) => [named(route), route] as const))('guards %s for every role', async (_name, route) => {
+    for (const role of roles) {
+      const allowed = (permissionTable[permissionOf(route)] as readonly string[]).includes(role);
+      // An id that nobody has, and no body: whoever may come in is told 400, 404 or the like, but never 401 or 403.
+      const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
+      if (allowed) expect([role, status, body?.error]).not.toEqual([role, 403, 'insufficient permissions']);
+      else expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
+      expect(status).not.toBe(401);
+      expect(status).toBeLessThan(500);
+    }
+  });
+
+  it.each(everyRoute.filter(({ access }) => access.kind !== 'open').map((route) => [named(route), route] as const))(
+    'lets nobody use %s without a credential, with a broken one, or with one of another kind',
+    async (_name, route) => {
+      const path = pathWith(route, randomUUID());
+      const tampered = tenant.token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+      const wrong = [app.anonymous, app.as('nonsense'), app.as(tampered), ...(route.access.kind === 'admin' ? [] : [tenant.admin])];
+      for (const client of wrong) {
+        const { status, body } = await client.send(route.method, path);
+        expect([status, typeof body?.error]).toEqual([401, 'string']);
+      }
+    },
+  );
+});

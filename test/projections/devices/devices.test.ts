@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { devices, type DeviceRow } from '../../../projections/devices/devices.ts';
+import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
+import { ERASED } from '../../../src/kernel/event.ts';
+import { recorded, rowsAfter } from '../../dsl/given.ts';
+import { browser, certified, deleted, DEVICE, enrolled, inDays, revoked, USER, wiped, wipeRequested } from '../../commands/devices/histories.ts';
+
+const rows = (...events: DeviceEvent[]) => rowsAfter(devices, events.map((event, index) => recorded(event, index + 1)));
+const row = (...events: DeviceEvent[]) => rows(...events)[0] as DeviceRow | undefined;
+const moment = (n: number) => new Date(Date.parse('2026-06-01T12:00:00.000Z') + n * 1_000).toISOString();
+const hosted = (hostname: string): DeviceEvent => ({ type: 'DeviceEnrolled', data: { ...browser, deviceId: DEVICE, userId: USER, hostname } });
+
+describe('the device list', () => {
+  it('has a device from its enrollment on', () => {
+    expect(row(enrolled, certified('AA01'))).toMatchObject({
+      device_id: DEVICE,
+      user_id: USER,
+      device_fingerprint: 'fp-1',
+      browser_type: 'chrome',
+      os_type: 'linux',
+      extension_version: '2.0.0',
+      status: 'active',
+      certificate_serial: 'AA01',
+      certificate_expires_at: inDays(365),
+      enrolled_at: moment(1),
+      last_seen_at: null,
+      created_at: moment(1),
+      updated_at: moment(2),
+    });
+  });
+
+  it('shows a revocation, and the first one stands', () => {
+    expect(row(enrolled, revoked, revoked)).toMatchObject({ status: 'revoked', revoked_at: moment(2) });
+  });
+
+  it('shows a wipe from the request to its end', () => {
+    expect(row(enrolled, wipeRequested)).toMatchObject({ status: 'wipe_pending', wipe_requested_at: moment(2), wiped_at: null });
+    const done = { status: 'wiped', wipe_requested_at: moment(2), wiped_at: moment(3), revoked_at: moment(3) };
+    expect(row(enrolled, wipeRequested, wiped)).toMatchObject(done);
+    expect(row(enrolled, wipeRequested, wiped, revoked)).toMatchObject(done);
+  });
+
+  it('starts a device afresh when it enrolls again, under the same id', () => {
+    expect(row(enrolled, wipeRequested, revoked, enrolled, certified('BB02'))).toMatchObject({
+      status: 'active',
+      wipe_requested_at: null,
+      revoked_at: null,
+      certificate_serial: 'BB02',
+      enrolled_at: moment(4),
+      created_at: moment(1),
+    });
+  });
+
+  it('shows silenced alerts', () => {
+    const silenced: DeviceEvent = { type: 'DeviceStaleAlertsSilenced', data: { deviceId: DEVICE, silenced: true, until: inDays(3) } };
+    expect(row(enrolled, silenced)).toMatchObject({ stale_alerts_silenced: true, stale_alerts_silenced_until: inDays(3) });
+  });
+
+  it('loses the name of the computer with its user, and never shows an erased one', () => {
+    const gone: DeviceEvent = { type: 'DeviceRevoked', data: { deviceId: DEVICE, reason: 'user_deleted' } };
+    expect(row(hosted('ada-laptop'))?.hostname).toBe('ada-laptop');
+    expect(row(hosted('ada-laptop'), gone)).toEqual(row(hosted(ERASED), gone));
+    expect(row(hosted(ERASED))?.hostname).toBeNull();
+  });
+
+  it('forgets a deleted device, and what is said of it afterwards', () => {
+    expect(rows(enrolled, revoked, deleted)).toEqual([]);
+    expect(rows(enrolled, revoked, deleted, revoked, certified())).toEqual([]);
+  });
+});
