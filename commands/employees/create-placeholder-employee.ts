@@ -10,7 +10,7 @@ interface CreatePlaceholderEmployee {
 
 type Facts = Admission | 'known';
 
-const emailOf = (deviceId: string) => `device-${deviceId}@placeholder.invalid`;
+export const placeholderEmail = (deviceId: string) => `device-${deviceId}@placeholder.invalid`;
 
 /** Stands for whoever uses a device that enrolled before anybody said whose it is (choice OP-175). Twice is once. */
 export const createPlaceholderEmployee = defineCommand({
@@ -19,13 +19,13 @@ export const createPlaceholderEmployee = defineCommand({
   stream: ({ userId }: CreatePlaceholderEmployee, { tenantId }) => employeeStream(tenantId, userId),
   async prepare({ userId, deviceId }: CreatePlaceholderEmployee, ports: AdmissionPorts, { tenantId }): Promise<Facts | Failure> {
     const { status } = await ports.aggregates.load(employee, employeeStream(tenantId, userId));
-    return status === 'none' ? admit(tenantId, emailOf(deviceId), ports) : 'known';
+    return status === 'none' ? admit(tenantId, placeholderEmail(deviceId), ports) : 'known';
   },
   decide(state, { userId, deviceId }, _context, facts: Facts) {
     if (facts === 'known' || state.status !== 'none') return accept([]);
     const { emailDigest, seat } = facts;
     const nothing = { department: null, jobTitle: null, externalId: null };
-    const data = { ...nothing, userId, email: emailOf(deviceId), emailDigest, displayName: `Device ${deviceId.slice(0, 8)}`, seat };
+    const data = { ...nothing, userId, email: placeholderEmail(deviceId), emailDigest, displayName: `Device ${deviceId.slice(0, 8)}`, seat };
     return accept([{ type: 'EmployeeCreated', data: { ...data, source: 'enrollment', isActive: true, isPlaceholder: true } }], {
       take: claimsOf({ status: 'present', emailDigest, seat }),
     });

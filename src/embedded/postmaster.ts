@@ -24,7 +24,7 @@ export async function clearLeftover(cluster: string, log: (line: string) => void
     await shutDown(orphan);
   }
   const pid = recordedPid(cluster);
-  
+  if (pid !== undefined && isAlive(pid)) disown(cluster);
 }
 
 async function shutDown(pid: number): Promise<void> {

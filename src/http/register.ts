@@ -109,7 +109,9 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
 
 /** Read your writes (choice OP-013): a time-out is not a failure, only a stale answer. */
 async function awaitFreshness(reply: FastifyReply, { freshness }: Services, models: readonly string[], position: Position): Promise<void> {
-  reply.header('x-log-position', position.toString());
+  // Of several commands behind one answer the last in the feed counts, whichever came back last.
+  const named = BigInt(String(reply.getHeader('x-log-position') ?? 0));
+  reply.header('x-log-position', (position > named ? position : named).toString());
   if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
 }
 

@@ -33,6 +33,6 @@ export const maintenanceJobs = (store: EventStore, service: pg.Pool): AnyJob[] =
 ];
 
 export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
-  'maintenance/trim-telemetry': { job: 'trim-telemetry', recurrence: { everyMs: HOUR } },
-  'maintenance/sweep-expired-tokens': { job: 'sweep-expired-tokens', recurrence: { everyMs: HOUR } },
+  'maintenance/trim-telemetry': { job: 'trim-telemetry', data: {}, recurrence: { everyMs: HOUR } },
+  'maintenance/sweep-expired-tokens': { job: 'sweep-expired-tokens', data: {}, recurrence: { everyMs: HOUR } },
 };

@@ -19,9 +19,10 @@ import { route, type Call, type RouteGroup } from '../route.ts';
 const base = '/api/v1/admin/users';
 const params = z.object({ userID: uuid() });
 const name = z.string().trim().min(1).max(200);
-const detail = z.string().trim().max(200).nullish().transform((text) => text || null);
+const detail = z.string().trim().max(200).nullable().transform((text) => text || null);
+const newDetail = detail.optional().transform((text) => text ?? null);
 
-const newEmployee = z.object({ email: emailField, displayName: name, department: detail, jobTitle: detail });
+const newEmployee = z.object({ email: emailField, displayName: name, department: newDetail, jobTitle: newDetail });
 const changes = z.object({
   email: emailField.optional(),
   displayName: name.optional(),

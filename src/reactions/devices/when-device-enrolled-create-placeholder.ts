@@ -1,0 +1,16 @@
+import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
+import { deviceEvents } from '../../domain/devices/events.ts';
+import { defineReaction } from '../../kernel/reaction.ts';
+
+/**
+ * Enrolling makes the placeholder itself, so that it is there when the browser has its answer. This does it where the
+ * process ended in between; where the user is known, nothing happens.
+ */
+export const whenDeviceEnrolledCreatePlaceholder = defineReaction({
+  name: 'when-device-enrolled-create-placeholder',
+  lane: 'main',
+  families: [deviceEvents],
+  on: {
+    DeviceEnrolled: ({ data: { userId, deviceId } }) => [{ effects: [{ command: createPlaceholderEmployee, input: { userId, deviceId } }] }],
+  },
+});
