@@ -2,6 +2,8 @@ import { Command } from 'commander';
 import { ConfigError } from './config.ts';
 import { alertsOnFailure, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
+import { addOrganizationCommands } from './cli/organizations.ts';
+import { addPeopleCommands } from './cli/people.ts';
 import { addProjectionCommands } from './cli/projections.ts';
 import { addTenantCommands } from './cli/tenants.ts';
 import { version } from './version.ts';
@@ -10,6 +12,8 @@ const program = new Command('castellan').description('Operates a Castellan insta
 
 addLicenseCommands(program);
 addTenantCommands(program, withHouse);
+addOrganizationCommands(program, withHouse);
+addPeopleCommands(program, withHouse);
 addProjectionCommands(program, withHouse);
 
 program.parseAsync().catch((error: unknown) => {

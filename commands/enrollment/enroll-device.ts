@@ -6,6 +6,8 @@ import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
 import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
 import type { CommandPorts } from '../../src/services.ts';
+import { admit } from '../employees/admission.ts';
+import { placeholderEmail } from '../employees/create-placeholder-employee.ts';
 
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
 
@@ -27,7 +29,7 @@ export const INVALID_TOKEN = unauthenticated('invalid or expired enrollment toke
 /** Another request enrolled or deleted the device of this fingerprint just now: find out which device it is, and try again. */
 export const FINGERPRINT_MOVED = conflict('the device is being enrolled');
 
-type Ports = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'certificates'>;
+type Ports = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'certificates' | 'accountDigest'>;
 
 /**
  * A browser exchanges its token for a certificate. Using the token, enrolling the device and naming its certificate are one
@@ -38,16 +40,21 @@ export const enrollDevice = defineCommand({
   name: 'EnrollDevice',
   aggregate: device,
   stream: ({ deviceId }: EnrollDevice, { tenantId }) => deviceStream(tenantId, deviceId),
-  async prepare(input: EnrollDevice, { aggregates, claimHolder, certificates }: Ports, { tenantId, now }) {
+  async prepare(input: EnrollDevice, ports: Ports, { tenantId, now }) {
+    const { aggregates, claimHolder, certificates } = ports;
     const { tokenId, tokenDigest } = identifyToken(input.enrollmentToken);
-    const [issued, owner, usedBy] = await Promise.all([
+    const [issued, owner, known, usedBy] = await Promise.all([
       aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, tokenId)),
       aggregates.load(tenant, tenantStream(tenantId)),
+      aggregates.load(device, deviceStream(tenantId, input.deviceId)),
       claimHolder(tenantId, singleUse(tokenId)),
     ]);
     const licensed = owner.license !== undefined && Date.parse(owner.license.expiresAt) > now;
     if (usedBy !== undefined || !licensed || !isRedeemable(issued, tokenDigest, now)) return INVALID_TOKEN;
     if (!owner.authority) return unavailable('certificate service not configured');
+    // Where no seat is left for a placeholder, the token stays good until there is one (choice OP-054).
+    const admission = known.userId === '' ? await admit(tenantId, placeholderEmail(input.deviceId), ports) : undefined;
+    if (isFailure(admission)) return admission;
     const certificate = await certificates.issue(tenantId, owner.authority, input.deviceId, now);
     if (isFailure(certificate)) return certificate;
     const facts: Facts = { tokenId, certificate, caCertificatePem: owner.authority.certificatePem };
@@ -70,5 +77,5 @@ export const enrollDevice = defineCommand({
     );
   },
   whenClaimed: ({ kind }) => (kind === 'device-fingerprint' ? FINGERPRINT_MOVED : INVALID_TOKEN),
-  freshens: ['devices', 'enrollment_tokens', 'live-state'],
+  freshens: ['devices', 'enrollment_tokens', 'employees', 'live-state'],
 });

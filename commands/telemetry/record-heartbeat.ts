@@ -16,6 +16,7 @@ export const recordHeartbeat = defineCommand({
     if (heartbeat && now - heartbeatAt < AT_MOST_EVERY_MS && tellsTheSame(heartbeat, input)) return accept([]);
     return accept([{ type: 'DeviceHeartbeatRecorded', data: { ...input, receivedAt: new Date(now).toISOString() } }]);
   },
+  freshens: ['devices'],
 });
 
 const tellsTheSame = (known: Heartbeat, now: RecordHeartbeat): boolean =>

@@ -1,4 +1,5 @@
-import { GENESIS, nextEntry, type AuditEntry, type ChainHead } from '../../src/domain/audit/entry.ts';
+import { ChainKey } from '../../src/domain/audit/chain-key.ts';
+import { entryAfter, entryHash, GENESIS, type AuditEntry, type ChainHead } from '../../src/domain/audit/entry.ts';
 import { auditVocabulary } from '../../src/domain/audit/vocabulary.ts';
 import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
 import { bigint, defineReadModel, id, nullable, text, timestamp, type AnyReadModel, type Row } from '../../src/kernel/read-model.ts';
@@ -67,7 +68,8 @@ const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
  * The audit chain: one entry for every event that is not telemetry, a function of stored events and key alone, so that a
  * rebuild gives the same bytes. What it cannot take stops it: a chain with a hole would prove nothing.
  */
-export function auditLog(key: Buffer, families: readonly EventFamily[]): AnyReadModel {
+export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): AnyReadModel {
+  const key = new ChainKey(auditKey);
   const on: Record<string, (event: Recorded) => readonly object[]> = {};
   for (const [type, words] of auditVocabulary(families)) {
     on[type] = (event) => {
@@ -75,7 +77,8 @@ export function auditLog(key: Buffer, families: readonly EventFamily[]): AnyRead
       let entry: AuditEntry | undefined;
       // Steps run in this order: the entry continues the head that the step before has found.
       const moveHead = (head: AuditLogRow | undefined) => {
-        entry = nextEntry(key, head ?? GENESIS, event, event.stored, words);
+        const unhashed = entryAfter(head ?? GENESIS, event, event.stored, words);
+        entry = { ...unhashed, hash: entryHash(key, unhashed) };
         return headRow(entry);
       };
       return [

@@ -1,5 +1,6 @@
 import { deviceEvents, type browserTypes, type osTypes } from '../../src/domain/devices/events.ts';
 import type { DeviceStatus } from '../../src/domain/devices/staleness.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { ERASED } from '../../src/kernel/event.ts';
 import { at, defineReadModel, flag, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
 
@@ -19,8 +20,10 @@ const columns = {
   certificate_serial: nullable(text),
   certificate_expires_at: nullable(timestamp),
   enrolled_at: timestamp,
-  /** The last sign of life after the enrollment: heartbeats and accepted telemetry fold into it. Null: none yet. */
+  /** The last sign of life after the enrollment: heartbeats fold into it. Null: none yet. */
   last_seen_at: nullable(timestamp),
+  /** The policies that the extension said it works by. */
+  policy_version: nullable(text),
   wipe_requested_at: nullable(timestamp),
   wiped_at: nullable(timestamp),
   revoked_at: nullable(timestamp),
@@ -45,7 +48,7 @@ export const devices = defineReadModel({
   columns,
   key: ['device_id'],
   indexes: [['created_at desc', 'device_id'], ['user_id', 'created_at desc'], ['status', 'created_at desc']],
-  families: [deviceEvents],
+  families: [deviceEvents, telemetryEvents],
   on: {
     // Enrolling again is a fresh start of the same device: what had been asked of it or done to it is over.
     DeviceEnrolled: (event) => ({
@@ -68,6 +71,7 @@ export const devices = defineReadModel({
           certificate_expires_at: null,
           enrolled_at: at(event),
           last_seen_at: row?.last_seen_at ?? null,
+          policy_version: null,
           wipe_requested_at: null,
           wiped_at: null,
           revoked_at: null,
@@ -110,6 +114,16 @@ export const devices = defineReadModel({
         stale_alerts_silenced: event.data.silenced,
         stale_alerts_silenced_until: event.data.until,
         updated_at: at(event),
+      })),
+    // By our clock, and never backwards.
+    DeviceHeartbeatRecorded: (event) =>
+      change(event.data.deviceId, (row) => ({
+        ...row,
+        extension_version: event.data.extensionVersion,
+        browser_version: event.data.browserVersion ?? row.browser_version,
+        os_version: event.data.osVersion ?? row.os_version,
+        policy_version: event.data.policyVersion ?? row.policy_version,
+        last_seen_at: row.last_seen_at && row.last_seen_at > event.data.receivedAt ? row.last_seen_at : event.data.receivedAt,
       })),
     DeviceDeleted: (event) => ({ key: { device_id: event.data.deviceId }, fold: () => undefined }),
   },

@@ -1,5 +1,6 @@
 import { credentialId } from '../../src/domain/credentials/identity.ts';
 import { loginsIn, type Login } from '../../src/domain/credentials/login.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { defineReadModel, id, integer, json, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
@@ -32,13 +33,15 @@ export const credentialStats = defineReadModel({
   lane: 'telemetry',
   columns,
   key: ['user_id'],
-  families: [telemetryEvents],
+  families: [telemetryEvents, employeeEvents],
   on: {
     TelemetryRecorded: ({ tenantId, data: { userId, observations } }) => {
       const logins = loginsIn(observations);
       if (logins.length === 0) return [];
       return { key: { user_id: userId }, fold: (row: CredentialStatsRow | undefined) => counted(tenantId, userId, row, logins) };
     },
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });
 

@@ -1,5 +1,6 @@
 import { credentialId, reuseId } from '../../src/domain/credentials/identity.ts';
 import { loginsIn, type Login } from '../../src/domain/credentials/login.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { bigint, defineReadModel, flag, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
@@ -34,7 +35,7 @@ export const credentialUses = defineReadModel({
   columns,
   key: ['user_id', 'domain', 'username', 'password_hash'],
   indexes: [['site']],
-  families: [telemetryEvents],
+  families: [telemetryEvents, employeeEvents],
   on: {
     TelemetryRecorded: ({ tenantId, data: { userId, observations } }) =>
       loginsIn(observations).map((login) => {
@@ -44,6 +45,8 @@ export const credentialUses = defineReadModel({
           fold: (row: CredentialUseRow | undefined) => (row ? usedAgain(row, login) : firstUse(tenantId, userId, login)),
         };
       }),
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });
 

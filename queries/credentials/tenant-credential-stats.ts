@@ -15,7 +15,7 @@ export const tenantCredentialStatsView = z.object({
 export type TenantCredentialStats = z.output<typeof tenantCredentialStatsView>;
 
 /**
- * A sum over people. Sites are hopped over in their index, one step a site, instead of counting through every credential.
+ * A sum over the people who are there (a browser may outlive its employee by a moment). Sites are hopped over in their index, one step a site, instead of counting through every credential.
  */
 const SQL = `
   with recursive sites(site) as (
@@ -31,6 +31,7 @@ const SQL = `
          coalesce(sum(breached_count), 0)::int as "breachedCredentials",
          count(*) filter (where reused_count > 0)::int as "usersWithReuse",
          count(*) filter (where breached_count > 0)::int as "usersWithBreached"
-    from credential_stats where tenant_id = $1`;
+    from credential_stats c
+   where c.tenant_id = $1 and exists (select from employees e where e.tenant_id = $1 and e.user_id = c.user_id)`;
 
 export const tenantCredentialStats: Query<void, TenantCredentialStats> = async (reads) => (await reads.one<TenantCredentialStats>(SQL))!;

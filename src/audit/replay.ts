@@ -1,33 +1,39 @@
 import { setImmediate } from 'node:timers/promises';
-import { nextEntry, type AuditEntry, type ChainHead } from '../domain/audit/entry.ts';
+import type { ChainKey } from '../domain/audit/chain-key.ts';
+import { canonicalEntry, entryAfter, entryHash, type ChainHead } from '../domain/audit/entry.ts';
 import type { AuditWords } from '../domain/audit/vocabulary.ts';
 import type { EventStore, StoredEvent } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 
-/** What the chain is computed from. */
+/** What a chain is computed from. */
 export interface ChainSource {
   readonly store: Pick<EventStore, 'readFeed'>;
-  readonly key: Buffer;
+  readonly key: ChainKey;
   readonly words: ReadonlyMap<string, AuditWords>;
 }
 
-export interface ReplayedEntry {
-  readonly entry: AuditEntry;
+/** What is kept of an entry: enough to compare it, little enough to have many. */
+export interface ReplayedEntry extends ChainHead {
   readonly position: Position;
+  readonly id: string;
+  /** The entry's canonical JSON, and how many bytes of it are `details` and `event`. */
+  readonly text: string;
+  readonly sizes: readonly [details: number, event: number];
 }
 
 /** A stretch of a chain, computed anew from the log. */
 export interface ReplayedPage {
   readonly entries: readonly ReplayedEntry[];
-  /** The event after the last of these entries is so damaged that no entry can be made of it; the replay ends here. */
-  readonly broken: boolean;
   /** Everything in the log up to here has been looked at. */
   readonly position: Position;
+  readonly last: boolean;
+  /** The event after the last of these entries, when it is so damaged that no entry can be made of it. The replay ends there. */
+  readonly broken: StoredEvent | undefined;
 }
 
-const PAGE = 2_000;
-/** Hashing this many takes a few milliseconds; then other requests get their turn. */
+const PAGE = 250;
+/** Hashing this many takes a few milliseconds; then others get their turn. */
 const SLICE = 250;
 
 /**
@@ -50,25 +56,30 @@ export async function* replay(
     if (!last) next = store.readFeed(position, PAGE, filter);
     next.catch(() => undefined); // reported where it is awaited
     const entries: ReplayedEntry[] = [];
-    let broken = false;
+    let broken: StoredEvent | undefined;
     for (const event of page.events) {
       if (event.position > until) break;
       const entry = entryOf(key, head, event, words.get(event.type)!);
-      broken = entry === undefined;
-      if (!entry) break;
-      entries.push({ entry, position: event.position });
+      if (!entry) {
+        broken = event;
+        break;
+      }
+      entries.push(entry);
       head = entry;
       if (entries.length % SLICE === 0) await setImmediate();
     }
-    yield { entries, broken, position };
+    yield { entries, position, last: last || broken !== undefined, broken };
     if (last || broken) return;
   }
 }
 
-/** Whoever can write the database can leave an event without an actor or a time. */
-function entryOf(key: Buffer, head: ChainHead, event: StoredEvent, words: AuditWords): AuditEntry | undefined {
+/** Undefined where somebody left an event without an actor or a time: whoever can write the database can do that. */
+function entryOf(key: ChainKey, head: ChainHead, event: StoredEvent, words: AuditWords): ReplayedEntry | undefined {
   try {
-    return nextEntry(key, head, event, event, words);
+    const entry = entryAfter(head, event, event, words);
+    const text = canonicalEntry(entry);
+    const hash = entryHash(key, entry, text);
+    return { sequence: entry.sequence, hash, position: event.position, id: event.id, text, sizes: [Buffer.byteLength(entry.details), Buffer.byteLength(entry.event)] };
   } catch {
     return undefined;
   }

@@ -1,5 +1,8 @@
 import type { EventFamily } from '../kernel/event.ts';
+import { resourceFamilies } from '../resources/index.ts';
 import { alertEvents } from './alerts/events.ts';
+import { canaryCookieTriggers } from './countermeasures/canary-cookie-triggers.ts';
+import { credentialReuseEvents } from './credentials/events.ts';
 import { deviceEvents } from './devices/events.ts';
 import { employeeEvents } from './employees/events.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
@@ -8,6 +11,8 @@ import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
 import { sessionEvents } from './sessions/events.ts';
 import { alertSeverityEvents } from './settings/alert-severity.ts';
+import { mobileAccessEvents } from './settings/mobile-access.ts';
+import { telemetryEvents } from './telemetry/events.ts';
 import { tenantEvents } from './tenants/events.ts';
 
 /** Every event family of the house. What is not here can be neither written nor read. */
@@ -19,7 +24,12 @@ export const families: readonly EventFamily[] = [
   employeeEvents,
   deviceEvents,
   enrollmentEvents,
+  telemetryEvents,
+  credentialReuseEvents,
   alertEvents,
   alertSeverityEvents,
   policyEvents,
+  mobileAccessEvents,
+  canaryCookieTriggers,
+  ...resourceFamilies,
 ];

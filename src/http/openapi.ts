@@ -24,7 +24,7 @@ export function openApiDocument(groups: readonly RouteGroup[]): object {
   return {
     openapi: '3.1.0',
     info: { title: 'Castellan', version, description: 'Security administration, authentication, enrollment and provisioning' },
-    tags: groups.map(({ area }) => ({ name: area })),
+    tags: [...new Set(groups.map(({ area }) => area))].map((name) => ({ name })),
     paths,
     components: {
       schemas: { Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } } },

@@ -44,6 +44,12 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
 }
 
+/** Why a request was not served. */
+export interface Refused {
+  readonly status: number;
+  readonly message: string;
+}
+
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -66,6 +72,8 @@ export interface Route<
   readonly status?: number;
   /** The answer's schema, or its media type where it is not JSON. Undefined: no body. */
   readonly answer?: z.ZodType | { readonly media: string };
+  /** The body of a refusal, where a protocol has a shape of its own; otherwise `{ error }`. */
+  readonly refusal?: (refused: Refused) => object;
   readonly handle: (call: Call<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>>) => Promise<unknown>;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { FailureError, invalid, notFound, type Failure } from '../kernel/failure.ts';
 
 /** The first thing wrong, as `validation failed: <field>: <reason>`; messages never quote the value. */
@@ -29,6 +29,13 @@ function reasonOf(issue: z.core.$ZodIssue): string {
 }
 
 const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
+
+/** The name of a family (of browsers, of operating systems), whatever its case; answered in lower case. */
+export const familyName = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z
+    .string()
+    .transform((text) => text.trim().toLowerCase())
+    .pipe(z.enum(names));
 
 /** zod checks every part of a request; a path that names no possible id is "not found", like an id that nobody has. */
 export function validateWithZod(app: FastifyInstance): void {

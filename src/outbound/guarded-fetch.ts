@@ -70,8 +70,8 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
 
 /** The address as the URL standard reads it: `0x7f.1` and `2130706433` have become `127.0.0.1` by now. */
 function checkedUrl(address: string | URL, allowPrivate: boolean): URL {
-  const url = URL.parse(address.toString());
-  if (!url) throw new OutboundRefused('the address is not a URL');
+  if (!URL.canParse(address.toString())) throw new OutboundRefused('the address is not a URL');
+  const url = new URL(address);
   const { protocol, username, password, hostname } = url;
   if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:')) throw new OutboundRefused('the address must start with https://');
   if (username || password) throw new OutboundRefused('the address must not contain credentials');

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { system } from '../kernel/actor.ts';
 import type { AnyCommand } from '../kernel/command.ts';
 import type { Recorded } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
 import { isFailure, type Failure } from '../kernel/failure.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
 import { transaction } from '../database/database.ts';
@@ -19,7 +20,7 @@ const IDLE_MS = 1_000;
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface Effects {
   execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown | Failure>;
-  enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string }): Promise<void>;
+  enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string; tenantId: TenantId; correlationId: string }): Promise<void>;
 }
 
 interface Due {
@@ -141,7 +142,10 @@ export class ReactionRunner {
     await transaction(pool, async (client) => {
       await this.#save(client, work);
       for (const { effect, id, event } of due) {
-        if ('job' in effect) await effects.enqueueWithin(client, effect.job, { tenantId: event.tenantId, ...(effect.data as object) }, { id });
+        if ('job' in effect) {
+          const { tenantId, metadata } = event;
+          await effects.enqueueWithin(client, effect.job, effect.data, { id, tenantId, correlationId: metadata.correlationId });
+        }
       }
       await cursors.advance(client, [{ cursor, to: slice.position }]);
     });

@@ -1,6 +1,11 @@
 import type { AnyReaction } from '../kernel/reaction.ts';
+import { whenSomethingIsFoundRaiseAlert } from './alerts/when-something-is-found-raise-alert.ts';
+import { whenCanaryCookieSeenCountTrigger } from './countermeasures/when-canary-cookie-seen-count-trigger.ts';
+import { whenTelemetryRecordedDetectReuse } from './credentials/when-telemetry-recorded-detect-reuse.ts';
+import { whenWipeCompletedEndDevice } from './devices/when-wipe-completed-end-device.ts';
+import { whenDeviceEnrolledCreatePlaceholder } from './devices/when-device-enrolled-create-placeholder.ts';
 import { whenEmployeeDeletedRevokeDevices } from './employees/when-employee-deleted-revoke-devices.ts';
 import { whenEmployeeErasedDestroyKey } from './employees/when-employee-erased-destroy-key.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenEmployeeDeletedRevokeDevices, whenEmployeeErasedDestroyKey];
+export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenEmployeeErasedDestroyKey];

@@ -43,10 +43,10 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
         answer: view,
         handle: async ({ run, ask, body, principal: { adminId, role }, reply }) => {
           const { result } = await run(create, body);
-          if (!reply.hasHeader('x-stale')) return recordView(declared, await ask(get, result), role);
-          // The read side is behind, but what was created is there: the decision itself is the answer.
+          // The read side may be behind, but what was created is there: then the decision itself is the answer.
           const now = new Date().toISOString();
-          return recordView(declared, { ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now }, role);
+          const decided = { ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
+          return recordView(declared, reply.hasHeader('x-stale') ? decided : await ask(get, result), role);
         },
       }),
     read: () =>

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { identifyToken } from '../../src/domain/enrollment/enrollment-token.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { browser, enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../dsl/enrolled-device.ts';
 import { hasOpenssl, openssl, withOpenssl } from '../pki/openssl.ts';
@@ -41,8 +42,12 @@ describe('enrollment over HTTP', () => {
 
     it('is nowhere in the event log', async () => {
       const { token } = (await issue(1)).body;
-      const { rows } = await app.services.database.projector.query(`select 1 from events where data::text like '%' || $1 || '%'`, [token]);
-      expect(rows).toEqual([]);
+      const found = async (text: string) => {
+        const { rows } = await app.services.database.owner.query(`select type from events where position(convert_to($1, 'utf8') in convert_to(data::text, 'utf8')) > 0`, [text]);
+        return rows as unknown[];
+      };
+      expect(await found(identifyToken(token).tokenDigest)).toEqual([{ type: 'EnrollmentTokenIssued' }]);
+      expect(await found(token)).toEqual([]);
     });
 
     it('is not issued once the license has expired, and none enrolls any more', async () => {
@@ -106,7 +111,7 @@ describe('enrollment over HTTP', () => {
       }
       const bodyOf = browser({ enrollmentToken });
       expect((await app.anonymous.post('/api/v1/enroll/certificate', bodyOf)).body.error).toContain('X-Tenant-ID');
-      for (const headers of [{}, { 'x-tenant-id': '' }, { 'x-tenant-id': 'acme' }]) {
+      for (const headers of [{ 'x-tenant-id': '' }, { 'x-tenant-id': 'acme' }]) {
         expect((await app.anonymous.post('/api/v1/enroll/certificate', bodyOf, { headers })).status).toBe(400);
       }
       expect((await tryToEnroll(app, acme.tenantId, enrollmentToken)).status).toBe(200);
@@ -148,6 +153,37 @@ describe('enrollment over HTTP', () => {
       const statuses = await Promise.all(clients.map((client) => client.post('/api/v1/ext/certificate/renew').then(({ status }) => status)));
       expect(statuses.filter((status) => status !== 401)).toHaveLength(1);
       for (const client of clients) client.close();
+    });
+  });
+
+  describe('under a license for few users', () => {
+    it('keeps the token of a browser for which no seat is left', async () => {
+      const small = await app.newTenant({ license: { maxUsers: 1 } });
+      const device = await enrolledDevice(app, small);
+      const token = await enrollmentTokenOf(small);
+      const refused = await tryToEnroll(app, small.tenantId, token);
+      expect(refused).toMatchObject({ status: 403, body: { error: 'license user limit reached' } });
+      expect((await small.admin.delete(`/api/v1/admin/users/${device.userId}`)).status).toBe(204);
+      expect((await tryToEnroll(app, small.tenantId, token)).status).toBe(200);
+      device.client.close();
+    });
+
+    it('renews a known browser that needs no new seat', async () => {
+      const small = await app.newTenant({ license: { maxUsers: 1 } });
+      const [first, second] = [await enrolledDevice(app, small, { deviceFingerprint: 'x' }), await enrolledDevice(app, small, { deviceFingerprint: 'x' })];
+      expect(second.deviceId).toBe(first.deviceId);
+      for (const { client } of [first, second]) client.close();
+    });
+
+    it('never has more devices than seats, though browsers race for the last one', async () => {
+      const small = await app.newTenant({ license: { maxUsers: 2 } });
+      const tokens = await Promise.all(Array.from({ length: 8 }, () => enrollmentTokenOf(small)));
+      const statuses = (await Promise.all(tokens.map((token) => tryToEnroll(app, small.tenantId, token)))).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+      expect(statuses.filter((status) => status === 403)).toHaveLength(6);
+      await app.settled();
+      expect((await small.admin.get('/api/v1/admin/devices')).body.total).toBe(2);
+      expect((await small.admin.get('/api/v1/admin/users')).body.total).toBe(2);
     });
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { signed, tbsCertificate } from '../../src/pki/certificate-writing.ts';
 import { boolean, encode, integer, octetString, sequence } from '../../src/pki/der.ts';
 import type { Node } from '../../src/pki/der.ts';
 import { readDeviceClaims, trustAuthority, verifyDeviceCertificate } from '../../src/pki/device-identity.ts';
@@ -85,7 +86,7 @@ describe('what is not a device certificate', () => {
   const alternative = subjectAltName(uriName(deviceUri(tenantId, deviceId)));
   const [constraints, usage, purpose] = [basicConstraintsOfLeaf(), keyUsage(KEY_USAGE.digitalSignature), extendedKeyUsage(OID.clientAuth)];
   const withTwoCommonNames = (): Node => {
-    const parts = [{ organization: tenantId, commonName: deviceId }, { commonName: deviceId }].map(distinguishedName);
+    const parts = [{ organization: tenantId, commonName: randomUUID() }, { commonName: deviceId }].map(distinguishedName);
     return sequence(...parts.flatMap(({ value }) => value as Node[]));
   };
   const critical = (dotted: string) => sequence(algorithmOid(dotted).node, boolean(true), octetString(encode(integer(Uint8Array.of(1)))));
@@ -118,6 +119,12 @@ describe('what is not a device certificate', () => {
     const presented = signLeaf(issuer, { ...sound, ...change });
     expect(readDeviceClaims(presented)).toBeUndefined();
     expect(verify(presented)).toEqual({ refused: 'not a device certificate' });
+  });
+
+  it('is refused under an EC authority that signed it in the name of an RSA algorithm', () => {
+    const algorithm = prepareIssuer(rsaAuthority()).algorithm;
+    const presented = signed({ ...issuer, algorithm }, tbsCertificate({ ...sound, algorithm }));
+    expect(verify(presented)).toEqual({ refused: 'bad signature' });
   });
 
   it('includes the authority itself', () => {

@@ -11,25 +11,26 @@ export const quoted = (text: string): string => (ESCAPED.test(text) ? JSON.strin
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return canonicalArray(value);
-  const object = value as Record<string, unknown>;
   let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
+    return `[${text}]`;
+  }
+  const object = value as Record<string, unknown>;
   for (const name of inOrder(Object.keys(object))) {
     text += `${text === '' ? '' : ','}${quoted(name)}:${canonicalJson(object[name])}`;
   }
   return `{${text}}`;
 }
 
-function canonicalArray(items: readonly unknown[]): string {
-  let text = '';
-  for (let index = 0; index < items.length; index += 1) text += (index === 0 ? '' : ',') + canonicalJson(items[index]);
-  return `[${text}]`;
-}
+/** By number of members: the names that came last, and their order. Events of a kind look alike, and comparing is cheaper than sorting. */
+const orders: { readonly names: readonly string[]; readonly sorted: readonly string[] }[] = [];
+const MOST_REMEMBERED = 64;
 
-/** Most objects are small and many are in order already: comparing neighbours is cheaper than a sort. */
-function inOrder(names: string[]): string[] {
-  for (let index = 1; index < names.length; index += 1) {
-    if (names[index - 1]! > names[index]!) return names.sort();
-  }
-  return names;
+function inOrder(names: readonly string[]): readonly string[] {
+  const known = orders[names.length];
+  if (known?.names.every((name, index) => name === names[index])) return known.sorted;
+  const sorted = [...names].sort();
+  if (names.length < MOST_REMEMBERED) orders[names.length] = { names, sorted };
+  return sorted;
 }

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { streamSubject } from '../../kernel/aggregate.ts';
 import type { EventMetadata } from '../../kernel/event.ts';
 import { canonicalJson, quoted } from './canonical-json.ts';
+import type { ChainKey } from './chain-key.ts';
 import type { AuditWords } from './vocabulary.ts';
 
 /** An event as a store holds it: personal values sealed, so that erasing a person changes no entry. */
@@ -48,15 +48,15 @@ export interface AuditEntry extends ChainHead {
   readonly userAgent: string | null;
   readonly previousHash: string;
 }
+export type Unhashed = Omit<AuditEntry, 'hash'>;
 
 /** hash = hex HMAC-SHA256(key, previousHash + canonical JSON of the entry without its hash) (choice OP-248). */
-export const entryHash = (key: Buffer, entry: Omit<AuditEntry, 'hash'>): string =>
-  createHmac('sha256', key).update(entry.previousHash + canonicalEntry(entry)).digest('hex');
+export const entryHash = (key: ChainKey, entry: Unhashed, canonical = canonicalEntry(entry)): string => key.mac(entry.previousHash, canonical);
 
-/** The entry that an event adds to a chain that has come as far as `head`. A function of event, head and key alone. */
-export function nextEntry(key: Buffer, head: ChainHead, event: AuditedEvent, { version, data }: StoredData, words: AuditWords): AuditEntry {
+/** The entry that an event adds to a chain that has come as far as `head`, for `entryHash` to close. */
+export function entryAfter(head: ChainHead, event: AuditedEvent, { version, data }: StoredData, words: AuditWords): Unhashed {
   const { actor } = event.metadata;
-  const entry = {
+  return {
     sequence: head.sequence + 1,
     id: event.id,
     timestamp: new Date(event.recordedAt).toISOString(),
@@ -70,10 +70,7 @@ export function nextEntry(key: Buffer, head: ChainHead, event: AuditedEvent, { v
     ipAddress: actor.ip ?? null,
     userAgent: actor.userAgent ?? null,
     previousHash: head.hash,
-    hash: '',
   };
-  entry.hash = entryHash(key, entry);
-  return entry;
 }
 
 function resourceIdOf(stream: string, data: unknown, idField: string | undefined): string {
@@ -82,7 +79,7 @@ function resourceIdOf(stream: string, data: unknown, idField: string | undefined
 }
 
 /** Members in the order of RFC 8785, so that nothing needs sorting. */
-function canonicalEntry(entry: Omit<AuditEntry, 'hash'>): string {
+export function canonicalEntry(entry: Unhashed): string {
   return (
     `{"action":${quoted(entry.action)},"actorId":${canonicalJson(entry.actorId)},"actorType":${canonicalJson(entry.actorType)},` +
     `"details":${entry.details},"event":${entry.event},"id":${quoted(entry.id)},"ipAddress":${canonicalJson(entry.ipAddress)},` +

@@ -1,4 +1,5 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { Claim } from '../../kernel/command.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { policyEvents, type Rule } from './events.ts';
 
@@ -8,8 +9,8 @@ export interface PolicyState {
   readonly description: string;
   readonly priority: number;
   readonly isEnabled: boolean;
-  readonly rules: readonly Rule[];
-  readonly groupIds: readonly string[];
+  readonly rules: Rule[];
+  readonly groupIds: string[];
 }
 
 const initial: PolicyState = { exists: false, name: '', description: '', priority: 100, isEnabled: true, rules: [], groupIds: [] };
@@ -17,11 +18,19 @@ const initial: PolicyState = { exists: false, name: '', description: '', priorit
 export const policy = defineAggregate<PolicyState, typeof policyEvents>(policyEvents, initial, (state, event) => {
   switch (event.type) {
     case 'PolicyCreated':
-    case 'PolicyUpdated':
-      return { ...event.data, exists: true };
+    case 'PolicyUpdated': {
+      const { policyId: _, ...content } = event.data;
+      return { ...content, exists: true };
+    }
     case 'PolicyDeleted':
       return { ...state, exists: false };
   }
 });
 
 export const policyStream = (tenantId: TenantId, policyId: string): string => streamName('policy', tenantId, policyId);
+
+/** The policy itself, as its events carry it. */
+export const contentOf = ({ exists: _, ...content }: PolicyState): Omit<PolicyState, 'exists'> => content;
+
+/** Names are told apart without case (choice OP-112). */
+export const policyNameClaim = (name: string): Claim => ({ kind: 'policy-name', value: name.normalize('NFC').toLowerCase() });

@@ -6,7 +6,8 @@ import type { TenantId } from '../../kernel/ids.ts';
 /** Roles of the mobile map: `executive` is none that an admin can have, `viewer` none that the map knows (interface, "Settings"). */
 export const mobileRoles = ['super_admin', 'admin', 'analyst', 'executive'] as const;
 const mobileRoleSchema = z.enum(mobileRoles);
-export type MobileAccess = Readonly<Record<(typeof mobileRoles)[number], boolean>>;
+export type MobileRole = (typeof mobileRoles)[number];
+export type MobileAccess = Readonly<Record<MobileRole, boolean>>;
 
 /** Which roles may use the mobile app; an admin's own flag has to be true besides (choice OP-046). */
 export const mobileAccessEvents = defineEvents('mobileAccess', {

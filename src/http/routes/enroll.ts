@@ -1,31 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { deleteDevice } from '../../../commands/devices/delete-device.ts';
 import { renewDeviceCertificate } from '../../../commands/devices/renew-device-certificate.ts';
-import { enrollDevice, FINGERPRINT_MOVED, type EnrollDevice } from '../../../commands/enrollment/enroll-device.ts';
-import { fingerprintClaim } from '../../domain/devices/device.ts';
+import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
+import { enrollDevice } from '../../../commands/enrollment/enroll-device.ts';
 import { browserTypes, osTypes } from '../../domain/devices/events.ts';
-import { streamSubject } from '../../kernel/aggregate.ts';
-import { FailureError, unavailable } from '../../kernel/failure.ts';
-import type { TenantId } from '../../kernel/ids.ts';
+import { employee, employeeStream } from '../../domain/employees/employee.ts';
+import { FailureError } from '../../kernel/failure.ts';
 import type { DeviceCertificate } from '../../pki/device-certificate.ts';
 import { device, open } from '../access.ts';
-import { route, type Call, type RouteGroup } from '../route.ts';
+import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
+import { route, type Behalf, type Call, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
+import { familyName } from '../validation.ts';
 
-/** Names of families, whatever the case (choice OP-099). */
-const family = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  z
-    .string()
-    .transform((text) => text.trim().toLowerCase())
-    .pipe(z.enum(names));
 const version = z.string().trim().min(1).max(64);
 
 const enrollmentBody = z.object({
   enrollmentToken: z.string().min(1).max(512),
   deviceFingerprint: z.string().trim().min(1).max(512),
-  browserType: family(browserTypes),
+  browserType: familyName(browserTypes),
   browserVersion: version.nullish(),
-  osType: family(osTypes).nullish(),
+  osType: familyName(osTypes).nullish(),
   osVersion: version.nullish(),
   extensionVersion: version,
 });
@@ -57,21 +52,29 @@ const answerOf = (deviceId: string, { userId, expiresAt, certificate, caCertific
 
 type Open = Pick<Call<undefined, undefined, unknown, undefined>, 'run' | 'services'>;
 
-/** Requests with one fingerprint may overtake each other; each turn means that another one got through. */
-const MOST_TURNS = 8;
-
-async function enroll({ run, services }: Open, tenantId: TenantId, input: Omit<EnrollDevice, 'deviceId'>): Promise<z.output<typeof enrolledView>> {
-  for (let turn = 1; turn <= MOST_TURNS; turn += 1) {
-    const holder = await services.ports.claimHolder(tenantId, fingerprintClaim(input.device.deviceFingerprint));
-    const deviceId = holder === undefined ? randomUUID() : streamSubject(holder);
-    try {
-      const { result } = await run(enrollDevice, { ...input, deviceId }, { tenantId, actor: { kind: 'device', id: deviceId } });
-      return answerOf(deviceId, result);
-    } catch (error) {
-      if (!(error instanceof FailureError) || error.failure !== FINGERPRINT_MOVED) throw error;
+/**
+ * The device is enrolled by now, so its browser gets its certificate whatever else fails: the reaction to the enrollment
+ * makes up for it. Only where others took the last seat in this very moment the enrollment is taken back.
+ */
+async function givePlaceholder({ run, services }: Open, owner: { userId: string; deviceId: string }, behalf: Behalf): Promise<void> {
+  try {
+    const { position } = await run(createPlaceholderEmployee, owner, behalf);
+    if (position === undefined) await seesEmployees(services);
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    const { status } = await services.ports.aggregates.load(employee, employeeStream(behalf.tenantId, owner.userId));
+    if (status !== 'none') return seesEmployees(services);
+    if (error.failure.kind === 'forbidden') {
+      await run(deleteDevice, { deviceId: owner.deviceId }, behalf);
+      throw error;
     }
+    services.log.warn({ deviceId: owner.deviceId, reason: error.message }, 'an enrolled device has no user yet');
   }
-  throw new FailureError(unavailable());
+}
+
+/** The reaction was faster: what it wrote must be seen as well. */
+async function seesEmployees({ freshness, head }: Open['services']): Promise<void> {
+  await freshness.waitFor(createPlaceholderEmployee.freshens ?? [], await head());
 }
 
 export const enrollRoutes: RouteGroup = {
@@ -85,9 +88,15 @@ export const enrollRoutes: RouteGroup = {
       body: enrollmentBody,
       answer: enrolledView,
       handle: ({ run, services, request, body }) => {
-        const { enrollmentToken, browserVersion = null, osType = null, osVersion = null, ...described } = body;
-        const device = { ...described, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
-        return enroll({ run, services }, tenantOfHeader(request), { enrollmentToken, device });
+        const tenantId = tenantOfHeader(request);
+        const { enrollmentToken, browserVersion = null, osType = null, osVersion = null, ...required } = body;
+        const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
+        return enrollingDeviceOf(services, tenantId, body.deviceFingerprint, async (deviceId) => {
+          const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
+          const { result } = await run(enrollDevice, { deviceId, enrollmentToken, device: described }, behalf);
+          await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
+          return answerOf(deviceId, result);
+        });
       },
     }),
     route({

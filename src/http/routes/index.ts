@@ -1,6 +1,7 @@
 import type { RouteGroup } from '../route.ts';
 import { alertRoutes } from './alerts.ts';
 import { authRoutes } from './auth.ts';
+import { autoEnrollmentRoutes } from './auto-enrollment.ts';
 import { certificateRoutes } from './certificates.ts';
 import { deviceRoutes } from './devices.ts';
 import { employeeRoutes } from './employees.ts';
@@ -9,7 +10,13 @@ import { enrollmentRoutes } from './enrollment.ts';
 import { licenseRoutes } from './license.ts';
 import { meRoutes } from './me.ts';
 import { opsRoutes } from './ops.ts';
+import { policyRoutes } from './policies.ts';
+import { resourceRoutes } from './resources.ts';
+import { settingsRoutes } from './settings.ts';
+import { organizationRoutes } from './organization.ts';
 import { setupRoutes } from './setup.ts';
+import { credentialRoutes } from './credentials.ts';
+import { extRoutes } from './ext.ts';
 
 /** Every route that the service has, in the order of the interface. */
 export const routeGroups: readonly RouteGroup[] = [
@@ -17,11 +24,18 @@ export const routeGroups: readonly RouteGroup[] = [
   authRoutes,
   meRoutes,
   employeeRoutes,
+  credentialRoutes,
   alertRoutes,
   deviceRoutes,
   enrollmentRoutes,
   certificateRoutes,
   enrollRoutes,
+  autoEnrollmentRoutes,
   licenseRoutes,
+  policyRoutes,
+  settingsRoutes,
+  ...resourceRoutes,
+  organizationRoutes,
+  extRoutes,
   opsRoutes,
 ];

@@ -3,7 +3,7 @@ import { setAlertSeverities } from '../../../commands/settings/set-alert-severit
 import { setMobileAccessByRole } from '../../../commands/settings/set-mobile-access-by-role.ts';
 import { getAlertSeverities } from '../../../queries/settings/get-alert-severities.ts';
 import { alertTypeSchema, severitySchema } from '../../domain/alerts/vocabulary.ts';
-import { mobileRoles } from '../../domain/settings/mobile-access.ts';
+import type { MobileRole } from '../../domain/settings/mobile-access.ts';
 import { retentionUnder } from '../../domain/settings/retention.ts';
 import { FailureError, unavailable } from '../../kernel/failure.ts';
 import { admin } from '../access.ts';
@@ -11,7 +11,7 @@ import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/settings';
 const severities = z.object({ severities: z.record(alertTypeSchema, severitySchema) });
-const mobileAccess = z.object(Object.fromEntries(mobileRoles.map((role) => [role, z.boolean()])));
+const mobileAccess = z.object({ super_admin: z.boolean(), admin: z.boolean(), analyst: z.boolean(), executive: z.boolean() } satisfies Record<MobileRole, z.ZodBoolean>);
 const days = z.int().min(1);
 
 /** Settings that are not one declared record: maps that merge, and what only the operator and the license set. */

@@ -58,7 +58,7 @@ export class PostgresJobBackend implements JobBackend {
   }
 
   async addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {
-    await addJob(this.#pool, job), client;
+    await addJob(client, job);
   }
 
   async start(): Promise<void> {}

@@ -1,6 +1,7 @@
 import { recordPasswordReuse } from '../../../commands/credentials/record-password-reuse.ts';
 import { reuseId } from '../../domain/credentials/identity.ts';
 import { loginsIn, type Login } from '../../domain/credentials/login.ts';
+import { employeeEvents } from '../../domain/employees/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
 import type { Envelope } from '../../kernel/event.ts';
 import { id, json, text } from '../../kernel/read-model.ts';
@@ -15,7 +16,7 @@ const MOST_SITES = 100;
 export const whenTelemetryRecordedDetectReuse = defineReaction({
   name: 'password-reuse-detection',
   lane: 'telemetry',
-  families: [telemetryEvents],
+  families: [telemetryEvents, employeeEvents],
   state: { version: 1, columns: { user_id: id, password_hash: text, sites: json<readonly string[]>() }, key: ['user_id', 'password_hash'] },
   on: {
     TelemetryRecorded: (event) =>
@@ -31,6 +32,8 @@ export const whenTelemetryRecordedDetectReuse = defineReaction({
           },
         };
       }),
+    EmployeeDeleted: ({ data: { userId } }) => [{ purge: { user_id: userId } }],
+    EmployeeErased: ({ data: { userId } }) => [{ purge: { user_id: userId } }],
   },
 });
 

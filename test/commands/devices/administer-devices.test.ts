@@ -4,7 +4,7 @@ import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
 import { silenceStaleAlerts } from '../../../commands/devices/silence-stale-alerts.ts';
 import { context, given } from '../../dsl/given.ts';
-import { certified, deleted, DEVICE, enrolled, inDays, revoked, wiped, wipeRequested } from './histories.ts';
+import { certified, deleted, DEVICE, enrolled, inDays, revoked, USER, wiped, wipeRequested } from './histories.ts';
 
 const deviceId = DEVICE;
 const revocation = (reason: 'revoked' | 'deleted' | 'user_deleted') => ({ type: 'DeviceRevoked', data: { deviceId, reason } });
@@ -18,6 +18,11 @@ describe('revoking a device', () => {
   it('changes nothing of a wiped device', () => given(enrolled, wipeRequested, wiped).when(revokeDevice, revoke).thenNothing());
   it('finds no device that never enrolled', () => given().when(revokeDevice, revoke).thenRefused('notFound'));
   it('finds no deleted device', () => given(enrolled, revoked, deleted).when(revokeDevice, revoke).thenRefused('notFound'));
+  it('leaves a device alone that belongs to somebody else by now', () => {
+    const ofOther = { deviceId, reason: 'user_deleted', ofUserId: '99999999-9999-4999-8999-999999999999' } as const;
+    given(enrolled, certified()).when(revokeDevice, ofOther).thenNothing();
+    given(enrolled, certified()).when(revokeDevice, { ...ofOther, ofUserId: USER }).then(revocation('user_deleted'));
+  });
   it('records that the user was deleted of a revoked device too, once', () => {
     const because = { deviceId, reason: 'user_deleted' } as const;
     given(enrolled, revoked).when(revokeDevice, because).then(revocation('user_deleted'));

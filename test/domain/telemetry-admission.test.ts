@@ -4,7 +4,7 @@ import { acceptedDays, admit } from '../../src/domain/telemetry/admission.ts';
 import { inPortions } from '../../src/domain/telemetry/portions.ts';
 import { withoutSecrets, hostName } from '../../src/domain/telemetry/page-address.ts';
 import { NOW } from '../dsl/given.ts';
-import { hashOf, login, reportedLogin } from './observations.ts';
+import { hashOf, login, reportedLogin } from '../dsl/observations.ts';
 
 const HOUR = 3_600_000;
 const after = (hours: number) => new Date(NOW + hours * HOUR).toISOString();

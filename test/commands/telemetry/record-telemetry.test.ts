@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recordHeartbeat } from '../../commands/telemetry/record-heartbeat.ts';
-import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
-import { deviceDay } from '../../src/domain/telemetry/device-day.ts';
-import type { TelemetryEvent } from '../../src/domain/telemetry/events.ts';
-import { hasId, noIds, withIds } from '../../src/domain/telemetry/seen-ids.ts';
-import { context, given, NOW } from '../dsl/given.ts';
-import { DAY, DEVICE, login, telemetry, USER } from './observations.ts';
+import { recordHeartbeat } from '../../../commands/telemetry/record-heartbeat.ts';
+import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
+import { deviceDay } from '../../../src/domain/telemetry/device-day.ts';
+import type { TelemetryEvent } from '../../../src/domain/telemetry/events.ts';
+import { hasId, noIds, withIds } from '../../../src/domain/telemetry/seen-ids.ts';
+import { context, given, NOW } from '../../dsl/given.ts';
+import { DAY, DEVICE, login, telemetry, USER } from '../../dsl/observations.ts';
 
 const batchOf = (observations: ReturnType<typeof login>[]) => ({
   deviceId: DEVICE,

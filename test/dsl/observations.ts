@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NOW } from '../dsl/given.ts';
+import { NOW } from './given.ts';
 import type { Observation, ObservationOf } from '../../src/domain/telemetry/observation.ts';
 
 export const DEVICE = '44444444-4444-4444-8444-444444444444';

@@ -1,0 +1,20 @@
+import { device, deviceStream } from '../../src/domain/devices/device.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+interface CompleteDeviceWipe {
+  readonly deviceId: string;
+  /** The wipe that was carried out, as the extension names it; null: the one that is pending. */
+  readonly wipeId: string | null;
+}
+
+/** The extension has wiped its data: its certificates end here (choice OP-101). A wipe that nobody asked for ends nothing. */
+export const completeDeviceWipe = defineCommand({
+  name: 'CompleteDeviceWipe',
+  aggregate: device,
+  stream: ({ deviceId }: CompleteDeviceWipe, { tenantId }) => deviceStream(tenantId, deviceId),
+  decide({ status, wipe }, { deviceId, wipeId }) {
+    if (status !== 'wipe_pending' || !wipe) return accept([]);
+    if (wipeId !== null && wipeId !== wipe.id) return accept([]);
+    return accept([{ type: 'DeviceWiped', data: { deviceId } }]);
+  },
+});

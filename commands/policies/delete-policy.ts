@@ -1,0 +1,18 @@
+import { policy, policyNameClaim, policyStream } from '../../src/domain/policies/policy.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface DeletePolicy {
+  readonly policyId: string;
+}
+
+export const deletePolicy = defineCommand({
+  name: 'DeletePolicy',
+  aggregate: policy,
+  stream: ({ policyId }: DeletePolicy, { tenantId }) => policyStream(tenantId, policyId),
+  decide(state, { policyId }) {
+    if (!state.exists) return notFound();
+    return accept([{ type: 'PolicyDeleted', data: { policyId } }], { release: [policyNameClaim(state.name)] });
+  },
+  freshens: ['policies', 'policy_versions'],
+});

@@ -1,0 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
+import { contentOf, policy, policyNameClaim, policyStream } from '../../src/domain/policies/policy.ts';
+import type { PolicyChanges } from '../../src/domain/policies/policy-content.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface UpdatePolicy {
+  readonly policyId: string;
+  /** What is left out stays. */
+  readonly changes: PolicyChanges;
+}
+
+/** The event holds the whole policy as it is from now on: what was in force when is read from one event. */
+export const updatePolicy = defineCommand({
+  name: 'UpdatePolicy',
+  aggregate: policy,
+  stream: ({ policyId }: UpdatePolicy, { tenantId }) => policyStream(tenantId, policyId),
+  decide(state, { policyId, changes }) {
+    if (!state.exists) return notFound();
+    const before = contentOf(state);
+    const said = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<typeof before>;
+    const content = { ...before, ...said };
+    if (isDeepStrictEqual(content, before)) return accept([]);
+    const [held, wanted] = [policyNameClaim(before.name), policyNameClaim(content.name)];
+    const renamed = held.value === wanted.value ? {} : { take: [wanted], release: [held] };
+    return accept([{ type: 'PolicyUpdated', data: { policyId, ...content } }], renamed);
+  },
+  freshens: ['policies', 'policy_versions'],
+});

@@ -1,0 +1,48 @@
+import { canaryCookies } from '../../src/domain/countermeasures/canary-cookie.resource.ts';
+import type { Rule } from '../../src/domain/policies/events.ts';
+import { phishingWhitelist } from '../../src/domain/policies/phishing-whitelist-entry.resource.ts';
+import { scopedDomains } from '../../src/domain/policies/scoped-domain.resource.ts';
+import { tenantSettings, type ExtensionMode } from '../../src/domain/settings/tenant-settings.resource.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { policiesInForce } from '../policies/policies-in-force.ts';
+import { policyVersion } from './policy-version.ts';
+
+/** What a browser works by (choice OP-161), for a member of these groups. */
+export interface ExtensionConfig {
+  readonly policyVersion: string;
+  readonly extensionMode: ExtensionMode;
+  readonly policies: readonly { readonly id: string; readonly name: string; readonly priority: number; readonly rules: readonly Rule[] }[];
+  readonly domainScope: readonly { readonly domain: string; readonly scope: 'corporate' | 'excluded'; readonly includeSubdomains: boolean }[];
+  readonly phishingWhitelist: readonly { readonly domain: string }[];
+  readonly canaryCookies: readonly { readonly id: string; readonly name: string; readonly domain: string; readonly path: string; readonly value: string }[];
+  readonly settings: {
+    readonly breachCheckEnabled: boolean;
+    readonly policyPollSeconds: number;
+    readonly heartbeatSeconds: number;
+    readonly screenshotEnabled: boolean;
+    readonly learningThreshold: number;
+  };
+}
+
+export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionConfig> = async (reads, { groupIds }) => {
+  // The version first: content that is newer than its version is fetched once more, content that is older never would be.
+  const version = orThrow(await policyVersion(reads, undefined));
+  const [settings, policies, domains, whitelist, cookies] = await Promise.all([
+    tenantSettings.read(reads, undefined).then(orThrow),
+    policiesInForce(reads, { groupIds }).then(orThrow),
+    scopedDomains.all(reads, {}).then(orThrow),
+    phishingWhitelist.all(reads, {}).then(orThrow),
+    canaryCookies.all(reads, { isEnabled: true }).then(orThrow),
+  ]);
+  const { extensionMode, breachCheckEnabled, policyPollSeconds, heartbeatSeconds, screenshotEnabled, learningThreshold } = settings;
+  return {
+    policyVersion: version,
+    extensionMode,
+    policies: policies.map(({ id, name, priority, rules }) => ({ id, name, priority, rules })),
+    domainScope: domains.map(({ domain, scope, includeSubdomains }) => ({ domain, scope, includeSubdomains })),
+    phishingWhitelist: whitelist.map(({ domain }) => ({ domain })),
+    canaryCookies: cookies.map(({ id, name, domain, path, value }) => ({ id, name, domain, path, value })),
+    settings: { breachCheckEnabled, policyPollSeconds, heartbeatSeconds, screenshotEnabled, learningThreshold },
+  };
+};

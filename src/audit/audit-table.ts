@@ -1,0 +1,74 @@
+import type { Position } from '../kernel/event.ts';
+import type { TenantReads } from '../kernel/query.ts';
+import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
+import type { ReplayedEntry } from './replay.ts';
+
+/**
+ * A row in the words in which it was hashed (RFC 8785), and its place. Every free text is printed as a JSON string, but for
+ * `details` and `event`, which are JSON already: their lengths in front keep one from passing for a part of the other.
+ * A null where none may be makes the whole row null, and the number of rows then tells.
+ */
+const PRINTED = `
+  position || ' ' || octet_length(details) || ' ' || octet_length(event) || ' {"action":' || to_json(action)
+  || ',"actorId":' || coalesce(to_json(actor_id)::text, 'null') || ',"actorType":' || to_json(actor_type)
+  || ',"details":' || details || ',"event":' || event || ',"id":"' || event_id || '","ipAddress":'
+  || coalesce(to_json(ip_address)::text, 'null') || ',"previousHash":' || to_json(previous_hash)
+  || ',"resourceId":' || to_json(resource_id) || ',"resourceType":' || to_json(resource_type)
+  || ',"sequence":' || sequence || ',"timestamp":"' || to_char(recorded_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+  || '","userAgent":' || coalesce(to_json(user_agent)::text, 'null') || '} ' || to_json(hash)`;
+
+const printed = ({ position, sizes, text, hash }: ReplayedEntry): string => `${position} ${sizes[0]} ${sizes[1]} ${text} "${hash}"`;
+
+const STRETCH = `from audit_log where tenant_id = $1 and position > $2 and position <= $3 and position <> 0`;
+const PRINT = `select count(*)::int as entries, coalesce(string_agg(${PRINTED}, chr(10) order by position), '') as text ${STRETCH}`;
+const ROWS = `select * ${STRETCH} order by position`;
+const NEXT = `select * from audit_log where tenant_id = $1 and position > $2 order by position limit 1`;
+const COPIES = `select count(*)::int as copies from audit_log where tenant_id = $1 and event_id = $2`;
+const ENDS = `
+  select h.sequence as head_sequence, h.hash as head_hash, l.sequence, l.hash, l.position::text
+    from (select 1) one
+    left join audit_log h on h.tenant_id = $1 and h.position = 0
+    left join lateral (select * from audit_log where tenant_id = $1 and position > 0 order by position desc limit 1) l on true`;
+
+export interface TableEnds {
+  readonly head_sequence: number | null;
+  readonly head_hash: string | null;
+  readonly sequence: number | null;
+  readonly hash: string | null;
+  readonly position: string | null;
+}
+
+/** Below every position, so that a row that somebody put before the first one is seen. */
+export const LOWEST: Position = -(2n ** 63n);
+
+/** The read model as evidence: what stands in a tenant's rows, whoever wrote it there. Stretches are (after, upTo]. */
+export class AuditTable {
+  readonly #reads: TenantReads;
+
+  constructor(reads: TenantReads) {
+    this.#reads = reads;
+  }
+
+  /** True when the rows of a stretch say, to the last byte, what was computed from the log. */
+  async says(entries: readonly ReplayedEntry[], after: Position, upTo: Position): Promise<boolean> {
+    const row = await this.#reads.one<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
+    return row!.entries === entries.length && row!.text === entries.map(printed).join('\n');
+  }
+
+  rows(after: Position, upTo: Position): Promise<AuditLogRow[]> {
+    return this.#reads.rows<AuditLogRow>(ROWS, [String(after), String(upTo)]);
+  }
+
+  next(after: Position): Promise<AuditLogRow | undefined> {
+    return this.#reads.one<AuditLogRow>(NEXT, [String(after)]);
+  }
+
+  async copies(eventId: string): Promise<number> {
+    return (await this.#reads.one<{ copies: number }>(COPIES, [eventId]))!.copies;
+  }
+
+  /** The head row and the last entry, of one moment. */
+  async ends(): Promise<TableEnds> {
+    return (await this.#reads.one<TableEnds>(ENDS))!;
+  }
+}

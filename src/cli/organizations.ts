@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { attachTenant, createOrganization } from '../organizations/cli.ts';
+import type { WithHouse } from './house.ts';
+
+export function addOrganizationCommands(program: Command, withHouse: WithHouse): void {
+  const org = program.command('org').description('organizations that run tenants');
+  org
+    .command('create')
+    .description("make an organization; its owner's password is printed on the last line")
+    .requiredOption('--name <name>')
+    .option('--slug <slug>', 'made from the name when left out')
+    .requiredOption('--owner-email <email>')
+    .option('--base-url <url>', 'where browsers reach this service')
+    .action(async (options: { name: string; slug?: string; ownerEmail: string; baseUrl?: string }) => {
+      const { name, slug, ownerEmail, baseUrl } = options;
+      const made = await withHouse(({ services }) => createOrganization(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }));
+      console.log(`Organization ${name}: ${made.organizationId}, slug ${made.slug}, owner ${ownerEmail}`);
+      console.log(made.password);
+    });
+  org
+    .command('attach')
+    .description('put a tenant under an organization')
+    .requiredOption('--slug <slug>', "the organization's")
+    .requiredOption('--tenant <id|slug>')
+    .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
+      await withHouse(({ services }) => attachTenant(services, { slug, tenant }));
+      console.log(`Tenant ${tenant} belongs to ${slug}`);
+    });
+}

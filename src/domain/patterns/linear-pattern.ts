@@ -1,0 +1,34 @@
+/** What RE2 allows a counted repetition to multiply up to, nested ones included. */
+const MOST_REPETITIONS = 1_000;
+
+/**
+ * Regular expressions that can be matched in time linear to the text: what RE2 and ECMAScript have in common, so that the
+ * service and the extensions read them alike. No lookaround, no backreference (choice OP-108). Answers what is wrong.
+ */
+export function patternFault(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, 'u');
+  } catch {
+    return 'is not a regular expression';
+  }
+  const repetitions = [1];
+  let last = 1;
+  for (const [token] of pattern.matchAll(TOKENS)) {
+    if (/^\\[1-9k]/.test(token)) return 'must not refer back to a group';
+    if (/^\((?:\?<?[=!])/.test(token)) return 'must not look around';
+    if (UNSHARED.test(token)) return 'holds what RE2 does not know';
+    if (token.startsWith('(')) repetitions.push((last = 1));
+    else if (token === ')') last = repetitions.pop() ?? 1;
+    else if (/^\{\d/.test(token)) last *= Math.max(...token.match(/\d+/g)!.map(Number));
+    else if (!QUANTIFIER.test(token)) last = 1;
+    if (last > MOST_REPETITIONS) return `must not repeat more than ${MOST_REPETITIONS} times`;
+    repetitions.push(Math.max(repetitions.pop() ?? 1, last));
+  }
+  return undefined;
+}
+
+/** An escape, a class, the head of a group, a counted repetition, or one character. Unicode mode leaves no other reading. */
+const TOKENS = /\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<[=!]|[:=!]|<\w+>))?|\{\d+(?:,\d*)?\}|[^]/gu;
+const QUANTIFIER = /^[*+?]$/;
+/** Code points and control characters by escape, empty classes, and escapes of the same kind inside classes. */
+const UNSHARED = /^\\[uc]|^\[\^?\]|^\[.*\\[uc].*\]$/s;

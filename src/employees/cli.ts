@@ -1,0 +1,29 @@
+import { destroyPersonKey } from '../../commands/employees/destroy-person-key.ts';
+import { erasePerson as erasePersonCommand } from '../../commands/employees/erase-person.ts';
+import { employeeEmailClaim } from '../domain/employees/employee.ts';
+import { system } from '../kernel/actor.ts';
+import { streamSubject } from '../kernel/aggregate.ts';
+import { FailureError, notFound, orThrow } from '../kernel/failure.ts';
+import { isUuid, type TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+import { findTenant } from '../tenants/find-tenant.ts';
+
+/**
+ * Erases an employee for ever: the tenant by id or slug, the person by id or, while the record is there, by e-mail.
+ * Answers the person's id. Throws `FailureError` when there is no such tenant or person.
+ */
+export async function erasePerson(services: Services, { tenant, person }: { tenant: string; person: string }): Promise<{ userId: string }> {
+  const tenantId = await findTenant(services, tenant);
+  const userId = await findPerson(services, tenantId, person);
+  const issuer = { tenantId, actor: system('castellan person erase') };
+  orThrow(await services.executor.execute(erasePersonCommand, { userId }, issuer));
+  orThrow(await services.executor.execute(destroyPersonKey, { userId }, issuer));
+  return { userId };
+}
+
+async function findPerson({ ports }: Services, tenantId: TenantId, person: string): Promise<string> {
+  if (isUuid(person)) return person.toLowerCase();
+  const stream = await ports.claimHolder(tenantId, employeeEmailClaim(ports.accountDigest(person)));
+  if (!stream) throw new FailureError(notFound('there is no employee of this e-mail'));
+  return streamSubject(stream);
+}

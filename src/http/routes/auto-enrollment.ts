@@ -1,0 +1,99 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { autoEnrollDevice } from '../../../commands/enrollment/auto-enroll-device.ts';
+import { findSyncedUser } from '../../../queries/enrollment/find-synced-user.ts';
+import { osTypes } from '../../domain/devices/events.ts';
+import { employeeEmailClaim } from '../../domain/employees/employee.ts';
+import { streamSubject } from '../../kernel/aggregate.ts';
+import { FailureError, invalid, notFound } from '../../kernel/failure.ts';
+import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
+import type { Services } from '../../services.ts';
+import { open } from '../access.ts';
+import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
+import { route, type Refused, type RouteGroup } from '../route.ts';
+import { familyName } from '../validation.ts';
+
+const text = z.string().trim().min(1).max(256);
+
+const autoEnrollment = z.object({
+  username: text,
+  upn: text,
+  domain: text.nullish(),
+  sid: text.nullish(),
+  displayName: text.nullish(),
+  tenantId: uuid(),
+  deviceInfo: z
+    .object({
+      hostname: text.nullish(),
+      osType: familyName(osTypes).nullish(),
+      osVersion: text.nullish(),
+      agentVersion: text.nullish(),
+    })
+    .nullish(),
+});
+type AutoEnrollment = z.output<typeof autoEnrollment>;
+
+const NO_TENANT = invalid('X-Tenant-ID', 'is required');
+
+/** Interface, "Errors", point 2: the only four codes that there are, whatever went wrong. */
+function errorCodeOf({ status, message }: Refused): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
+  if (message === NO_TENANT.message) return 'missing_tenant';
+  if (status === 404) return 'user_not_found';
+  return status === 429 || status >= 500 ? 'service_unavailable' : 'invalid_request';
+}
+
+function refuseOtherTenant(header: string | string[] | undefined, { tenantId }: AutoEnrollment): void {
+  if (header === undefined || header === '') throw new FailureError(NO_TENANT);
+  if (String(header).toLowerCase() !== tenantId) throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
+}
+
+const sha256 = (value: string) => createHash('sha256').update(value).digest();
+
+/** An installation may ask agents for a secret besides (choice OP-172): without one, knowing a user's name is all it takes. */
+function refuseWrongSecret(header: string | string[] | undefined, secret: string | undefined): void {
+  if (secret === undefined) return;
+  if (!timingSafeEqual(sha256(String(header ?? '')), sha256(secret))) throw new FailureError(invalid('X-Enrollment-Secret', 'is missing or wrong'));
+}
+
+/** By UPN, then by SID, among users that a directory or an identity provider keeps. */
+async function syncedUser({ ports, accountDigest, reads }: Services, tenantId: TenantId, { upn, sid = null }: AutoEnrollment): Promise<string> {
+  const holder = await ports.claimHolder(tenantId, employeeEmailClaim(accountDigest(upn)));
+  const found = await findSyncedUser(reads(tenantId), { candidateId: holder === undefined ? null : streamSubject(holder), externalId: sid });
+  if (!found) throw new FailureError(notFound('user not found'));
+  return found;
+}
+
+/** One agent a user and computer. The name of a computer is personal, so what stands in the log gives it away to nobody. */
+const fingerprintOf = ({ accountDigest }: Services, userId: string, hostname: string | null): string =>
+  `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
+
+export const autoEnrollmentRoutes: RouteGroup = {
+  area: 'enroll',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/enroll/auto',
+      access: open('enroll'),
+      summary: 'Enroll the agent of a user whom the directory knows',
+      body: autoEnrollment,
+      answer: z.object({ success: z.literal(true), userId: z.uuid(), accessKey: z.string(), deviceId: z.uuid(), certificateData: z.string() }),
+      refusal: (refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) }),
+      handle: async ({ request: { headers }, body, services, run }) => {
+        refuseOtherTenant(headers['x-tenant-id'], body);
+        refuseWrongSecret(headers['x-enrollment-secret'], services.config.autoEnrollSecret);
+        const tenantId = asTenantId(body.tenantId);
+        const userId = await syncedUser(services, tenantId, body);
+        const { hostname = null, osType = null, osVersion = null, agentVersion = null } = body.deviceInfo ?? {};
+        const deviceFingerprint = fingerprintOf(services, userId, hostname);
+        const accessKey = randomBytes(32).toString('base64url');
+        const accessKeyDigest = sha256(accessKey).toString('hex');
+        return enrollingDeviceOf(services, tenantId, deviceFingerprint, async (deviceId) => {
+          const input = { deviceId, userId, accessKeyDigest, device: { deviceFingerprint, hostname, osType, osVersion, agentVersion } };
+          const { result } = await run(autoEnrollDevice, input, { tenantId, actor: { kind: 'device', id: deviceId } });
+          const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
+          return { success: true, userId, accessKey, deviceId, certificateData: Buffer.from(bundle).toString('base64') };
+        });
+      },
+    }),
+  ],
+};

@@ -1,0 +1,81 @@
+import { v5 } from 'uuid';
+import { z } from 'zod';
+import { deliverDeviceWipe } from '../../../commands/devices/deliver-device-wipe.ts';
+import { recordHeartbeat } from '../../../commands/telemetry/record-heartbeat.ts';
+import { MOST_IN_A_BATCH } from '../../domain/telemetry/admission.ts';
+import { deviceDayStream } from '../../domain/telemetry/device-day.ts';
+import { dayOf } from '../../kernel/read-model.ts';
+import { device } from '../access.ts';
+import { extensionAnswer, isHeld } from '../extension-answers.ts';
+import { route, type RouteGroup } from '../route.ts';
+import { takeIn } from '../telemetry-intake.ts';
+import { ensureRetention, retentionOf } from '../telemetry-retention.ts';
+
+const version = z.string().min(1).max(100);
+const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
+/** RFC 9562 §5.5: one id for one device and one set of policies, however often it is told. */
+const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
+
+/** What browsers call, each with the certificate that it enrolled with. */
+export const extRoutes: RouteGroup = {
+  area: 'ext',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/ext/events',
+      access: device,
+      summary: 'Telemetry: up to 500 events, each judged by itself and counted once',
+      body: z.object({ deviceSequence: z.int().min(0).nullish(), events: z.array(z.unknown()).min(1).max(MOST_IN_A_BATCH) }),
+      status: 202,
+      answer: z.object({
+        accepted: z.int(),
+        duplicates: z.int(),
+        rejected: z.array(z.object({ index: z.int(), eventId: z.uuid().nullable(), error: z.string() })),
+      }),
+      handle: (call) => takeIn(call, call.body),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/ext/heartbeat',
+      access: device,
+      summary: 'A sign of life, answered with what the device is to do',
+      body: z.object({ extensionVersion: version, browserVersion: version.nullish(), osVersion: version.nullish(), policyVersion: version.nullish() }),
+      answer: z.object({
+        serverTime: z.iso.datetime(),
+        commands: z.array(z.object({ id: z.uuid(), type: z.enum(commandTypes) })),
+        policyVersion: z.string(),
+        nextHeartbeatSeconds: z.int(),
+      }),
+      handle: async ({ body, principal, services, run }) => {
+        const { tenantId, deviceId, userId } = principal;
+        const { extensionVersion, browserVersion = null, osVersion = null, policyVersion: held = null } = body;
+        const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([services.lookups.device(tenantId, deviceId), extensionAnswer(services, tenantId)]);
+        await run(recordHeartbeat, { deviceId, userId, extensionVersion, browserVersion, osVersion, policyVersion: held });
+        const { streamRetentionDays } = await retentionOf(services, tenantId);
+        await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, dayOf(Date.now())), streamRetentionDays);
+        const commands: { id: string; type: (typeof commandTypes)[number] }[] = [];
+        if (known?.status === 'wipe_pending' && known.wipe) {
+          commands.push({ id: known.wipe.id, type: 'wipe' });
+          if (!known.wipe.delivered) await run(deliverDeviceWipe, { deviceId });
+        }
+        if (held !== null && held !== policyVersion) {
+          commands.push({ id: v5(`${tenantId}|${deviceId}|${policyVersion}`, REFRESHES), type: 'refresh_policies' });
+        }
+        return { serverTime: new Date().toISOString(), commands, policyVersion, nextHeartbeatSeconds: heartbeatSeconds };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/ext/policies',
+      access: device,
+      summary: "What the tenant's extensions work by; 304 for one that holds it already",
+      answer: { media: 'application/json' },
+      handle: async ({ principal: { tenantId }, services, request, reply }) => {
+        const { etag, body } = await extensionAnswer(services, tenantId);
+        reply.header('etag', etag).header('cache-control', 'private, no-cache');
+        if (isHeld(request.headers['if-none-match'], etag)) return reply.status(304).send();
+        return reply.type('application/json; charset=utf-8').send(body);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { createOrgSsoConfig } from '../../../commands/organizations/create-org-sso-config.ts';
+import { deleteOrgSsoConfig } from '../../../commands/organizations/delete-org-sso-config.ts';
+import { setRequireSso } from '../../../commands/organizations/set-require-sso.ts';
+import { updateOrgSsoConfig } from '../../../commands/organizations/update-org-sso-config.ts';
+import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
+import { getOrgSsoConfig } from '../../../queries/organizations/get-org-sso-config.ts';
+import { listOrgSsoConfigs } from '../../../queries/organizations/list-org-sso-configs.ts';
+import { orgSsoConfigView } from '../../../queries/organizations/org-sso-config-view.ts';
+import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
+import { orgRoleSchema } from '../../domain/identity/roles.ts';
+import { checkOrgPassword, confirmOrgPassword } from '../../identity/org-sign-in.ts';
+import { openSession } from '../../identity/sign-in.ts';
+import { FailureError, invalid } from '../../kernel/failure.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { guardedFetch } from '../../outbound/guarded-fetch.ts';
+import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
+import type { Services } from '../../services.ts';
+import { open, orgOwner, orgOwnerReauthenticated, orgReader } from '../access.ts';
+import { actorOf } from '../principal.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const base = '/api/v1/org/sso-configs';
+const params = z.object({ configId: uuid() });
+const REAUTHENTICATION_SECONDS = 300;
+
+const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2_048);
+const clientId = z.string().trim().min(1).max(512);
+const name = z.string().trim().min(1).max(200);
+const scopes = z.string().trim().min(1).max(512).refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
+const emailDomain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/, 'must be a domain');
+const settings = {
+  protocol: z.string().refine((protocol) => protocol === 'oidc', 'must be oidc').optional(),
+  name: name.optional(),
+  clientSecret: z.string().min(1).max(4_096).nullable().optional(),
+  scopes: scopes.optional(),
+  emailDomains: z.array(emailDomain).max(100).optional(),
+  isEnabled: z.boolean().optional(),
+};
+const newConfig = z.object({ ...settings, issuerUrl, clientId });
+const changes = z.object({ ...settings, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
+
+/** A provider without TLS is one that a developer runs. */
+function refuseInsecure({ config }: Services, address: string | undefined): void {
+  if (address !== undefined && !address.toLowerCase().startsWith('https:') && !config.devMode) {
+    throw new FailureError(invalid('issuerUrl', 'must be an https address'));
+  }
+}
+
+export const organizationRoutes: RouteGroup = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/login',
+      access: open('org-login'),
+      summary: "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
+      body: z.object({ email: emailField, password: presentedPassword, slug: z.string().trim().toLowerCase().max(100).optional() }),
+      answer: z.object({
+        accessToken: z.string(),
+        refreshToken: z.string(),
+        expiresAt: z.iso.datetime(),
+        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
+      }),
+      handle: async ({ body, services, request, ask }) => {
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const { organizationId: tenantId, admin } = await checkOrgPassword(services, body.email, body.password, body.slug, actor);
+        const { adminId, sessionEpoch: epoch, role } = admin;
+        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'password', actor });
+        return { ...tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/verify-password',
+      access: orgReader,
+      summary: 'A token for one write, good for 300 seconds in this session',
+      body: z.object({ password: presentedPassword }),
+      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
+      handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
+        const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
+        await confirmOrgPassword(services, tenantId, adminId, body.password, actor);
+        const token = { tenantId, subjectId: adminId, payload: { sessionId } };
+        const reAuthToken = await services.oneTimeTokens.issue('org-reauth', token, REAUTHENTICATION_SECONDS);
+        return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: base,
+      access: orgReader,
+      summary: "The organization's SSO configurations without their secrets, and whether single sign-on is required",
+      answer: z.object({ configs: z.array(orgSsoConfigView), total: z.int(), requireSso: z.boolean() }),
+      handle: ({ ask }) => ask(listOrgSsoConfigs, undefined),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: orgOwnerReauthenticated,
+      summary: 'Add an OpenID Connect provider; enabled unless said otherwise or another is',
+      body: newConfig,
+      status: 201,
+      answer: orgSsoConfigView,
+      handle: async ({ run, ask, body, services }) => {
+        refuseInsecure(services, body.issuerUrl);
+        const configId = randomUUID();
+        const { name = new URL(body.issuerUrl).hostname, scopes = 'openid email profile', emailDomains = [], clientSecret = null } = body;
+        const { issuerUrl, clientId, isEnabled } = body;
+        await run(createOrgSsoConfig, { configId, name, issuerUrl, clientId, clientSecret, scopes, emailDomains, isEnabled });
+        return ask(getOrgSsoConfig, { configId });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test`,
+      access: orgOwner,
+      summary: 'Ask an issuer for its discovery document',
+      body: z.object({ issuerUrl, clientId }),
+      answer: issuerProbeView,
+      handle: ({ body, services }) => probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode })),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/require`,
+      access: orgOwnerReauthenticated,
+      summary: 'Require single sign-on of every org admin, or let passwords in again',
+      body: z.object({ requireSso: z.boolean() }),
+      answer: z.object({ requireSso: z.boolean() }),
+      handle: async ({ run, body }) => {
+        await run(setRequireSso, body);
+        return { requireSso: body.requireSso };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{configId}`,
+      access: orgReader,
+      summary: 'One SSO configuration without its secret',
+      params,
+      answer: orgSsoConfigView,
+      handle: ({ ask, params: { configId } }) => ask(getOrgSsoConfig, { configId }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{configId}`,
+      access: orgOwnerReauthenticated,
+      summary: 'Change an SSO configuration; what is left out keeps its value, the client secret too',
+      params,
+      body: changes,
+      answer: orgSsoConfigView,
+      handle: async ({ run, ask, params: { configId }, body, services, principal }) => {
+        refuseInsecure(services, body.issuerUrl);
+        const { result } = await run(updateOrgSsoConfig, { ...body, configId });
+        if (result.unusedSecret) await services.vault.forget(principal.tenantId, result.unusedSecret);
+        return ask(getOrgSsoConfig, { configId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{configId}`,
+      access: orgOwnerReauthenticated,
+      summary: 'Remove an SSO configuration',
+      params,
+      handle: async ({ run, params: { configId }, services, principal }) => {
+        const { result } = await run(deleteOrgSsoConfig, { configId });
+        if (result.unusedSecret) await services.vault.forget(principal.tenantId, result.unusedSecret);
+      },
+    }),
+  ],
+};

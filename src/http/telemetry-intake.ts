@@ -1,0 +1,46 @@
+import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
+import { acceptedDays, admit, type Rejection } from '../domain/telemetry/admission.ts';
+import { deviceDayStream } from '../domain/telemetry/device-day.ts';
+import { inPortions } from '../domain/telemetry/portions.ts';
+import { extensionAnswer } from './extension-answers.ts';
+import type { DevicePrincipal } from './principal.ts';
+import type { Call } from './route.ts';
+import { ensureRetention, retentionOf } from './telemetry-retention.ts';
+import { failureOfIssues } from './validation.ts';
+
+interface Batch {
+  readonly deviceSequence?: number | null | undefined;
+  readonly events: readonly unknown[];
+}
+
+/** Choice OP-153. */
+export interface Taken {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly Rejection[];
+}
+
+type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
+
+/** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
+export async function takeIn({ services, principal, run }: Intake, { deviceSequence = null, events }: Batch): Promise<Taken> {
+  const { tenantId, deviceId, userId } = principal;
+  const [{ extensionMode, policyVersion }, kept] = await Promise.all([extensionAnswer(services, tenantId), retentionOf(services, tenantId)]);
+  const now = Date.now();
+  const days = acceptedDays(Math.min(kept.eventRetentionDays, kept.streamRetentionDays));
+  const admission = admit(events, { now, days, explain: (error) => failureOfIssues('event', error).message });
+  let { duplicates } = admission;
+  let accepted = 0;
+  const rejected = [...admission.rejected];
+  for (const [day, ofDay] of admission.days) {
+    const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
+    for (const observations of inPortions(ofDay)) {
+      const { result } = await run(recordTelemetry, { ...input, observations });
+      accepted += result.accepted;
+      duplicates += result.duplicates;
+      rejected.push(...result.refused.map((eventId) => ({ index: admission.indexOf.get(eventId)!, eventId, error: 'too many events in one day' })));
+    }
+    await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+  }
+  return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
+}

@@ -1,0 +1,24 @@
+import { retentionUnder } from '../domain/settings/retention.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+
+/** Days for which telemetry is kept: what the operator set, as far as the tenant's license allows. */
+export async function retentionOf({ lookups, config }: Services, tenantId: TenantId): Promise<{ eventRetentionDays: number; streamRetentionDays: number }> {
+  const tenant = await lookups.tenant(tenantId, tenantId);
+  return tenant?.license ? retentionUnder(tenant.license, config) : config;
+}
+
+/** Streams whose retention this process has set. A process that died before it could leaves that to the next report. */
+const retained = new WeakMap<EventStore, Set<string>>();
+const MOST_REMEMBERED = 100_000;
+
+/** Lets a device-day leave the log in time; asks the store once for each. */
+export async function ensureRetention(store: EventStore, stream: string, maxAgeDays: number): Promise<void> {
+  let known = retained.get(store);
+  if (!known) retained.set(store, (known = new Set()));
+  if (known.has(stream)) return;
+  await store.setRetention(stream, maxAgeDays);
+  if (known.size >= MOST_REMEMBERED) known.clear();
+  known.add(stream);
+}

@@ -1,0 +1,61 @@
+import {
+  orgAdminAccountClaim,
+  orgAdminByAccount,
+  organization,
+  organizationStream,
+  orgPasswordPlace,
+  type OrganizationState,
+  type OrgAdminState,
+} from '../domain/organizations/organization.ts';
+import type { Actor } from '../kernel/actor.ts';
+import { streamSubject } from '../kernel/aggregate.ts';
+import { FailureError, forbidden } from '../kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+import { checkPassword } from './sign-in.ts';
+
+export interface OrgAdminFound {
+  readonly organizationId: TenantId;
+  readonly organization: OrganizationState;
+  readonly admin: OrgAdminState;
+}
+
+/** The account behind an e-mail's digest, if any: the claim's holder is the organization's stream. */
+export async function findOrgAdmin({ ports, loader }: Services, accountDigest: string): Promise<OrgAdminFound | undefined> {
+  // For nobody the same steps are taken, on a stream that has no events.
+  const stream = (await ports.claimHolder(INSTALLATION, orgAdminAccountClaim(accountDigest))) ?? organizationStream(INSTALLATION);
+  const state = await loader.load(organization, stream);
+  const admin = orgAdminByAccount(state, accountDigest);
+  return admin && { organizationId: asTenantId(streamSubject(stream)), organization: state, admin };
+}
+
+/**
+ * The org admin whom e-mail and password name. Unknown e-mail, another organization's slug and wrong password answer and
+ * cost the same, tries of strangers being counted under the installation. That passwords do not let in any more, or not
+ * this admin, is told to whoever knows the right one: before that it would say who has an account.
+ */
+export async function checkOrgPassword(services: Services, email: string, password: string, slug: string | undefined, actor: Actor): Promise<OrgAdminFound> {
+  const accountDigest = services.accountDigest(email);
+  const known = await findOrgAdmin(services, accountDigest);
+  const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
+  await checkFoundPassword(services, accountDigest, found, password, actor);
+  if (found!.admin.status === 'suspended') throw new FailureError(forbidden('account suspended'));
+  if (found!.organization.requireSso) throw new FailureError(forbidden('sso required'));
+  return found!;
+}
+
+/** The password of an admin who is signed in already. */
+export async function confirmOrgPassword(services: Services, organizationId: TenantId, adminId: string, password: string, actor: Actor): Promise<void> {
+  const state = await services.loader.load(organization, organizationStream(organizationId));
+  const admin = state.admins.get(adminId)!;
+  await checkFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, actor);
+}
+
+function checkFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, actor: Actor): Promise<void> {
+  const tenantId = found?.organizationId ?? INSTALLATION;
+  const subjectId = found?.admin.adminId ?? null;
+  // Nobody's password is looked for as well: there is no secret of that reference.
+  const [place, reference] = found ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef] : [orgPasswordPlace('nobody'), INSTALLATION];
+  const account = { tenantId, accountDigest, subjectId, actor: found ? { ...actor, kind: 'org_admin' as const } : actor };
+  return checkPassword(services, account, () => services.vault.get(tenantId, place, reference), password);
+}

@@ -1,0 +1,26 @@
+import type { AlertType } from '../../domain/alerts/vocabulary.ts';
+
+/** One observation in which something was found. */
+export interface Occurrence {
+  readonly observationId: string;
+  readonly occurredAt: string;
+}
+
+/** What deserves an alert: found at least once in one report about one person and one domain. */
+export interface Finding {
+  readonly alertType: AlertType;
+  readonly title: string;
+  readonly description: string;
+  readonly userId: string | null;
+  readonly deviceId: string | null;
+  readonly domain: string | null;
+  readonly url: string | null;
+  /** In the order in which they happened. */
+  readonly occurrences: readonly [Occurrence, ...Occurrence[]];
+  /** Why: what was seen, and under which mode and policies. */
+  readonly metadata: Readonly<Record<string, string | number | boolean | null | string[]>>;
+}
+
+/** What repeats is the same type, person and domain (choice OP-089). */
+export const fingerprintOf = ({ alertType, userId, domain }: Pick<Finding, 'alertType' | 'userId' | 'domain'>): string =>
+  `${alertType}|${userId ?? ''}|${domain ?? ''}`;

@@ -1,0 +1,39 @@
+import { alertEvents } from '../../domain/alerts/events.ts';
+import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
+import { telemetryEvents } from '../../domain/telemetry/events.ts';
+import type { Envelope } from '../../kernel/event.ts';
+import { defineReaction } from '../../kernel/reaction.ts';
+import type { Finding } from './finding.ts';
+import { alertWindows, raiseOrRepeat, setOpen } from './raise-or-repeat.ts';
+import { findingsIn } from './telemetry-rules.ts';
+
+/** Turns what browsers report into alerts, and what repeats into occurrences of the alert that is there. */
+export const whenSomethingIsFoundRaiseAlert = defineReaction({
+  name: 'alert-detection',
+  lane: 'telemetry',
+  families: [telemetryEvents, credentialReuseEvents, alertEvents],
+  state: alertWindows,
+  on: {
+    TelemetryRecorded: (event) => findingsIn(event).map((finding) => raiseOrRepeat(event, finding)),
+    PasswordReuseDetected: (event) => [raiseOrRepeat(event, reusedPassword(event))],
+    AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
+    AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
+  },
+});
+
+const MOST_NAMED = 20;
+
+function reusedPassword({ data }: CredentialReuseEvent & Envelope): Finding {
+  const { userId, deviceId, domain, domains, cause, occurredAt, reuseId, extensionMode, policyVersion } = data;
+  return {
+    alertType: 'password_reuse',
+    title: `Password reused on ${domain}`,
+    description: `The same password is in use on ${domains.length} sites.`,
+    userId,
+    deviceId,
+    domain,
+    url: null,
+    occurrences: [{ observationId: cause, occurredAt }],
+    metadata: { kind: 'credential_attempt', observedAt: occurredAt, observationIds: [cause], reuseId, domains: domains.slice(0, MOST_NAMED), domainCount: domains.length, extensionMode, policyVersion },
+  };
+}

@@ -1,0 +1,13 @@
+import { slugClaim } from '../../commands/setup/set-up-tenant.ts';
+import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
+import { streamSubject } from '../kernel/aggregate.ts';
+import { FailureError, notFound } from '../kernel/failure.ts';
+import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+
+/** The tenant that an operator names by its id or its slug. Throws `FailureError` when there is none. */
+export async function findTenant({ ports, loader }: Services, named: string): Promise<TenantId> {
+  const stream = isUuid(named) ? tenantStream(asTenantId(named)) : await ports.claimHolder(INSTALLATION, slugClaim(named));
+  if (!stream || !(await loader.load(tenant, stream)).exists) throw new FailureError(notFound('there is no such tenant'));
+  return asTenantId(streamSubject(stream));
+}

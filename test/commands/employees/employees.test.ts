@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { createEmployee, type CreateEmployee } from '../../../commands/employees/create-employee.ts';
+import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
+import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
+import { destroyPersonKey } from '../../../commands/employees/destroy-person-key.ts';
+import { erasePerson } from '../../../commands/employees/erase-person.ts';
+import { updateEmployee } from '../../../commands/employees/update-employee.ts';
+import { employee } from '../../../src/domain/employees/employee.ts';
+import type { EmployeeEvent } from '../../../src/domain/employees/events.ts';
+import { context, given, TENANT } from '../../dsl/given.ts';
+
+const USER = '44444444-4444-4444-8444-444444444444';
+const DEVICE = '55555555-5555-4555-8555-555555555555';
+
+const input: CreateEmployee = {
+  userId: USER,
+  email: 'Ada@acme.example',
+  displayName: 'Ada',
+  department: 'Research',
+  jobTitle: null,
+  externalId: null,
+  source: 'manual',
+  isActive: true,
+};
+const admission = { emailDigest: 'digest of ada', seat: 7 };
+const created: EmployeeEvent = { type: 'EmployeeCreated', data: { ...input, ...admission, isPlaceholder: false } };
+const deleted: EmployeeEvent = { type: 'EmployeeDeleted', data: { userId: USER } };
+const erased: EmployeeEvent = { type: 'EmployeeErased', data: { userId: USER } };
+const email = (value: string) => ({ kind: 'employee-email', value });
+const seat = (value: string) => ({ kind: 'employee-seat', value });
+
+describe('creating an employee', () => {
+  it('takes the e-mail and a seat', () => {
+    const outcome = given().when(createEmployee, input, admission);
+    outcome.then(created);
+    outcome.thenTakes(email('digest of ada'), seat('7'));
+  });
+
+  it('is refused under an id that was ever used', () => {
+    given(created).when(createEmployee, input, admission).thenRefused('conflict');
+    given<EmployeeEvent>(created, deleted).when(createEmployee, input, admission).thenRefused('conflict');
+  });
+
+  it('looks for another seat when it lost one; a lost e-mail is a duplicate', () => {
+    expect(createEmployee.whenClaimed?.(seat('7'))).toBe('prepareAgain');
+    expect(createEmployee.whenClaimed?.(email('x'))).toMatchObject({ kind: 'conflict' });
+  });
+});
+
+describe('creating a placeholder', () => {
+  const wanted = { userId: USER, deviceId: DEVICE };
+
+  it('names the device and nobody', () => {
+    const outcome = given().when(createPlaceholderEmployee, wanted, admission);
+    outcome.then({
+      type: 'EmployeeCreated',
+      data: {
+        userId: USER,
+        email: `device-${DEVICE}@placeholder.invalid`,
+        displayName: 'Device 55555555',
+        department: null,
+        jobTitle: null,
+        externalId: null,
+        source: 'enrollment',
+        isActive: true,
+        isPlaceholder: true,
+        ...admission,
+      },
+    });
+    outcome.thenTakes(email('digest of ada'), seat('7'));
+  });
+
+  it('twice is once', () => {
+    given(created).when(createPlaceholderEmployee, wanted, 'known').thenNothing();
+    given(created).when(createPlaceholderEmployee, wanted, admission).thenNothing();
+  });
+});
+
+describe('changing an employee', () => {
+  const same = { emailDigest: undefined };
+
+  it('says what was named and nothing else', () => {
+    const outcome = given(created).when(updateEmployee, { userId: USER, jobTitle: 'Lead', department: null, displayName: undefined }, same);
+    outcome.then({ type: 'EmployeeUpdated', data: { userId: USER, jobTitle: 'Lead', department: null } });
+    outcome.thenTakes();
+    outcome.thenReleases();
+  });
+
+  it('changes one e-mail claim for the other', () => {
+    const outcome = given(created).when(updateEmployee, { userId: USER, email: 'ada@new.example' }, { emailDigest: 'new digest' });
+    outcome.then({ type: 'EmployeeUpdated', data: { userId: USER, email: 'ada@new.example', emailDigest: 'new digest' } });
+    outcome.thenTakes(email('new digest'));
+    outcome.thenReleases(email('digest of ada'));
+  });
+
+  it('claims nothing for the same e-mail in other letters', () => {
+    const outcome = given(created).when(updateEmployee, { userId: USER, email: 'ada@ACME.example' }, { emailDigest: 'digest of ada' });
+    outcome.thenTypes('EmployeeUpdated');
+    outcome.thenTakes();
+    outcome.thenReleases();
+  });
+
+  it('is nothing where nothing is named', () => {
+    given(created).when(updateEmployee, { userId: USER }, same).thenNothing();
+  });
+
+  it('is refused for somebody who is not there', () => {
+    given().when(updateEmployee, { userId: USER }, same).thenRefused('notFound');
+    given<EmployeeEvent>(created, deleted).when(updateEmployee, { userId: USER, displayName: 'x' }, same).thenRefused('notFound');
+  });
+});
+
+describe('deleting an employee', () => {
+  it('gives up what they hold', () => {
+    const outcome = given(created).when(deleteEmployee, { userId: USER });
+    outcome.then(deleted);
+    outcome.thenReleases(email('digest of ada'), seat('7'));
+  });
+
+  it('gives up the e-mail that they have now', () => {
+    const moved: EmployeeEvent = { type: 'EmployeeUpdated', data: { userId: USER, email: 'b@acme.example', emailDigest: 'second' } };
+    given<EmployeeEvent>(created, moved).when(deleteEmployee, { userId: USER }).thenReleases(email('second'), seat('7'));
+  });
+
+  it('is refused for somebody who is not there', () => {
+    given().when(deleteEmployee, { userId: USER }).thenRefused('notFound');
+    given<EmployeeEvent>(created, deleted).when(deleteEmployee, { userId: USER }).thenRefused('notFound');
+  });
+});
+
+describe('erasing a person', () => {
+  it('deletes the record as well', () => {
+    const outcome = given(created).when(erasePerson, { userId: USER });
+    outcome.then(deleted, erased);
+    outcome.thenReleases(email('digest of ada'), seat('7'));
+  });
+
+  it('also reaches somebody who was deleted before, whose e-mail may be another one’s by now', () => {
+    const outcome = given<EmployeeEvent>(created, deleted).when(erasePerson, { userId: USER });
+    outcome.then(erased);
+    outcome.thenReleases();
+  });
+
+  it('twice is once, and nobody cannot be erased', () => {
+    given<EmployeeEvent>(created, deleted, erased).when(erasePerson, { userId: USER }).thenNothing();
+    given().when(erasePerson, { userId: USER }).thenRefused('notFound');
+  });
+
+  it('destroys the key only where it was decided', async () => {
+    const destroyed: string[] = [];
+    const personKeys = {
+      forSealing: async () => undefined,
+      forOpening: async () => new Map(),
+      destroy: async (_tenant: string, person: string) => (destroyed.push(person), true),
+      forget: () => undefined,
+    };
+    const prepare = (...history: EmployeeEvent[]) => {
+      const state = history.reduce((folded, event) => employee.fold(folded, event), employee.initial);
+      const aggregates = { load: async () => state as never };
+      return destroyPersonKey.prepare!({ userId: USER }, { aggregates, personKeys }, context({ tenantId: TENANT }));
+    };
+    expect(await prepare(created)).toMatchObject({ kind: 'conflict' });
+    expect(await prepare(created, deleted)).toMatchObject({ kind: 'conflict' });
+    expect(destroyed).toEqual([]);
+    await prepare(created, deleted, erased);
+    expect(destroyed).toEqual([USER]);
+  });
+});

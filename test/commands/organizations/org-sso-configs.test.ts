@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { createOrgSsoConfig } from '../../../commands/organizations/create-org-sso-config.ts';
+import { deleteOrgSsoConfig } from '../../../commands/organizations/delete-org-sso-config.ts';
+import { setRequireSso } from '../../../commands/organizations/set-require-sso.ts';
+import { updateOrgSsoConfig } from '../../../commands/organizations/update-org-sso-config.ts';
+import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
+import { context, given } from '../../dsl/given.ts';
+
+const FIRST = '77777777-7777-4777-8777-777777777771';
+const SECOND = '77777777-7777-4777-8777-777777777772';
+const SECRET = '88888888-8888-4888-8888-888888888888';
+const NEW_SECRET = '99999999-9999-4999-8999-999999999999';
+
+const there: OrganizationEvent = { type: 'OrganizationCreated', data: { name: 'North', slug: 'north', externalBaseUrl: 'https://c.example' } };
+const settings = {
+  name: 'Okta',
+  issuerUrl: 'https://idp.example',
+  clientId: 'castellan',
+  scopes: 'openid email profile',
+  emailDomains: ['north.example'],
+};
+const config = (configId: string, isEnabled: boolean, clientSecretRef: string | null = SECRET): OrganizationEvent => ({
+  type: 'OrgSsoConfigCreated',
+  data: { configId, ...settings, clientSecretRef, isEnabled },
+});
+const required = (requireSso: boolean): OrganizationEvent => ({ type: 'OrgSsoRequirementSet', data: { requireSso } });
+
+describe('adding an SSO configuration', () => {
+  const input = { configId: SECOND, ...settings, clientSecret: 'hush' };
+  const facts = { clientSecretRef: SECRET };
+
+  it('keeps the secret by reference', () => {
+    given(there).when(createOrgSsoConfig, { ...input, isEnabled: true }, facts).then(config(SECOND, true));
+  });
+
+  it('enables the first one unless it is told not to, and no second one by itself', () => {
+    given(there).when(createOrgSsoConfig, input, facts).then(config(SECOND, true));
+    given(there).when(createOrgSsoConfig, { ...input, isEnabled: false }, facts).then(config(SECOND, false));
+    given(there, config(FIRST, false)).when(createOrgSsoConfig, input, facts).then(config(SECOND, true));
+    given(there, config(FIRST, true)).when(createOrgSsoConfig, input, facts).then(config(SECOND, false));
+  });
+
+  it('is refused as enabled beside another enabled one', () => {
+    given(there, config(FIRST, true)).when(createOrgSsoConfig, { ...input, isEnabled: true }, facts).thenRefused('conflict');
+  });
+
+  it('is refused for an organization that there is not', () => {
+    given().when(createOrgSsoConfig, input, facts).thenRefused('notFound');
+  });
+});
+
+describe('changing an SSO configuration', () => {
+  const updated = (over: object): OrganizationEvent => ({
+    type: 'OrgSsoConfigUpdated',
+    data: { configId: FIRST, ...settings, clientSecretRef: SECRET, isEnabled: true, ...over },
+  });
+  const kept = { clientSecretRef: undefined };
+
+  it('keeps what is left out, the secret too', () => {
+    const outcome = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, name: 'Entra' }, kept);
+    outcome.then(updated({ name: 'Entra' }));
+    expect(outcome.result()).toEqual({ unusedSecret: null });
+  });
+
+  it('replaces or clears the secret and names the one that nothing uses any more', () => {
+    const replaced = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, clientSecret: 'x' }, { clientSecretRef: NEW_SECRET });
+    replaced.then(updated({ clientSecretRef: NEW_SECRET }));
+    expect(replaced.result()).toEqual({ unusedSecret: SECRET });
+    const cleared = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, clientSecret: null }, { clientSecretRef: null });
+    cleared.then(updated({ clientSecretRef: null }));
+    expect(cleared.result()).toEqual({ unusedSecret: SECRET });
+  });
+
+  it('puts only a new secret into the vault', async () => {
+    const put: unknown[] = [];
+    const vault = { put: async (...stored: unknown[]) => (put.push(stored), NEW_SECRET), get: async () => undefined, forget: async () => undefined };
+    const prepared = (clientSecret: string | null | undefined) => updateOrgSsoConfig.prepare!({ configId: FIRST, clientSecret }, { vault }, context());
+    expect(await prepared(undefined)).toEqual({ clientSecretRef: undefined });
+    expect(await prepared(null)).toEqual({ clientSecretRef: null });
+    expect(put).toEqual([]);
+    expect(await prepared('hush')).toEqual({ clientSecretRef: NEW_SECRET });
+    expect(put).toHaveLength(1);
+  });
+
+  it('is refused where it would enable a second one', () => {
+    given(there, config(FIRST, true), config(SECOND, false)).when(updateOrgSsoConfig, { configId: SECOND, isEnabled: true }, kept).thenRefused('conflict');
+  });
+
+  it('is refused where it would disable the last one while single sign-on is required', () => {
+    const disable = { configId: FIRST, isEnabled: false };
+    given(there, config(FIRST, true), required(true)).when(updateOrgSsoConfig, disable, kept).thenRefused('conflict');
+    given(there, config(FIRST, true), required(true), required(false)).when(updateOrgSsoConfig, disable, kept).then(updated({ isEnabled: false }));
+  });
+
+  it('is refused for one that there is not', () => {
+    given(there).when(updateOrgSsoConfig, { configId: FIRST }, kept).thenRefused('notFound');
+  });
+});
+
+describe('removing an SSO configuration', () => {
+  it('is refused for the last enabled one while single sign-on is required', () => {
+    const history = [there, config(FIRST, true), config(SECOND, false), required(true)];
+    given(...history).when(deleteOrgSsoConfig, { configId: FIRST }).thenRefused('conflict');
+    given(...history).when(deleteOrgSsoConfig, { configId: SECOND }).thenTypes('OrgSsoConfigDeleted');
+  });
+
+  it('names the secret that nothing uses any more', () => {
+    const outcome = given(there, config(FIRST, true)).when(deleteOrgSsoConfig, { configId: FIRST });
+    outcome.then({ type: 'OrgSsoConfigDeleted', data: { configId: FIRST } });
+    expect(outcome.result()).toEqual({ unusedSecret: SECRET });
+  });
+
+  it('is refused for one that there is not any more', () => {
+    const deleted: OrganizationEvent = { type: 'OrgSsoConfigDeleted', data: { configId: FIRST } };
+    given(there, config(FIRST, true), deleted).when(deleteOrgSsoConfig, { configId: FIRST }).thenRefused('notFound');
+  });
+});
+
+describe('requiring single sign-on', () => {
+  it('needs an enabled configuration', () => {
+    given(there, config(FIRST, false)).when(setRequireSso, { requireSso: true }).thenRefused('invalid');
+    given(there, config(FIRST, true)).when(setRequireSso, { requireSso: true }).then(required(true));
+  });
+
+  it('can always be taken back', () => {
+    given(there, config(FIRST, true), required(true)).when(setRequireSso, { requireSso: false }).then(required(false));
+  });
+
+  it('twice is once', () => {
+    given(there, config(FIRST, true), required(true)).when(setRequireSso, { requireSso: true }).thenNothing();
+    given(there).when(setRequireSso, { requireSso: false }).thenNothing();
+  });
+});

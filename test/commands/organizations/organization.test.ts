@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { attachTenant } from '../../../commands/organizations/attach-tenant.ts';
+import { createOrganization, type CreateOrganization } from '../../../commands/organizations/create-organization.ts';
+import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
+import { INSTALLATION } from '../../../src/kernel/ids.ts';
+import { given, TENANT } from '../../dsl/given.ts';
+
+const ADMIN = '44444444-4444-4444-8444-444444444444';
+const REF = '55555555-5555-4555-8555-555555555555';
+const OTHER = '66666666-6666-4666-8666-666666666666' as typeof TENANT;
+
+const input: CreateOrganization = {
+  name: 'North MSSP',
+  slug: null,
+  externalBaseUrl: 'https://castellan.example',
+  adminId: ADMIN,
+  ownerEmail: 'owner@north.example',
+  ownerDisplayName: 'owner',
+  ownerPassword: 'not in any event',
+};
+const facts = { slug: 'north-mssp', accountDigest: 'digest', passwordRef: REF };
+const created: OrganizationEvent = {
+  type: 'OrganizationCreated',
+  data: { name: 'North MSSP', slug: 'north-mssp', externalBaseUrl: 'https://castellan.example' },
+};
+
+describe('creating an organization', () => {
+  it('makes it together with its owner, and takes slug and account for the installation', () => {
+    const outcome = given().when(createOrganization, input, facts);
+    outcome.then(created, {
+      type: 'OrgAdminCreated',
+      data: { adminId: ADMIN, email: 'owner@north.example', accountDigest: 'digest', displayName: 'owner', role: 'org_owner', passwordRef: REF },
+    });
+    outcome.thenTakes(
+      { kind: 'organization-slug', value: 'north-mssp', tenantId: INSTALLATION },
+      { kind: 'org-admin-account', value: 'digest', tenantId: INSTALLATION },
+    );
+    expect(outcome.result()).toEqual({ slug: 'north-mssp' });
+  });
+
+  it('is refused where it is there already', () => {
+    given(created).when(createOrganization, input, facts).thenRefused('conflict');
+  });
+
+  it('looks for another slug when it lost one, and says so when it lost the account', () => {
+    expect(createOrganization.whenClaimed?.({ kind: 'organization-slug', value: 'x' })).toBe('prepareAgain');
+    expect(createOrganization.whenClaimed?.({ kind: 'org-admin-account', value: 'x' })).toMatchObject({ kind: 'conflict' });
+  });
+});
+
+describe('attaching a tenant', () => {
+  const there = { tenantExists: true };
+
+  it('takes the tenant, which belongs to one organization', () => {
+    const outcome = given(created).when(attachTenant, { attachedTenantId: OTHER }, there);
+    outcome.then({ type: 'TenantAttached', data: { tenantId: OTHER } });
+    outcome.thenTakes({ kind: 'tenant-organization', value: OTHER, tenantId: INSTALLATION });
+  });
+
+  it('twice is once', () => {
+    const attached: OrganizationEvent = { type: 'TenantAttached', data: { tenantId: OTHER } };
+    given<OrganizationEvent>(created, attached).when(attachTenant, { attachedTenantId: OTHER }, there).thenNothing();
+  });
+
+  it('is refused for a tenant or an organization that there is not', () => {
+    given(created).when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: false }).thenRefused('notFound');
+    given().when(attachTenant, { attachedTenantId: OTHER }, there).thenRefused('notFound');
+  });
+});

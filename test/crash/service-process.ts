@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The service as an operator runs it: a process of its own on a data directory, with the embedded PostgreSQL. */
+export interface ServiceProcess {
+  readonly url: string;
+  /** SIGKILL for the service and for its PostgreSQL: no chance to write anything down. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+export async function startService(dataDir: string, env: Record<string, string>): Promise<ServiceProcess> {
+  const port = Number(env['PORT'] ?? (await freePort()));
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: { ...process.env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir, PORT: String(port), TLS_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT_RPS: '1000000', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8_000)));
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url, child, () => output);
+  const ended = once(child, 'exit');
+  return {
+    url,
+    async kill() {
+      const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
+      process.kill(postmaster, 'SIGKILL');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the service ended while starting: ${output()}`);
+    const answer = await fetch(`${url}/ready`).catch(() => undefined);
+    if (answer?.ok) return;
+    if (Date.now() > deadline) throw new Error(`the service did not become ready: ${output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

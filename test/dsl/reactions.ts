@@ -1,0 +1,31 @@
+import type { AnyCommand } from '../../src/kernel/command.ts';
+import type { Recorded } from '../../src/kernel/event.ts';
+import type { AnyReaction, Effect } from '../../src/kernel/reaction.ts';
+
+type Row = Record<string, unknown>;
+type Step = { key: Row; react: (row: Row | undefined) => { row: Row | undefined; effects: readonly Effect[] } } | { effects: readonly Effect[] } | { purge: Row };
+
+/** The commands that a reaction asks for in answer to these events, in order, with its state in memory. */
+export function reactTo(reaction: AnyReaction, events: readonly Recorded[]): { command: AnyCommand; input: unknown }[] {
+  const on = reaction.on as Record<string, ((event: Recorded) => readonly Step[]) | undefined>;
+  const rows = new Map<string, Row>();
+  const commands: { command: AnyCommand; input: unknown }[] = [];
+  const take = (effects: readonly Effect[]) => {
+    for (const effect of effects) if ('command' in effect) commands.push(effect);
+  };
+  for (const event of events) {
+    for (const step of on[event.type]?.(event) ?? []) {
+      if ('purge' in step) {
+        for (const [name, row] of rows) if (Object.entries(step.purge).every(([column, value]) => row[column] === value)) rows.delete(name);
+      } else if ('key' in step) {
+        const name = JSON.stringify([event.tenantId, step.key]);
+        const { row, effects } = step.react(rows.get(name));
+        // As the engine keeps it: what is no JSON would not come back.
+        if (row) rows.set(name, JSON.parse(JSON.stringify(row)) as Row);
+        else rows.delete(name);
+        take(effects);
+      } else take(step.effects);
+    }
+  }
+  return commands;
+}

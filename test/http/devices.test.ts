@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../dsl/enrolled-device.ts';
+
+const path = '/api/v1/admin/devices';
+const NOWHERE = '99999999-9999-4999-8999-999999999999';
+/** Any request that a device may make: a certificate in its first year is not due (409), a refused one is not heard (401). */
+const RENEW = '/api/v1/ext/certificate/renew';
+
+describe('devices over HTTP', () => {
+  let app: TestApp;
+  let acme: TestTenant;
+  beforeAll(async () => {
+    app = await startApp();
+    acme = await app.newTenant();
+  });
+  afterAll(() => app.close());
+
+  const ofAcme = (id: string, rest = '') => `${path}/${id}${rest}`;
+
+  it('are shown as they enrolled', async () => {
+    const device = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-shown' });
+    const { status, body } = await acme.admin.get(ofAcme(device.deviceId));
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: device.deviceId,
+      userId: device.userId,
+      userEmail: `device-${device.deviceId}@placeholder.invalid`,
+      deviceFingerprint: 'fp-shown',
+      hostname: null,
+      browserType: 'chrome',
+      browserVersion: '131.0.1',
+      osType: 'linux',
+      osVersion: '6.1',
+      extensionVersion: '2.0.0',
+      agentVersion: null,
+      status: 'active',
+      certificateSerial: expect.stringMatching(/^[0-9A-F]{40}$/) as string,
+      certificateExpiresAt: device.expiresAt,
+      enrolledAt: expect.any(String) as string,
+      lastSeenAt: null,
+      wipeRequestedAt: null,
+      wipedAt: null,
+      revokedAt: null,
+      staleAlertsSilenced: false,
+      staleAlertsSilencedUntil: null,
+      createdAt: body.enrolledAt,
+      updatedAt: expect.any(String) as string,
+    });
+    device.client.close();
+  });
+
+  it('are listed by user and by status, newest first, in pages', async () => {
+    const tenant = await app.newTenant();
+    const first = await enrolledDevice(app, tenant);
+    const second = await enrolledDevice(app, tenant);
+    const third = await enrolledDevice(app, tenant);
+    await tenant.admin.put(ofAcme(second.deviceId, '/revoke'));
+    const ids = async (query: string) => (await tenant.admin.get(`${path}?${query}`)).body.devices.map(({ id }: { id: string }) => id) as string[];
+    expect(await ids('')).toEqual([third.deviceId, second.deviceId, first.deviceId]);
+    expect(await ids(`user_id=${first.userId}`)).toEqual([first.deviceId]);
+    expect(await ids('status=revoked')).toEqual([second.deviceId]);
+    expect(await ids('status=active')).toEqual([third.deviceId, first.deviceId]);
+    const page = (await tenant.admin.get(`${path}?page=2&page_size=2`)).body;
+    expect(page).toMatchObject({ devices: [{ id: first.deviceId }], total: 3, page: 2, pageSize: 2, totalPages: 2 });
+    expect((await tenant.admin.get(`${path}?status=lost`)).status).toBe(400);
+    expect((await tenant.admin.get(`${path}?user_id=me`)).status).toBe(400);
+    for (const { client } of [first, second, third]) client.close();
+  });
+
+  it('are stale after a week without a sign of life, until there is one', async () => {
+    const tenant = await app.newTenant();
+    const device = await enrolledDevice(app, tenant);
+    const age = (column: string, days: number) =>
+      app.services.database.owner.query(`update devices set ${column} = now() - make_interval(days => $2) where device_id = $1`, [device.deviceId, days]);
+    const status = async () => (await tenant.admin.get(ofAcme(device.deviceId))).body.status as string;
+    await age('enrolled_at', 6);
+    expect(await status()).toBe('active');
+    await age('enrolled_at', 8);
+    expect(await status()).toBe('stale');
+    expect((await tenant.admin.get(`${path}?status=stale`)).body.total).toBe(1);
+    expect((await tenant.admin.get(`${path}?status=active`)).body.total).toBe(0);
+    await age('last_seen_at', 1);
+    expect(await status()).toBe('active');
+    await age('last_seen_at', 9);
+    expect(await status()).toBe('stale');
+    device.client.close();
+  });
+
+  it('belong to one tenant: another finds none of them', async () => {
+    const other = await app.newTenant();
+    const { deviceId, client } = await enrolledDevice(app, acme);
+    const { admin } = other;
+    expect((await admin.get(path)).body.total).toBe(0);
+    expect((await admin.get(ofAcme(deviceId))).status).toBe(404);
+    for (const action of ['/revoke', '/wipe', '/silence-stale-alerts']) expect((await admin.put(ofAcme(deviceId, action), {})).status).toBe(404);
+    expect((await admin.delete(ofAcme(deviceId))).status).toBe(404);
+    for (const id of [NOWHERE, 'no-uuid']) expect((await acme.admin.put(ofAcme(id, '/revoke'))).status).toBe(404);
+    expect((await client.post(RENEW)).status).toBe(409);
+    client.close();
+  });
+
+  it('are refused on the very connection on which they were just heard, once revoked', async () => {
+    const device = await enrolledDevice(app, acme);
+    const bystander = await enrolledDevice(app, acme);
+    expect((await device.client.post(RENEW)).status).toBe(409);
+    const { status, body } = await acme.admin.put(ofAcme(device.deviceId, '/revoke'));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: device.deviceId, status: 'revoked', revokedAt: expect.any(String) as string });
+    const refused = await device.client.post(RENEW);
+    expect(refused).toMatchObject({ status: 401, body: { error: 'authentication required' } });
+    expect((await bystander.client.post(RENEW)).status).toBe(409);
+    const again = await acme.admin.put(ofAcme(device.deviceId, '/revoke'));
+    expect(again).toMatchObject({ status: 200, body: { revokedAt: body.revokedAt } });
+    expect((await acme.admin.put(ofAcme(device.deviceId, '/wipe'))).status).toBe(409);
+    device.client.close();
+    bystander.client.close();
+  });
+
+  it('keep their id when they enroll again, and their old certificate ends', async () => {
+    const first = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-again', extensionVersion: '2.0.0' });
+    expect((await first.client.post(RENEW)).status).toBe(409);
+    const second = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-again', extensionVersion: '2.1.0' });
+    expect({ deviceId: second.deviceId, userId: second.userId }).toEqual({ deviceId: first.deviceId, userId: first.userId });
+    expect((await first.client.post(RENEW)).status).toBe(401);
+    expect((await second.client.post(RENEW)).status).toBe(409);
+    expect((await acme.admin.get(ofAcme(first.deviceId))).body.extensionVersion).toBe('2.1.0');
+    first.client.close();
+    second.client.close();
+  });
+
+  it('come back with a new token after a revocation, but not with what was revoked', async () => {
+    const before = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-back' });
+    await acme.admin.put(ofAcme(before.deviceId, '/revoke'));
+    const after = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-back' });
+    expect(after.deviceId).toBe(before.deviceId);
+    expect((await acme.admin.get(ofAcme(after.deviceId))).body).toMatchObject({ status: 'active', revokedAt: null });
+    expect((await before.client.post(RENEW)).status).toBe(401);
+    expect((await after.client.post(RENEW)).status).toBe(409);
+    before.client.close();
+    after.client.close();
+  });
+
+  it('have the same fingerprint in two tenants without anything in common', async () => {
+    const other = await app.newTenant();
+    const mine = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-shared' });
+    const theirs = await enrolledDevice(app, other, { deviceFingerprint: 'fp-shared' });
+    expect(theirs.deviceId).not.toBe(mine.deviceId);
+    expect((await mine.client.post(RENEW)).status).toBe(409);
+    mine.client.close();
+    theirs.client.close();
+  });
+
+  it('wait for a wipe with a certificate that still works', async () => {
+    const device = await enrolledDevice(app, acme);
+    const { status, body } = await acme.admin.put(ofAcme(device.deviceId, '/wipe'));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'wipe_pending', wipeRequestedAt: expect.any(String) as string, wipedAt: null });
+    expect((await acme.admin.put(ofAcme(device.deviceId, '/wipe'))).body.wipeRequestedAt).toBe(body.wipeRequestedAt);
+    expect((await device.client.post(RENEW)).status).toBe(409);
+    device.client.close();
+  });
+
+  it('have their stale alerts silenced, for a time or until that is undone', async () => {
+    const device = await enrolledDevice(app, acme);
+    const silence = (body?: unknown) => acme.admin.put(ofAcme(device.deviceId, '/silence-stale-alerts'), body);
+    expect((await silence()).body).toMatchObject({ staleAlertsSilenced: true, staleAlertsSilencedUntil: null });
+    const until = Date.parse((await silence({ untilDays: 7 })).body.staleAlertsSilencedUntil);
+    expect(Math.abs(until - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
+    expect((await silence({ silenced: false })).body).toMatchObject({ staleAlertsSilenced: false, staleAlertsSilencedUntil: null });
+    for (const untilDays of [0, 366, 1.5, '7']) expect((await silence({ untilDays })).status).toBe(400);
+    const analyst = await app.adminWithRole(acme, 'analyst');
+    expect((await analyst.client.put(ofAcme(device.deviceId, '/silence-stale-alerts'), {})).status).toBe(200);
+    expect((await analyst.client.put(ofAcme(device.deviceId, '/revoke'))).status).toBe(403);
+    device.client.close();
+  });
+
+  it('are gone once deleted, and enroll again as another device', async () => {
+    const device = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-gone' });
+    expect((await device.client.post(RENEW)).status).toBe(409);
+    expect(await acme.admin.delete(ofAcme(device.deviceId))).toMatchObject({ status: 204, text: '' });
+    expect((await device.client.post(RENEW)).status).toBe(401);
+    expect((await acme.admin.get(ofAcme(device.deviceId))).status).toBe(404);
+    expect((await acme.admin.delete(ofAcme(device.deviceId))).status).toBe(404);
+    const again = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-gone' });
+    expect(again.deviceId).not.toBe(device.deviceId);
+    device.client.close();
+    again.client.close();
+  });
+
+  it('are deleted or enroll again, whichever comes first, and never half of each', async () => {
+    const device = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-torn' });
+    const token = await enrollmentTokenOf(acme);
+    const [deletion, enrollment] = await Promise.all([
+      acme.admin.delete(ofAcme(device.deviceId)),
+      tryToEnroll(app, acme.tenantId, token, { deviceFingerprint: 'fp-torn' }),
+    ]);
+    expect([deletion.status, enrollment.status]).toEqual([204, 200]);
+    const gone = await acme.admin.get(ofAcme(device.deviceId));
+    expect(gone.status).toBe(404);
+    const client = app.device(enrollment.body.clientCertificate, enrollment.body.clientPrivateKey);
+    expect((await client.post(RENEW)).status).toBe(enrollment.body.deviceId === device.deviceId ? 401 : 409);
+    client.close();
+    device.client.close();
+  });
+
+  it('are cut off with the user whom they belong to', async () => {
+    const device = await enrolledDevice(app, acme);
+    expect((await device.client.post(RENEW)).status).toBe(409);
+    expect((await acme.admin.delete(`/api/v1/admin/users/${device.userId}`)).status).toBe(204);
+    await app.settled();
+    expect((await device.client.post(RENEW)).status).toBe(401);
+    expect((await acme.admin.get(ofAcme(device.deviceId))).body.status).toBe('revoked');
+    device.client.close();
+  });
+});
