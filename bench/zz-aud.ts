@@ -15,7 +15,10 @@ import { createTable, serveTable } from '../src/projector/table.ts';
 import { shapeOf } from '../src/projector/projection.ts';
 import { replay } from '../src/audit/replay.ts';
 import { canonicalJson } from '../src/domain/audit/canonical-json.ts';
-import { entryHash, nextEntry, GENESIS } from '../src/domain/audit/entry.ts';
+import { ChainKey } from '../src/domain/audit/chain-key.ts';
+import { AuditTable } from '../src/audit/audit-table.ts';
+import { tenantReads } from '../src/database/tenant-reads.ts';
+import { entryHash, entryAfter, GENESIS } from '../src/domain/audit/entry.ts';
 const N = Number(process.argv[2] ?? 50000);
 const server = await startBenchServer();
 const { database, config, drop } = await server.database();
@@ -47,17 +50,13 @@ const words = auditVocabulary(families);
 const cpu = async (name: string, f: () => Promise<unknown>) => { const c = process.cpuUsage(), t = performance.now(); await f(); const u = process.cpuUsage(c); console.log(name.padEnd(40), 'wall us/ev', ((performance.now() - t) * 1000 / N).toFixed(2), 'cpu us/ev', ((u.user + u.system) / N).toFixed(2)); };
 const pages = async (use?: (rows: any[]) => void) => { let after = '0'; for (;;) { const { rows } = await database.store.query({ name: 'plain', text: 'select position, tenant_id, stream, revision, id, type, version, recorded_at, metadata, data from events where position > $1 order by position limit 5000', values: [after] }); if (rows.length === 0) return; use?.(rows); after = String(rows.at(-1).position); } };
 const all: any[] = []; let a = 0n; for (;;) { const p = await store.readFeed(a, 5000); if (p.position === a) break; a = p.position; all.push(...p.events); }
-const ROW = `json_build_array(position, sequence, hash, previous_hash, event_id, extract(epoch from recorded_at), actor_type, actor_id, action, resource_type, resource_id, details, event, ip_address, user_agent)::text`;
-const SEP = `concat_ws(chr(31), position, sequence, hash, previous_hash, event_id, extract(epoch from recorded_at), actor_type, coalesce(actor_id, chr(30)), action, resource_type, resource_id, details, event, coalesce(ip_address, chr(30)), coalesce(user_agent, chr(30)))`;
-const table = async (row: string, size = 2000) => { const reads = database.reads; const c = await reads.connect(); await c.query(`select set_config('castellan.tenant',$1,false)`, [tenant]); for (let p = 0; p < N; p += size) await c.query({ name: 't' + row.slice(0, 10), text: `select count(*)::int as n, string_agg(${row}, chr(10) order by position) as page from audit_log where tenant_id=$1 and position > $2 and position <= $3`, values: [tenant, p, p + size] }); c.release(); };
+const ck = new ChainKey(key); const table = new AuditTable(tenantReads(database.reads)(tenant));
 for (let r = 0; r < 3; r++) {
   await cpu('plain paged read', () => pages());
   await cpu('readFeed filtered', async () => { let a = 0n; for (;;) { const p = await store.readFeed(a, 2000, { tenantId: tenant, types: [...words.keys()] }); if (p.position === a) break; a = p.position; } });
   await cpu('canonical details', async () => { for (const e of all) canonicalJson(e.data); });
-  await cpu('nextEntry', async () => { let h: any = GENESIS; for (const e of all) h = nextEntry(key, h, e, e, words.get(e.type)!); });
-  await cpu('replay', async () => { for await (const _ of replay({ store, key, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N))); });
-  await cpu('table json', () => table(ROW));
-  await cpu('table sep', () => table(SEP));
-  await cpu('table rows', async () => { const c = await database.reads.connect(); await c.query(`select set_config('castellan.tenant',$1,false)`, [tenant]); for (let p = 0; p < N; p += 2000) await c.query({ name: 'rows', rowMode: 'array', text: 'select * from audit_log where tenant_id=$1 and position > $2 and position <= $3 order by position', values: [tenant, p, p + 2000] } as any); c.release(); });
+  await cpu('nextEntry', async () => { let h: any = GENESIS; for (const e of all) { const u = entryAfter(h, e, e, words.get(e.type)!); h = { ...u, hash: entryHash(ck, u) }; }; });
+  await cpu('replay', async () => { for await (const _ of replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N))); });
+  await cpu('verify', async () => { let after = 0n, n = 0; const pages = replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N)); let next = pages.next(); for (;;) { const { value, done } = await next; if (done) break; next = pages.next(); if (!(await table.says(value.entries, after, value.position))) { console.log('MISMATCH'); break; } n += value.entries.length; after = value.position; } if (n !== N) console.log('n', n); });
 }
 } finally { await drop(); await server.stop(); }

@@ -32,7 +32,7 @@ export interface ReplayedPage {
   readonly broken: StoredEvent | undefined;
 }
 
-const PAGE = 250;
+const PAGE = 1_000;
 /** Hashing this many takes a few milliseconds; then others get their turn. */
 const SLICE = 250;
 

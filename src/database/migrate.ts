@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely';
+import type { Migration } from 'kysely';
 import pg from 'pg';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -7,6 +7,8 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 /** The plain .sql files beside this one, applied once each and in order; of two processes at a time one waits. */
 export async function migrate(config: pg.ClientConfig): Promise<void> {
   const pool = new pg.Pool({ ...config, max: 2 });
+  if (await isCurrent(pool)) return pool.end();
+  const { Kysely, Migrator, PostgresDialect } = await import('kysely');
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     const { error } = await new Migrator({
@@ -20,9 +22,22 @@ export async function migrate(config: pg.ClientConfig): Promise<void> {
   }
 }
 
+/** Most starts find nothing to do: then the migrator need not even be loaded. */
+async function isCurrent(pool: pg.Pool): Promise<boolean> {
+  try {
+    const { rows } = await pool.query<{ name: string }>('select name from migrations.kysely_migration');
+    const done = new Set(rows.map(({ name }) => name));
+    return (await migrationFiles()).every((name) => done.has(name));
+  } catch {
+    return false;
+  }
+}
+
+const migrationFiles = async (): Promise<string[]> => (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+
 async function readMigrations(): Promise<Record<string, Migration>> {
-  const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
-  const entries = files.map(async (name): Promise<[string, Migration]> => {
+  const { sql } = await import('kysely');
+  const entries = (await migrationFiles()).map(async (name): Promise<[string, Migration]> => {
     const text = await readFile(new URL(name, FOLDER), 'utf8');
     return [name, { up: async (db) => void (await sql.raw(text).execute(db)) }];
   });

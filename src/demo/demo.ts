@@ -88,7 +88,6 @@ export async function demo(services: Services, { devices: count, http, tls, lice
   stage.chapter('What the dashboard shows is what happened');
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   const alertsModel = readModels.find(({ name }) => name === 'alerts')!;
-  await services.database.owner.query(`update alerts_v1 set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`, [tenantId, alerts[0]!.id]).catch(() => undefined);
   await services.database.owner.query(`update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`, [tenantId, alerts[0]!.id]);
   const found = await stage.step('change one row, then diff', () => diffModel(parts, alertsModel), ({ differences, rows }) => `${rows} rows compared; ${differences.map(({ key, columns }) => `${String(key['alert_id'])} differs in ${columns.join(', ')}`).join('; ')}`);
   insist(found.differences.some(({ key }) => key['alert_id'] === alerts[0]!.id), 'the changed row is named');
@@ -201,12 +200,12 @@ async function triage(admin: (method: string, path: string, body?: object) => Pr
 
 /** Changes one stored entry as an attacker with the database's own rights could, and puts it back afterwards. */
 async function tamperWithAudit({ database }: Services, tenantId: string, look: (sequence: number) => Promise<void>): Promise<void> {
-  const { rows } = await database.owner.query<{ sequence: number; entry: string; resource_id: string | null }>(
-    `select sequence, entry::text, resource_id from audit_log where tenant_id = $1 and entry > 0 and resource_id is not null order by sequence offset 10 limit 1`,
+  const { rows } = await database.owner.query<{ sequence: number; position: string; resource_id: string | null }>(
+    `select sequence, position::text, resource_id from audit_log where tenant_id = $1 and position > 0 and resource_id is not null order by sequence offset 10 limit 1`,
     [tenantId],
   );
-  const [{ sequence, entry, resource_id: before }] = rows as [(typeof rows)[number]];
-  const change = (to: string | null) => database.owner.query('update audit_log set resource_id = $3 where tenant_id = $1 and entry = $2', [tenantId, entry, to]);
+  const [{ sequence, position, resource_id: before }] = rows as [(typeof rows)[number]];
+  const change = (to: string | null) => database.owner.query('update audit_log set resource_id = $3 where tenant_id = $1 and position = $2', [tenantId, position, to]);
   await change(randomUUID());
   await look(Number(sequence));
   await change(before);

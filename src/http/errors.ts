@@ -58,7 +58,7 @@ export function mapErrors(app: FastifyInstance): void {
     const { status, message, retryAfter } = failureOf(error);
     if (status >= 500) request.log.error({ err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    const shape = request.routeOptions.config.declared?.refusal;
+    const shape = request.routeOptions.config?.declared?.refusal;
     return reply.status(status).send(shape ? shape({ status, message }) : { error: message });
   });
   app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));

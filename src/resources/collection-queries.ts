@@ -12,7 +12,7 @@ export function collectionQueries({ table, fields, tracked }: AnyCollection) {
   /** Newest first, ties by id (choice OP-004). Names in the conditions come from declarations, values are bound. */
   const all: Query<AnyValues, AnyValues[]> = async (reads, filter) => {
     const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-    const where = ['tenant_id = $1', ...given.map(([name], index) => `${snakeCase(name)} = $${index + 2}`)].join(' and ');
+    const where = ['tenant_id = $1', ...given.map(([name], index) => `"${snakeCase(name)}" = $${index + 2}`)].join(' and ');
     const rows = await reads.rows<AnyValues>(`select * from ${table} where ${where} order by created_at desc, id`, given.map(([, value]) => value));
     return rows.map(recordOf);
   };

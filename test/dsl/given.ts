@@ -21,7 +21,7 @@ export const context = (over: Partial<CommandContext> = {}): CommandContext => (
 });
 
 /** given(events).when(command, input).then(...): the domain without any I/O. */
-export function given<E extends DomainEvent>(...history: E[]) {
+export function given(...history: readonly DomainEvent[]) {
   return {
     when<Input, State, Written extends DomainEvent, Needs, Facts, Result>(
       command: Command<Input, State, Written, Needs, Facts, Result>,

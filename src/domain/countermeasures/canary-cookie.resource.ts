@@ -11,6 +11,7 @@ const VALUE_BYTES = 16;
 const NOT_IN_A_COOKIE = 'holds what no cookie can hold';
 const cookieDomain = z
   .string()
+  .max(254)
   .transform((text) => text.replace(/^\./, ''))
   .pipe(hostField());
 

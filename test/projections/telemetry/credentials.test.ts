@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
@@ -49,7 +50,7 @@ function logAfter(batches: readonly (readonly Login[])[]): TelemetryEvent[] {
 const tables = (log: readonly TelemetryEvent[], batchSize?: number) => {
   const events = log.map((event, n) => recorded(event, n + 1));
   return [credentialUses, credentialStats, telemetryDaily].map((model) =>
-    rowsAfter(model, events, batchSize).map((row) => JSON.stringify(Object.entries(row).sort())).sort(),
+    rowsAfter(model, events, batchSize).map((row) => canonicalize(row)).sort(),
   );
 };
 
@@ -111,7 +112,7 @@ describe('credentials, counted from telemetry', () => {
     const before = [login({ isBreached: true }), login({ domain: 'mail.example' })];
     const figures = (all: Login[]) => rowsAfter(credentialStats, [recorded(telemetry(all), 1)])[0];
     expect(figures(before)).toMatchObject({ reused_count: 2, breached_count: 2 });
-    expect(figures([...before, login({ passwordHash: hashOf('new'), occurredAt: later })])).toMatchObject({ reused_count: 1 - 1, breached_count: 1 });
+    expect(figures([...before, login({ passwordHash: hashOf('new'), occurredAt: later })])).toMatchObject({ reused_count: 0, breached_count: 1 });
   });
 
   it('take two hosts of one registrable domain for one site', () => {

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { autoEnrollDevice } from '../../../commands/enrollment/auto-enroll-device.ts';
+import { FINGERPRINT_MOVED } from '../../../commands/enrollment/enroll-device.ts';
+import { given, NOW } from '../../dsl/given.ts';
+import { certified, DAY, deleted, DEVICE, enrolled, USER } from '../devices/histories.ts';
+
+const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f' };
+const facts = { certificate, caCertificatePem: 'ca' };
+const device = { deviceFingerprint: 'agent:1', hostname: 'ada-laptop', osType: 'windows', osVersion: '11', agentVersion: '3.0' } as const;
+const input = { deviceId: DEVICE, userId: USER, accessKeyDigest: 'd'.repeat(64), device };
+
+const isEnrolled = {
+  type: 'DeviceEnrolled',
+  data: { ...device, deviceId: DEVICE, userId: USER, browserType: null, browserVersion: null, extensionVersion: null },
+};
+const hasKey = { type: 'DeviceAccessKeyIssued', data: { deviceId: DEVICE, accessKeyDigest: 'd'.repeat(64) } };
+
+describe('the enrollment of an agent by itself', () => {
+  it('registers the device of the user, with a certificate and the digest of its key', () => {
+    const outcome = given().when(autoEnrollDevice, input, facts);
+    outcome.then(isEnrolled, certified('BB02'), hasKey);
+    outcome.thenTakes({ kind: 'device-fingerprint', value: 'agent:1' });
+    expect(outcome.result()).toEqual(facts);
+  });
+
+  it('again renews the device', () => {
+    const outcome = given(enrolled, certified('AA01')).when(autoEnrollDevice, input, facts);
+    outcome.then(isEnrolled, certified('BB02'), hasKey);
+    outcome.thenTakes();
+  });
+
+  it('never revives a device that was deleted', () => {
+    given(enrolled, deleted).when(autoEnrollDevice, input, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
+  });
+});

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import type { OrgRole } from '../../src/domain/identity/roles.ts';
+import { openSession } from '../../src/identity/sign-in.ts';
+import { system } from '../../src/kernel/actor.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import { createOrganization } from '../../src/organizations/cli.ts';
+import type { Client, TestApp } from './app.ts';
+
+export interface TestOrganization {
+  readonly organizationId: TenantId;
+  readonly slug: string;
+  readonly email: string;
+  readonly password: string;
+  readonly owner: Client;
+  readonly token: string;
+  /** A single-use token of the owner's session, by their password. */
+  reauthenticate(): Promise<string>;
+  /** As `reauthenticate`, without the work of a password. */
+  proof(): Promise<string>;
+  /** The owner, with a proof of its own for each call. */
+  write(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): ReturnType<Client['send']>;
+}
+
+/** An organization whose owner is signed in with the password that was made for them. */
+export async function newOrganization(app: TestApp, name = `Org ${randomUUID().slice(0, 8)}`): Promise<TestOrganization> {
+  const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
+  const { organizationId, slug, password } = await createOrganization(app.services, { name, ownerEmail: email });
+  await app.settled();
+  const answer = await app.anonymous.post('/api/v1/org/auth/login', { email, password });
+  if (answer.status !== 200) throw new Error(`not signed in: ${answer.status} ${answer.text}`);
+  const token = answer.body.accessToken as string;
+  const owner = app.as(token);
+  const reauthenticate = async () => (await owner.post('/api/v1/org/verify-password', { password })).body.reAuthToken as string;
+  const { subjectId, sessionId } = (await app.services.accessTokens.verify(token))!;
+  const proof = () => app.services.oneTimeTokens.issue('org-reauth', { tenantId: organizationId, subjectId, payload: { sessionId } }, 300);
+  return {
+    organizationId,
+    slug,
+    email,
+    password,
+    owner,
+    token,
+    reauthenticate,
+    proof,
+    write: async (method, path, body) => owner.send(method, path, { body, headers: { 'x-reauth-token': await proof() } }),
+  };
+}
+
+/** Another admin of an organization, signed in; appended by hand, since no interface makes one. */
+export async function orgAdminWithRole(app: TestApp, { organizationId }: TestOrganization, role: OrgRole): Promise<{ adminId: string; token: string; client: Client }> {
+  const { services } = app;
+  const adminId = randomUUID();
+  const email = `${role}-${adminId.slice(0, 8)}@mssp.example`;
+  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: role, role, passwordRef: randomUUID() };
+  const command = defineCommand({
+    name: 'AddOrgAdminForTest',
+    aggregate: organization,
+    stream: () => organizationStream(organizationId),
+    decide: () => accept([{ type: 'OrgAdminCreated' as const, data }]),
+  });
+  orThrow(await services.executor.execute(command, undefined, { tenantId: organizationId, actor: system('test') }));
+  const session = { tenantId: organizationId, subjectId: adminId, subjectKind: 'org_admin', epoch: 0, role, method: 'password', actor: system('test') } as const;
+  const { accessToken: token } = await openSession(services, session);
+  return { adminId, token, client: app.as(token) };
+}

@@ -1,0 +1,28 @@
+type Body = Readonly<Record<string, unknown>>;
+
+/** What a caller may say of a resource: the n-th record, different from every other in all that must be unique. */
+export interface Sample {
+  readonly draft: (n: number) => Body;
+  /** A change that leaves what is unique alone. */
+  readonly change: Body;
+  /** What breaks the record when put in place of what a draft says. */
+  readonly broken: Body;
+}
+
+/** One for every declared resource, by its noun. */
+export const samples: Readonly<Record<string, Sample>> = {
+  gadget: {
+    draft: (n) => ({ name: `Gadget ${n}`, kind: 'round', weight: n, labels: ['new'], token: `a secret of gadget ${n}` }),
+    change: { pieces: 4, labels: ['old', 'used'], token: 'another secret of the gadget' },
+    broken: { pieces: '4' },
+  },
+  gadgetSettings: { draft: () => ({}), change: { limit: 42, colour: 'blue', owner: 'somebody', password: 'the secret of the settings' }, broken: { limit: 0 } },
+  scopedDomain: { draft: (n) => ({ domain: `intern-${n}.example.com`, scope: 'excluded', includeSubdomains: false }), change: {}, broken: { domain: 'co.uk' } },
+  phishingWhitelistEntry: { draft: (n) => ({ domain: `partner-${n}.example.com`, reason: 'looks like us' }), change: {}, broken: { reason: 7 } },
+  canaryCookie: {
+    draft: (n) => ({ name: `session_${n}`, domain: 'example.com', path: '/admin', description: 'bait' }),
+    change: { isEnabled: false, description: 'retired' },
+    broken: { domain: 'not a host' },
+  },
+  tenantSettings: { draft: () => ({}), change: { extensionMode: 'warn', learningThreshold: 9, alertEmailEnabled: false, timezone: 'Europe/Berlin' }, broken: { learningThreshold: '5' } },
+};
