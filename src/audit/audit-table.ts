@@ -1,23 +1,8 @@
 import type { Position } from '../kernel/event.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
+import { PRINTED } from './printed-row.ts';
 import type { ReplayedEntry } from './replay.ts';
-
-/**
- * A row in the words in which it was hashed (RFC 8785), and its place. Every free text is printed as a JSON string, but for
- * `details` and `event`, which are JSON already: their lengths in front keep one from passing for a part of the other.
- * A null where none may be makes the whole row null, and the number of rows then tells.
- */
-const PRINTED = `
-  position || ' ' || octet_length(details) || ' ' || octet_length(event) || ' {"action":' || to_json(action)
-  || ',"actorId":' || coalesce(to_json(actor_id)::text, 'null') || ',"actorType":' || to_json(actor_type)
-  || ',"details":' || details || ',"event":' || event || ',"id":"' || event_id || '","ipAddress":'
-  || coalesce(to_json(ip_address)::text, 'null') || ',"previousHash":' || to_json(previous_hash)
-  || ',"resourceId":' || to_json(resource_id) || ',"resourceType":' || to_json(resource_type)
-  || ',"sequence":' || sequence || ',"timestamp":"' || to_char(recorded_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-  || '","userAgent":' || coalesce(to_json(user_agent)::text, 'null') || '} ' || to_json(hash)`;
-
-const printed = ({ position, sizes, text, hash }: ReplayedEntry): string => `${position} ${sizes[0]} ${sizes[1]} ${text} "${hash}"`;
 
 const STRETCH = `from audit_log where tenant_id = $1 and position > $2 and position <= $3 and position <> 0`;
 const PRINT = `select count(*)::int as entries, coalesce(string_agg(${PRINTED}, chr(10) order by position), '') as text ${STRETCH}`;
@@ -52,7 +37,7 @@ export class AuditTable {
   /** True when the rows of a stretch say, to the last byte, what was computed from the log. */
   async says(entries: readonly ReplayedEntry[], after: Position, upTo: Position): Promise<boolean> {
     const row = await this.#reads.one<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
-    return row!.entries === entries.length && row!.text === entries.map(printed).join('\n');
+    return row!.entries === entries.length && row!.text === entries.map(({ line }) => line).join('\n');
   }
 
   rows(after: Position, upTo: Position): Promise<AuditLogRow[]> {

@@ -69,7 +69,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
         handle: async ({ run, ask, params, body, principal, services }) => {
           const { result } = await run(update, { id: idOf(params), changes: body });
           await forgetSecrets(services, principal.tenantId, result.secretsGivenUp);
-          return recordView(declared, await ask(get, result), principal.role);
+          // The read side may be behind: what was decided is what is answered.
+          return recordView(declared, { ...(await ask(get, result)), ...result.values }, principal.role);
         },
       }),
     delete: () =>

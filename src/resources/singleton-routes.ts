@@ -29,7 +29,8 @@ export function singletonRoutes({ declared, view, read, update }: AnyDefinedSing
       handle: async ({ run, ask, body, principal, services }) => {
         const { result } = await run(update, { changes: body });
         await forgetSecrets(services, principal.tenantId, result.secretsGivenUp);
-        return settingsView(declared, await ask(read, undefined));
+        // The read side may be behind: what was decided is what is answered.
+        return settingsView(declared, { ...(await ask(read, undefined)), ...result.values });
       },
     }),
   ];

@@ -69,7 +69,7 @@ describe('EventStoreDB adapter: laws under trouble', () => {
         expect(await appendStubbornly(store, release)).toMatchObject({ kind: 'appended' });
       }
     };
-    await Promise.all(Array.from({ length: WORKERS }, () => work(openStore(node, { claimGraceMs: 0 }))));
+    await Promise.all(Array.from({ length: WORKERS }, () => work(openStore(node, { claimGraceMs: 30 }))));
     delete node.faults;
     delete node.lostReplies;
     const taken = claims.map((claim) => holdersOf(node.log, claim));

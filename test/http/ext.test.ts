@@ -254,7 +254,7 @@ describe('extensions over mTLS', () => {
 
     it('carry a wipe until it is carried out, and end with it', async () => {
       const { client, deviceId } = await newDevice();
-      await acme.admin.post(`/api/v1/admin/devices/${deviceId}/wipe`);
+      expect((await acme.admin.put(`/api/v1/admin/devices/${deviceId}/wipe`)).status).toBe(200);
       const wipe = (await client.post(HEARTBEAT, sign)).body.commands;
       expect(wipe).toEqual([{ id: expect.any(String), type: 'wipe' }]);
       expect((await client.post(HEARTBEAT, sign)).body.commands).toEqual(wipe);

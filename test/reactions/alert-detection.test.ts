@@ -183,6 +183,6 @@ describe('recording', () => {
     const raised = { type: 'AlertRaised' as const, data: { alertId, alertType: 'breached_password' as const, severity: 'high' as const, title: '', description: '', fingerprint: 'f', userId: null, deviceId: null, domain: null, url: null, cause: randomUUID(), metadata: {} } };
     const again = { alertId, cause: randomUUID(), occurrences: 3, occurredAt: after(0) };
     given(raised).when(recordAlertOccurrence, again).then({ type: 'AlertRepeated', data: again });
-    given<typeof raised | { type: 'AlertRepeated'; data: typeof again }>(raised, { type: 'AlertRepeated', data: again }).when(recordAlertOccurrence, again).thenNothing();
+    given(raised, { type: 'AlertRepeated', data: again }).when(recordAlertOccurrence, again).thenNothing();
   });
 });
