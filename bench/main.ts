@@ -4,6 +4,9 @@ import type { Row } from './measure.ts';
 const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]> }>>> = {
   appends: () => import('./appends.ts'),
   certificates: () => import('./certificates.ts'),
+  rebuild: () => import('./rebuild.ts'),
+  http: () => import('./http.ts'),
+  'device-policies': () => import('./device-policies.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
 };
 

@@ -57,6 +57,6 @@ for (let r = 0; r < 3; r++) {
   await cpu('canonical details', async () => { for (const e of all) canonicalJson(e.data); });
   await cpu('nextEntry', async () => { let h: any = GENESIS; for (const e of all) { const u = entryAfter(h, e, e, words.get(e.type)!); h = { ...u, hash: entryHash(ck, u) }; }; });
   await cpu('replay', async () => { for await (const _ of replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N))); });
-  await cpu('verify', async () => { let after = 0n, n = 0; const pages = replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N)); let next = pages.next(); for (;;) { const { value, done } = await next; if (done) break; next = pages.next(); if (!(await table.says(value.entries, after, value.position))) { console.log('MISMATCH'); break; } n += value.entries.length; after = value.position; } if (n !== N) console.log('n', n); });
+  await cpu('verify', async () => { let after = 0n, n = 0; const pages = replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N)); let next = pages.next(); for (;;) { const { value, done } = await next; if (done) break; next = pages.next(); if (!(await table.says(value, after, value.position))) { console.log('MISMATCH'); break; } n += value.entries.length; after = value.position; } if (n !== N) console.log('n', n); });
 }
 } finally { await drop(); await server.stop(); }

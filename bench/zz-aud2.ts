@@ -52,6 +52,7 @@ const pages = async (use?: (rows: any[]) => void) => { let after = '0'; for (;;)
 const all: any[] = []; let a = 0n; for (;;) { const p = await store.readFeed(a, 5000); if (p.position === a) break; a = p.position; all.push(...p.events); }
 const ck = new ChainKey(key); const table = new AuditTable(tenantReads(database.reads)(tenant));
 for (let r = 0; r < 6; r++) {
-  await cpu('verify', async () => { let after = 0n, n = 0; const pages = replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N)); let next = pages.next(); for (;;) { const { value, done } = await next; if (done) break; next = pages.next(); if (!(await table.says(value.entries, after, value.position))) { console.log('MISMATCH'); break; } n += value.entries.length; after = value.position; } if (n !== N) console.log('n', n); });
+  await cpu('plain paged read', () => pages());
+  await cpu('verify', async () => { let after = 0n, n = 0; const pages = replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N)); let next = pages.next(); for (;;) { const { value, done } = await next; if (done) break; next = pages.next(); if (!(await table.says(value, after, value.position))) { console.log('MISMATCH'); break; } n += value.entries.length; after = value.position; } if (n !== N) console.log('n', n); });
 }
 } finally { await drop(); await server.stop(); }

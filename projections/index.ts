@@ -1,6 +1,7 @@
 import type { AnyReadModel } from '../src/kernel/read-model.ts';
 import { resourceModels } from '../src/resources/index.ts';
 import { adminUsers } from './admins/admin-users.ts';
+import { alertAddresses } from './alerts/alert-addresses.ts';
 import { alerts } from './alerts/alerts.ts';
 import { certificateAuthorities } from './certificates/certificate-authorities.ts';
 import { devices } from './devices/devices.ts';
@@ -20,4 +21,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, employees, alerts, devices, credentialUses, credentialStats, telemetryDaily, enrollmentTokens, certificateAuthorities, policies, policyVersions, alertSeverities, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, employees, alerts, alertAddresses, devices, credentialUses, credentialStats, telemetryDaily, enrollmentTokens, certificateAuthorities, policies, policyVersions, alertSeverities, ...resourceModels];

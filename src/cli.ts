@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { ConfigError } from './config.ts';
+import { addDemoCommand } from './cli/demo.ts';
 import { alertsOnFailure, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
 import { addOrganizationCommands } from './cli/organizations.ts';
@@ -15,6 +16,7 @@ addTenantCommands(program, withHouse);
 addOrganizationCommands(program, withHouse);
 addPeopleCommands(program, withHouse);
 addProjectionCommands(program, withHouse);
+addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`castellan: ${error instanceof ConfigError ? error.message : alertsOnFailure(error)}\n`);

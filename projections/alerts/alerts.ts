@@ -1,6 +1,5 @@
 import { alertEvents } from '../../src/domain/alerts/events.ts';
 import type { AlertStatus, AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
-import { ERASED } from '../../src/kernel/event.ts';
 import { at, defineReadModel, id, integer, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
 
 interface PolicyAction {
@@ -22,7 +21,6 @@ const columns = {
   user_id: nullable(id),
   device_id: nullable(id),
   domain: nullable(text),
-  url: nullable(text),
   event_id: nullable(id),
   assigned_to: nullable(id),
   notes: nullable(text),
@@ -60,7 +58,7 @@ export const alerts = defineReadModel({
     AlertRaised: (event) => ({
       key: { alert_id: event.data.alertId },
       fold: () => {
-        const { alertType, severity, title, description, fingerprint, userId, deviceId, domain, url, cause, metadata } = event.data;
+        const { alertType, severity, title, description, fingerprint, userId, deviceId, domain, cause, metadata } = event.data;
         return {
           alert_id: event.data.alertId,
           alert_type: alertType,
@@ -72,7 +70,6 @@ export const alerts = defineReadModel({
           user_id: userId,
           device_id: deviceId,
           domain,
-          url: url === ERASED ? null : url,
           event_id: cause,
           assigned_to: null,
           notes: null,

@@ -44,16 +44,18 @@ export const alertView = z
   .meta({ title: 'Alert' });
 export type AlertView = z.output<typeof alertView>;
 
-/** An alert with the names that stand in other tables: people's names live with the people, and go with them. */
+/** An alert with what stands in other tables: what is a person's own lives apart, and goes with the person. */
 export interface AlertWithNames extends AlertRow {
+  readonly url: string | null;
   readonly user_email: string | null;
   readonly user_display_name: string | null;
   readonly assigned_to_name: string | null;
 }
 
 export const SELECT_ALERTS = `
-  select a.*, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name
+  select a.*, p.url, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name
     from alerts a
+    left join alert_addresses p on p.tenant_id = a.tenant_id and p.alert_id = a.alert_id
     left join employees e on e.tenant_id = a.tenant_id and e.user_id = a.user_id
     left join admin_users u on u.tenant_id = a.tenant_id and u.admin_id = a.assigned_to`;
 

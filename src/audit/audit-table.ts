@@ -1,8 +1,8 @@
 import type { Position } from '../kernel/event.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
-import { PRINTED } from './printed-row.ts';
-import type { ReplayedEntry } from './replay.ts';
+import { PRINTED } from './printed-rows.ts';
+import type { ReplayedPage } from './replay.ts';
 
 const STRETCH = `from audit_log where tenant_id = $1 and position > $2 and position <= $3 and position <> 0`;
 const PRINT = `select count(*)::int as entries, coalesce(string_agg(${PRINTED}, chr(10) order by position), '') as text ${STRETCH}`;
@@ -35,9 +35,9 @@ export class AuditTable {
   }
 
   /** True when the rows of a stretch say, to the last byte, what was computed from the log. */
-  async says(entries: readonly ReplayedEntry[], after: Position, upTo: Position): Promise<boolean> {
+  async says({ entries, rows }: ReplayedPage, after: Position, upTo: Position): Promise<boolean> {
     const row = await this.#reads.one<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
-    return row!.entries === entries.length && row!.text === entries.map(({ line }) => line).join('\n');
+    return row!.entries === entries.length && rows.equals(row!.text);
   }
 
   rows(after: Position, upTo: Position): Promise<AuditLogRow[]> {

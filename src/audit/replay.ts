@@ -5,7 +5,7 @@ import type { AuditWords } from '../domain/audit/vocabulary.ts';
 import type { EventStore, StoredEvent } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { printed } from './printed-row.ts';
+import { PrintedRows } from './printed-rows.ts';
 
 /** What a chain is computed from. */
 export interface ChainSource {
@@ -18,13 +18,13 @@ export interface ChainSource {
 export interface ReplayedEntry extends ChainHead {
   readonly position: Position;
   readonly id: string;
-  /** All columns of its row as text. */
-  readonly line: string;
 }
 
 /** A stretch of a chain, computed anew from the log. */
 export interface ReplayedPage {
   readonly entries: readonly ReplayedEntry[];
+  /** Their rows as they have to stand in the table, printed. */
+  readonly rows: PrintedRows;
   /** Everything in the log up to here has been looked at. */
   readonly position: Position;
   readonly last: boolean;
@@ -32,7 +32,7 @@ export interface ReplayedPage {
   readonly broken: StoredEvent | undefined;
 }
 
-const PAGE = 2000;
+const PAGE = 500;
 /** Hashing this many takes a few milliseconds; then others get their turn. */
 const SLICE = 250;
 
@@ -56,10 +56,11 @@ export async function* replay(
     if (!last) next = store.readFeed(position, PAGE, filter);
     next.catch(() => undefined); // reported where it is awaited
     const entries: ReplayedEntry[] = [];
+    const rows = new PrintedRows();
     let broken: StoredEvent | undefined;
     for (const event of page.events) {
       if (event.position > until) break;
-      const entry = entryOf(key, head, event, words.get(event.type)!);
+      const entry = entryOf(key, head, event, words.get(event.type)!, rows);
       if (!entry) {
         broken = event;
         break;
@@ -68,17 +69,18 @@ export async function* replay(
       head = entry;
       if (entries.length % SLICE === 0) await setImmediate();
     }
-    yield { entries, position, last: last || broken !== undefined, broken };
+    yield { entries, rows, position, last: last || broken !== undefined, broken };
     if (last || broken) return;
   }
 }
 
 /** Undefined where somebody left an event without an actor or a time: whoever can write the database can do that. */
-function entryOf(key: ChainKey, head: ChainHead, event: StoredEvent, words: AuditWords): ReplayedEntry | undefined {
+function entryOf(key: ChainKey, head: ChainHead, event: StoredEvent, words: AuditWords, rows: PrintedRows): ReplayedEntry | undefined {
   try {
     const entry = entryAfter(head, event, event, words);
     const hash = entryHash(key, entry);
-    return { sequence: entry.sequence, hash, position: event.position, id: event.id, line: printed(entry, hash, event.position) };
+    rows.add(entry, hash, event.position);
+    return { sequence: entry.sequence, hash, position: event.position, id: event.id };
   } catch {
     return undefined;
   }

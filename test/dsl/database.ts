@@ -16,6 +16,8 @@ export async function freshDatabase(options: { readonly empty?: boolean } = {}):
   const server = inject('postgres');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await administer(server, `create database ${name} template ${options.empty ? 'template0' : TEMPLATE} strategy wal_log`);
+  // What may be done to a database as a whole is not copied from its template.
+  if (!options.empty) await administer(server, `grant create, temporary on database ${name} to castellan_projector`);
   return {
     config: { ...server, database: name },
     name,

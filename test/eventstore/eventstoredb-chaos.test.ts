@@ -8,8 +8,8 @@ import { cancelled, unavailable } from '../fixtures/eventstoredb/faults.ts';
 import type { StandIn } from '../fixtures/eventstoredb/stand-in.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 
-const WORKERS = 6;
-const TURNS = 4;
+const WORKERS = 4;
+const TURNS = 3;
 
 const chance = (probability: number) => Math.random() < probability;
 
@@ -72,6 +72,7 @@ describe('EventStoreDB adapter: laws under trouble', () => {
     await Promise.all(Array.from({ length: WORKERS }, () => work(openStore(node, { claimGraceMs: 30 }))));
     delete node.faults;
     delete node.lostReplies;
+    console.log('calls', node.calls.length, 'won', won, JSON.stringify(node.log.all.reduce((c: Record<string, number>, r) => ({ ...c, [r.type]: (c[r.type] ?? 0) + 1 }), {})));
     const taken = claims.map((claim) => holdersOf(node.log, claim));
     expect(new Set(taken.flat()).size).toBe(won);
     const store = openStore(node);

@@ -6,7 +6,7 @@ import { idsOf, mustAppend, newAppend, newEvents, newTenant } from '../contracts
 import { ANY } from '../fixtures/eventstoredb/event-log.ts';
 import { startStandIn, type StandIn } from '../fixtures/eventstoredb/stand-in.ts';
 
-const event = (type = 'OrderPlaced') => jsonEvent({ type, data: { order: 1 } });
+const event = (type = 'OrderPlaced', data: object = { order: 1 }) => jsonEvent({ type, data: { ...data } });
 
 /** The rules that the other tests stand on, asked of the stand-in by the client as it comes. */
 describe('the stand-in for EventStoreDB', () => {
@@ -37,7 +37,7 @@ describe('the stand-in for EventStoreDB', () => {
     expect(await append(1n)).toMatchObject({ nextExpectedRevision: 2n });
     expect(await append('any')).toMatchObject({ nextExpectedRevision: 3n });
     expect(await append('stream_exists')).toMatchObject({ nextExpectedRevision: 4n });
-    const large = jsonEvent({ type: 'OrderPlaced', data: { text: 'x'.repeat(1024 * 1024) } });
+    const large = event('OrderPlaced', { text: 'x'.repeat(1024 * 1024) });
     await expect(append(4n, [large])).rejects.toMatchObject({ type: 'maximum-append-size-exceeded', maxAppendSize: 1024 * 1024 });
     expect(node.calls.includes('batchAppend')).toBe(batchAppend);
   });

@@ -1,6 +1,9 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/pki/authority.ts';
+import { readCertificate } from '../../src/pki/certificate.ts';
+import { OID } from '../../src/pki/object-identifiers.ts';
+import { firstCertificate } from '../../src/pki/pem.ts';
 import { DAY, NOW, newAuthority } from './fixtures.ts';
 import { hasOpenssl, openssl, withOpenssl } from './openssl.ts';
 
@@ -43,6 +46,12 @@ describe('a generated authority', () => {
     expect(named.subject).not.toContain('城'.repeat(65));
     expect(named.subject).not.toContain('\n');
     expect(named.subject).toContain('Łódź');
+  });
+
+  it('cuts its keyUsage after the last set bit, as DER asks of named bits', () => {
+    const usage = readCertificate(firstCertificate(authority.certificatePem)).extensions.get(OID.keyUsage.hex);
+    expect(usage?.critical).toBe(true);
+    expect(usage?.value.toString('hex')).toBe('03020106');
   });
 
   it('needs a common name', () => {

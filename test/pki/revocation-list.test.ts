@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isFailure } from '../../src/kernel/failure.ts';
+import { elements, readDer } from '../../src/pki/der-reader.ts';
 import { prepareIssuer } from '../../src/pki/issuer.ts';
 import type { Issuer } from '../../src/pki/issuer.ts';
 import { pemBlocks } from '../../src/pki/pem.ts';
@@ -21,6 +22,15 @@ describe('a revocation list', () => {
   it('is the same as PEM and as DER', () => {
     const { der, pem } = list(issuer, []);
     expect(pemBlocks(pem, 'X509 CRL')).toEqual([der]);
+  });
+
+  it('has no place for entries when there are none (RFC 5280 §5.1.2.6)', () => {
+    const fields = (entries: readonly RevokedCertificate[]): string[] => {
+      const [toBeSigned] = elements(readDer(list(issuer, entries).der).content);
+      return elements(toBeSigned?.content ?? Buffer.of()).map(({ tag }) => tag.toString(16));
+    };
+    expect(fields([])).toEqual(['2', '30', '30', '17', '17', 'a0']);
+    expect(fields([{ serialNumber: '01', revokedAt: NOW }])).toEqual(['2', '30', '30', '17', '17', '30', 'a0']);
   });
 
   it('is refused by an authority that may not sign lists', () => {

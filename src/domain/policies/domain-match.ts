@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { exactHost } from '../hosts/host-field.ts';
 import { patternFault } from '../patterns/linear-pattern.ts';
-import { hostName } from '../telemetry/page-address.ts';
 import { matchTypes, type Rule } from './events.ts';
 
 type DomainMatch = Rule['domainMatch'];
@@ -19,12 +19,12 @@ export const domainMatchField = z.object({ type: z.enum(matchTypes), value: z.st
 function asKept({ type, value }: DomainMatch): DomainMatch | { readonly fault: string } {
   switch (type) {
     case 'exact': {
-      const host = hostName(value);
+      const host = exactHost(value);
       return host === undefined ? { fault: 'must be a host name' } : { type, value: host };
     }
     case 'wildcard': {
       const [, below] = /^\*\.(.+)$/.exec(value.trim()) ?? [];
-      const host = below === undefined ? undefined : hostName(below);
+      const host = below === undefined ? undefined : exactHost(below);
       if (value.trim() === '*') return { type, value: '*' };
       return host === undefined ? { fault: 'must be * or *. and a host name' } : { type, value: `*.${host}` };
     }

@@ -25,6 +25,8 @@ export interface Reservation {
 type Standing = 'free' | 'pending' | { readonly holder: string; readonly eventId: string };
 
 const PAGE = 200;
+/** Tries after which the pause grows no longer (160 ms): most decisions are a matter of milliseconds. */
+const LONGEST_WAIT = 4;
 
 /**
  * Claims on a store that appends to one stream at a time. A claim is reserved in a stream of its own; the event that takes
@@ -60,7 +62,7 @@ export class ClaimRegister {
         const outcome = await this.#writer.write(claim, word.at, [reserved(taking)], deadline);
         if (outcome.kind === 'written') return { claim, at: outcome.revision, taking };
       } else {
-        await deadline.pause(tries, new EventStoreUnavailable('a claim is still being decided'));
+        await deadline.pause(Math.min(tries, LONGEST_WAIT), new EventStoreUnavailable('a claim is still being decided'));
       }
       word = await this.#read(claim, deadline);
     }

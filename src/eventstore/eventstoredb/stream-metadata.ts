@@ -20,6 +20,7 @@ export async function setStreamMetadata(
   const deadline = new Deadline(patience);
   for (;;) {
     const [last] = await reader.backwards(`$$${stream}`, END, 1, deadline);
+    if (last && !last.isJson) throw new Error(`the metadata of ${stream} is no JSON`);
     const metadata = (last?.data ?? {}) as Record<string, unknown>;
     if (metadata[key] === value) return;
     // The mark of a deleted stream does not survive as a number of JavaScript.

@@ -38,7 +38,7 @@ describe('creating an employee', () => {
 
   it('is refused under an id that was ever used', () => {
     given(created).when(createEmployee, input, admission).thenRefused('conflict');
-    given<EmployeeEvent>(created, deleted).when(createEmployee, input, admission).thenRefused('conflict');
+    given(created, deleted).when(createEmployee, input, admission).thenRefused('conflict');
   });
 
   it('looks for another seat when it lost one; a lost e-mail is a duplicate', () => {
@@ -106,7 +106,7 @@ describe('changing an employee', () => {
 
   it('is refused for somebody who is not there', () => {
     given().when(updateEmployee, { userId: USER }, same).thenRefused('notFound');
-    given<EmployeeEvent>(created, deleted).when(updateEmployee, { userId: USER, displayName: 'x' }, same).thenRefused('notFound');
+    given(created, deleted).when(updateEmployee, { userId: USER, displayName: 'x' }, same).thenRefused('notFound');
   });
 });
 
@@ -119,12 +119,12 @@ describe('deleting an employee', () => {
 
   it('gives up the e-mail that they have now', () => {
     const moved: EmployeeEvent = { type: 'EmployeeUpdated', data: { userId: USER, email: 'b@acme.example', emailDigest: 'second' } };
-    given<EmployeeEvent>(created, moved).when(deleteEmployee, { userId: USER }).thenReleases(email('second'), seat('7'));
+    given(created, moved).when(deleteEmployee, { userId: USER }).thenReleases(email('second'), seat('7'));
   });
 
   it('is refused for somebody who is not there', () => {
     given().when(deleteEmployee, { userId: USER }).thenRefused('notFound');
-    given<EmployeeEvent>(created, deleted).when(deleteEmployee, { userId: USER }).thenRefused('notFound');
+    given(created, deleted).when(deleteEmployee, { userId: USER }).thenRefused('notFound');
   });
 });
 
@@ -136,13 +136,13 @@ describe('erasing a person', () => {
   });
 
   it('also reaches somebody who was deleted before, whose e-mail may be another one’s by now', () => {
-    const outcome = given<EmployeeEvent>(created, deleted).when(erasePerson, { userId: USER });
+    const outcome = given(created, deleted).when(erasePerson, { userId: USER });
     outcome.then(erased);
     outcome.thenReleases();
   });
 
   it('twice is once, and nobody cannot be erased', () => {
-    given<EmployeeEvent>(created, deleted, erased).when(erasePerson, { userId: USER }).thenNothing();
+    given(created, deleted, erased).when(erasePerson, { userId: USER }).thenNothing();
     given().when(erasePerson, { userId: USER }).thenRefused('notFound');
   });
 

@@ -59,7 +59,7 @@ describe('attaching a tenant', () => {
 
   it('twice is once', () => {
     const attached: OrganizationEvent = { type: 'TenantAttached', data: { tenantId: OTHER } };
-    given<OrganizationEvent>(created, attached).when(attachTenant, { attachedTenantId: OTHER }, there).thenNothing();
+    given(created, attached).when(attachTenant, { attachedTenantId: OTHER }, there).thenNothing();
   });
 
   it('is refused for a tenant or an organization that there is not', () => {

@@ -1,0 +1,80 @@
+import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type pg from 'pg';
+import { setUpTenant } from '../commands/setup/set-up-tenant.ts';
+import { compose, newLogger, type House } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { openSession } from '../src/identity/sign-in.ts';
+import { system } from '../src/kernel/actor.ts';
+import { orThrow } from '../src/kernel/failure.ts';
+import { asTenantId, type TenantId } from '../src/kernel/ids.ts';
+
+export interface BenchApp {
+  readonly services: House['services'];
+  readonly url: string;
+  readonly tlsUrl: string;
+  readonly tenantId: TenantId;
+  /** A super admin's. */
+  readonly headers: Record<string, string>;
+  readonly databaseConfig: pg.ClientConfig;
+  stop(): Promise<void>;
+}
+
+const PLENTY = 100_000_000;
+
+/** The whole service with its embedded database, budgets out of the way, and one tenant. */
+export async function startBenchApp(): Promise<BenchApp> {
+  const dataDir = mkdtempSync('/var/tmp/castellan-bench-app-');
+  const pair = generateKeyPairSync('ed25519');
+  const licensePublicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const config = {
+    ...readConfig({ DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex'), LICENSE_PUBLIC_KEY: licensePublicKey }),
+    port: 0,
+    tlsPort: 0,
+    adminRateLimit: PLENTY,
+    enrollRateLimit: PLENTY,
+    rateBudgets: { login: PLENTY, device: PLENTY },
+  };
+  const house = await compose(config, { log: newLogger('error') });
+  const { services } = house;
+  const tenantId = asTenantId(randomUUID());
+  const adminId = randomUUID();
+  const license = {
+    licenseId: randomUUID(),
+    clientName: 'Bench',
+    tier: 'enterprise',
+    maxUsers: 10_000_000,
+    issuedAt: new Date().toISOString(),
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    maxEventRetentionDays: 365,
+    maxStreamRetentionDays: 365,
+    features: [],
+  };
+  const payload = Buffer.from(JSON.stringify(license)).toString('base64url');
+  const input = {
+    name: null,
+    email: 'bench@example.com',
+    password: 'Correct-Horse-7!',
+    displayName: 'Bench',
+    licenseKey: `${payload}.${sign(null, Buffer.from(payload, 'ascii'), pair.privateKey).toString('base64url')}`,
+    externalBaseUrl: 'https://bench.example',
+    adminId,
+    mustChangePassword: false,
+    completesSetup: false,
+  };
+  orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('bench') }));
+  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'setup', actor: system('bench') } as const;
+  const { accessToken } = await openSession(services, session);
+  return {
+    services,
+    url: house.addresses.http,
+    tlsUrl: house.addresses.tls,
+    tenantId,
+    headers: { authorization: `Bearer ${accessToken}` },
+    databaseConfig: services.database.config,
+    stop: async () => {
+      await house.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

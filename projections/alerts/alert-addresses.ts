@@ -1,0 +1,28 @@
+import { alertEvents } from '../../src/domain/alerts/events.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { ERASED } from '../../src/kernel/event.ts';
+import { defineReadModel, id, nullable, text, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { alert_id: id, user_id: nullable(id), url: text };
+export type AlertAddressRow = Row<{ columns: typeof columns }>;
+
+/**
+ * The page behind an alert. It says where a person was, so it stands apart from the alert: when the person is erased it
+ * goes, and the alert stays.
+ */
+export const alertAddresses = defineReadModel({
+  name: 'alert_addresses',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['alert_id'],
+  indexes: [['user_id']],
+  families: [alertEvents, employeeEvents],
+  on: {
+    AlertRaised: ({ data: { alertId, userId, url } }) => ({
+      key: { alert_id: alertId },
+      fold: () => (url === null || url === ERASED ? undefined : { alert_id: alertId, user_id: userId, url }),
+    }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+  },
+});

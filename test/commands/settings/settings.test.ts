@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { setAlertSeverities } from '../../../commands/settings/set-alert-severities.ts';
+import { setMobileAccessByRole } from '../../../commands/settings/set-mobile-access-by-role.ts';
+import { alertSeverities } from '../../../projections/settings/alert-severities.ts';
+import { defaultSeverities } from '../../../src/domain/alerts/vocabulary.ts';
+import { retentionUnder } from '../../../src/domain/settings/retention.ts';
+import { tenantSettings } from '../../../src/domain/settings/tenant-settings.resource.ts';
+import type { DomainEvent } from '../../../src/kernel/event.ts';
+import { given, recorded, rowsAfter } from '../../dsl/given.ts';
+
+describe('SetAlertSeverities', () => {
+  const set: DomainEvent = { type: 'AlertSeveritiesSet', data: { severities: { weak_password: 'high' } } };
+
+  it('says which types changed, and answers the severity of all', () => {
+    const outcome = given(set).when(setAlertSeverities, { severities: { weak_password: 'high', device_stale: 'medium' } });
+    outcome.then({ type: 'AlertSeveritiesSet', data: { severities: { device_stale: 'medium' } } });
+    expect(outcome.result().severities).toEqual({ ...defaultSeverities, weak_password: 'high', device_stale: 'medium' });
+  });
+
+  it('says nothing when every type has that severity already, by default too', () => {
+    given(set).when(setAlertSeverities, { severities: { weak_password: 'high', phishing_detected: 'critical' } }).thenNothing();
+    given().when(setAlertSeverities, { severities: {} }).thenNothing();
+  });
+
+  it('adds up to one row a tenant', () => {
+    const second: DomainEvent = { type: 'AlertSeveritiesSet', data: { severities: { device_stale: 'medium', weak_password: 'critical' } } };
+    expect(rowsAfter(alertSeverities, [recorded(set, 1), recorded(second, 2)])).toMatchObject([{ severities: { weak_password: 'critical', device_stale: 'medium' } }]);
+  });
+});
+
+describe('SetMobileAccessByRole', () => {
+  it('merges, says what changed, and answers the whole map', () => {
+    const outcome = given().when(setMobileAccessByRole, { mobileAccess: { analyst: false, admin: true } });
+    outcome.then({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { analyst: false } } });
+    expect(outcome.result()).toEqual({ mobileAccess: { super_admin: true, admin: true, analyst: false, executive: false } });
+  });
+
+  it('says nothing when nothing changes, and answers the map as it is', () => {
+    const outcome = given({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { executive: true } } }).when(setMobileAccessByRole, { mobileAccess: { executive: true } });
+    outcome.thenNothing();
+    expect(outcome.result().mobileAccess.executive).toBe(true);
+  });
+});
+
+describe('UpdateTenantSettings', () => {
+  it('has an event of its own for the extension mode', () => {
+    given()
+      .when(tenantSettings.update, { changes: { extensionMode: 'block', learningThreshold: 7 } }, {})
+      .then({ type: 'ExtensionModeChanged', data: { extensionMode: 'block' } }, { type: 'TenantSettingsUpdated', data: { learningThreshold: 7 } });
+    given({ type: 'ExtensionModeChanged', data: { extensionMode: 'block' } }).when(tenantSettings.update, { changes: { extensionMode: 'block' } }, {}).thenNothing();
+  });
+});
+
+describe('retention', () => {
+  const license = { maxEventRetentionDays: 30, maxStreamRetentionDays: 700, issuedAt: '2026-01-01T00:00:00.000Z' };
+
+  it('is what the operator set, as far as the license allows it', () => {
+    expect(retentionUnder(license as never, { eventRetentionDays: 90, streamRetentionDays: 365 })).toEqual({
+      eventRetentionDays: 30,
+      streamRetentionDays: 365,
+      maxEventRetentionDays: 30,
+      maxStreamRetentionDays: 700,
+      updatedAt: '2026-01-01T00:00:00.000Z',
+    });
+  });
+});
