@@ -9,6 +9,7 @@ import { readConfig, type Config } from '../src/config.ts';
 import { openSession } from '../src/identity/sign-in.ts';
 import { system } from '../src/kernel/actor.ts';
 import { orThrow } from '../src/kernel/failure.ts';
+import { migrateJobs } from '../src/jobs/postgres/schema.ts';
 import { asTenantId } from '../src/kernel/ids.ts';
 import { log, startBenchServer } from './database.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from './measure.ts';
@@ -22,7 +23,7 @@ const SECONDS = 4;
 const PLENTY = 1_000_000_000;
 const BATCH = 500;
 const BATCHES = 60;
-const SENDERS = 8;
+const BROWSERS = 8;
 
 interface Browser {
   readonly clientCertificate: string;
@@ -30,16 +31,15 @@ interface Browser {
 }
 
 /** What a fleet of browsers asks for all day, over mutual TLS on kept-alive connections, against a bare route behind the same TLS. */
-const T0=Date.now(); const say=(s: string)=>console.log(((Date.now()-T0)/1000).toFixed(1), s);
 export async function measure(): Promise<Row[]> {
   const server = await startBenchServer();
-  const { config: database, drop } = await server.database();
+  const { config: database, database: pools, drop } = await server.database();
+  await migrateJobs(pools.owner);
   const dataDir = mkdtempSync('/var/tmp/castellan-bench-');
   const pair = generateKeyPairSync('ed25519');
   const house = await compose(configFor(dataDir, pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()), { database, log });
-  say('composed');
-  const browser = await enroll(house, pair.privateKey);
-  say('enrolled');
+  const browsers = await enroll(house, pair.privateKey);
+  const [browser] = browsers as [Browser];
   const bare = await bareRoute(browser);
   const load = async (origin: string, path: string, over: Record<string, unknown> = {}) => {
     const tlsOptions = { cert: browser.clientCertificate, key: browser.clientPrivateKey, rejectUnauthorized: false };
@@ -52,20 +52,15 @@ export async function measure(): Promise<Row[]> {
   const policies = '/api/v1/ext/policies';
   const etag = await etagOf(tls + policies, browser);
 
-  say('etag');
   const [held, whole, noOp] = await alternate(3, [
     () => load(tls, policies, { headers: { 'if-none-match': etag } }),
     () => load(tls, policies),
     () => load(bare.origin, '/'),
   ]);
-  say('polled');
-  const ingest = (origin: string, path: string) => () => perSecond(BATCHES * BATCH, () => send(origin + path, browser));
+  const ingest = (origin: string, path: string) => () => perSecond(BATCHES * BATCH, () => send(origin + path, browsers));
   const [taken, parsed] = await alternate(3, [ingest(tls, '/api/v1/ext/events'), ingest(bare.origin, '/')]);
-  say('done');
   await bare.close();
-  say('bare closed');
   await house.stop();
-  say('stopped');
   await drop();
   await server.stop();
   rmSync(dataDir, { recursive: true, force: true });
@@ -77,9 +72,12 @@ export async function measure(): Promise<Row[]> {
 }
 
 /** Every batch is new; the sender shares the process, and so the two cores, with both sides. */
-async function send(url: string, { clientCertificate: cert, clientPrivateKey: key }: Browser): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: SENDERS, cert, key, rejectUnauthorized: false });
-  await concurrently(SENDERS, BATCHES, () => {
+async function send(url: string, browsers: readonly Browser[]): Promise<void> {
+  const agents = browsers.map(
+    ({ clientCertificate: cert, clientPrivateKey: key }) => new Agent({ keepAlive: true, maxSockets: 1, cert, key, rejectUnauthorized: false }),
+  );
+  await concurrently(agents.length, BATCHES, (n) => {
+    const agent = agents[n % agents.length]!;
     const body = batch();
     return new Promise<void>((resolve, reject) => {
       const sent = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json' } }, (response) => {
@@ -89,7 +87,7 @@ async function send(url: string, { clientCertificate: cert, clientPrivateKey: ke
       sent.end(body);
     });
   });
-  agent.destroy();
+  for (const agent of agents) agent.destroy();
 }
 
 const batch = (): string =>
@@ -133,11 +131,11 @@ const etagOf = (url: string, { clientCertificate: cert, clientPrivateKey: key }:
     asked.end();
   });
 
-async function enroll(house: House, licenseKey: KeyObject): Promise<Browser> {
+async function enroll(house: House, licenseKey: KeyObject): Promise<Browser[]> {
   const { services, addresses } = house;
   const [tenantId, adminId] = [asTenantId(randomUUID()), randomUUID()];
   const [issuedAt, expiresAt] = [0, 86_400_000].map((ms) => new Date(Date.now() + ms).toISOString());
-  const license = { licenseId: randomUUID(), clientName: 'Bench', tier: 'enterprise', maxUsers: 10, issuedAt, expiresAt, maxEventRetentionDays: 365, maxStreamRetentionDays: 730, features: [] };
+  const license = { licenseId: randomUUID(), clientName: 'Bench', tier: 'enterprise', maxUsers: 100, issuedAt, expiresAt, maxEventRetentionDays: 365, maxStreamRetentionDays: 730, features: [] };
   const payload = Buffer.from(JSON.stringify(license)).toString('base64url');
   const input = {
     name: 'Bench',
@@ -158,9 +156,13 @@ async function enroll(house: House, licenseKey: KeyObject): Promise<Browser> {
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
     return (await answer.json()) as Record<string, string>;
   };
-  const { token } = await post('/api/v1/admin/enrollment/token', {}, { authorization: `Bearer ${accessToken}` });
-  const about = { enrollmentToken: token, deviceFingerprint: 'bench', browserType: 'chrome', extensionVersion: '1.0' };
-  return (await post('/api/v1/enroll/certificate', about, { 'x-tenant-id': tenantId })) as unknown as Browser;
+  const enrolled: Browser[] = [];
+  for (let n = 0; n < BROWSERS; n += 1) {
+    const { token } = await post('/api/v1/admin/enrollment/token', {}, { authorization: `Bearer ${accessToken}` });
+    const about = { enrollmentToken: token, deviceFingerprint: `bench ${n}`, browserType: 'chrome', extensionVersion: '1.0' };
+    enrolled.push((await post('/api/v1/enroll/certificate', about, { 'x-tenant-id': tenantId })) as unknown as Browser);
+  }
+  return enrolled;
 }
 
 const configFor = (dataDir: string, licensePublicKey: string): Config => ({

@@ -1,4 +1,5 @@
 import { randomUUID, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { startBenchServer, log } from './database.ts';
 import { asTenantId } from '../src/kernel/ids.ts';
 import { PostgresEventStore } from '../src/eventstore/postgres/postgres-event-store.ts';
@@ -16,6 +17,7 @@ import { shapeOf } from '../src/projector/projection.ts';
 import { replay } from '../src/audit/replay.ts';
 import { canonicalJson } from '../src/domain/audit/canonical-json.ts';
 import { ChainKey } from '../src/domain/audit/chain-key.ts';
+import { PrintedRows } from '../src/audit/printed-rows.ts';
 import { AuditTable } from '../src/audit/audit-table.ts';
 import { tenantReads } from '../src/database/tenant-reads.ts';
 import { entryHash, entryAfter, GENESIS } from '../src/domain/audit/entry.ts';
@@ -47,12 +49,22 @@ await fill({ store, codec, pool: database.projector }, { model, generation: 1, f
 console.log('filled', performance.now() - t1);
 await database.owner.query('vacuum analyze');
 const words = auditVocabulary(families);
-const cpu = async (name: string, f: () => Promise<unknown>) => { const c = process.cpuUsage(), t = performance.now(); await f(); const u = process.cpuUsage(c); console.log(name.padEnd(40), 'wall us/ev', ((performance.now() - t) * 1000 / N).toFixed(2), 'cpu us/ev', ((u.user + u.system) / N).toFixed(2)); };
+const srv = async () => { const { rows } = await database.owner.query('select pid from pg_stat_activity where datname = current_database()'); let t = 0; for (const { pid } of rows) try { const f = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' '); t += Number(f[11]) + Number(f[12]); } catch {} return t * 10000; };
+const sums: Record<string, number[][]> = {};
+const cpu = async (name: string, f: () => Promise<unknown>) => { (globalThis as any).gc?.(); const s0 = await srv(); const c = process.cpuUsage(), t = performance.now(); await f(); const u = process.cpuUsage(c); const w = (performance.now() - t) * 1000 / N; const s1 = await srv(); (sums[name] ??= []).push([w, (u.user + u.system) / N, (s1 - s0) / N]); };
+const report = () => { for (const [n, v] of Object.entries(sums)) { const med = (i: number) => v.map((x) => x[i]!).sort((a, b) => a - b)[v.length >> 1]!; console.log(n.padEnd(30), 'wall', med(0).toFixed(1), 'client', med(1).toFixed(1), 'server', med(2).toFixed(1), 'total', (med(1) + med(2)).toFixed(1)); } };
 const pages = async (use?: (rows: any[]) => void) => { let after = '0'; for (;;) { const { rows } = await database.store.query({ name: 'plain', text: 'select position, tenant_id, stream, revision, id, type, version, recorded_at, metadata, data from events where position > $1 order by position limit 5000', values: [after] }); if (rows.length === 0) return; use?.(rows); after = String(rows.at(-1).position); } };
 const all: any[] = []; let a = 0n; for (;;) { const p = await store.readFeed(a, 5000); if (p.position === a) break; a = p.position; all.push(...p.events); }
 const ck = new ChainKey(key); const table = new AuditTable(tenantReads(database.reads)(tenant));
 for (let r = 0; r < 6; r++) {
   await cpu('plain paged read', () => pages());
+  await cpu('feed 5000', async () => { let a = 0n; for (;;) { const p = await store.readFeed(a, 5000); if (p.position === a) break; a = p.position; } });
+  await cpu('feed filtered 1000', async () => { let a = 0n; for (;;) { const p = await store.readFeed(a, 1000, { tenantId: tenant, types: [...words.keys()] }); if (p.position === a) break; a = p.position; } });
+  await cpu('entries', async () => { let h: any = GENESIS; for (const e of all) { const u = entryAfter(h, e, e, words.get(e.type)!); h = { sequence: u.sequence, hash: entryHash(ck, u) }; } });
+  await cpu('entries+print', async () => { let h: any = GENESIS; let rows = new PrintedRows(); let n = 0; for (const e of all) { if (n++ % 1000 === 0) rows = new PrintedRows(); const u = entryAfter(h, e, e, words.get(e.type)!); h = { sequence: u.sequence, hash: entryHash(ck, u) }; rows.add(u, h.hash, e.position); } });
+  await cpu('replay', async () => { for await (const _ of replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N))); });
+  await cpu('table', async () => { const r = new PrintedRows(); for (let p = 0; p < N; p += 1000) await table.says({ entries: [], rows: r } as any, BigInt(p), BigInt(p + 1000)); });
   await cpu('verify', async () => { let after = 0n, n = 0; const pages = replay({ store, key: ck, words }, tenant, { head: GENESIS, position: 0n }, BigInt(N)); let next = pages.next(); for (;;) { const { value, done } = await next; if (done) break; next = pages.next(); if (!(await table.says(value, after, value.position))) { console.log('MISMATCH'); break; } n += value.entries.length; after = value.position; } if (n !== N) console.log('n', n); });
 }
+report();
 } finally { await drop(); await server.stop(); }

@@ -131,6 +131,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const seize = config.databaseUrl === undefined && !options.database;
   const projector = new Projector({ pool: database.projector, store, codec, tail, models: readModels, freshness, log, seize });
   const live = new LiveState(tail, freshness, log);
+  live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const reads = tenantReads(database.reads);
   const trusted = config.trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`));
 

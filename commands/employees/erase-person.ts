@@ -7,9 +7,9 @@ interface ErasePerson {
 }
 
 /**
- * Decides that a person is to be forgotten, whether their record is still there or was deleted before. The decision comes
- * first and the key is destroyed after it (`destroy-person-key.ts`, at once by the caller and again by a reaction): the
- * other way round, a crash in between would leave an e-mail claimed by somebody of whom nothing is known any more.
+ * Decides that a person is to be forgotten, whether their record is still there or was deleted before. It is carried out
+ * after this (`carry-out-erasure.ts`, at once by the caller and again by a reaction): the other way round, a crash in
+ * between would leave an e-mail claimed by somebody of whom nothing is known any more.
  */
 export const erasePerson = defineCommand({
   name: 'ErasePerson',
@@ -17,10 +17,10 @@ export const erasePerson = defineCommand({
   stream: ({ userId }: ErasePerson, { tenantId }) => employeeStream(tenantId, userId),
   decide(state, { userId }) {
     if (state.status === 'none') return notFound();
-    if (state.status === 'erased') return accept([]);
-    const erased = { type: 'EmployeeErased', data: { userId } } as const;
-    if (state.status === 'deleted') return accept([erased]);
-    return accept([{ type: 'EmployeeDeleted', data: { userId } }, erased], { release: claimsOf(state) });
+    if (state.status === 'erasing' || state.status === 'erased') return accept([]);
+    const requested = { type: 'EmployeeErasureRequested', data: { userId } } as const;
+    if (state.status === 'deleted') return accept([requested]);
+    return accept([{ type: 'EmployeeDeleted', data: { userId } }, requested], { release: claimsOf(state) });
   },
   freshens: ['employees'],
 });

@@ -32,7 +32,7 @@ export interface ReplayedPage {
   readonly broken: StoredEvent | undefined;
 }
 
-const PAGE = 500;
+const PAGE = 1000;
 /** Hashing this many takes a few milliseconds; then others get their turn. */
 const SLICE = 250;
 

@@ -60,6 +60,8 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       connectionTimeoutMillis: 10_000,
     });
     opened.on('error', (error) => log.warn({ role, message: error.message }, 'an idle database connection was lost'));
+    // The pool listens only while a connection is idle; one that dies in somebody's hands must not end the process.
+    opened.on('connect', (client) => client.on('error', () => undefined));
     return opened;
   };
   const pools = {
@@ -86,7 +88,9 @@ export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient
   try {
     await client.query('begin');
     const answer = await work(client);
-    await client.query('commit');
+    const { command } = await client.query('commit');
+    // The database answers ROLLBACK, without an error, when a statement had failed that `work` did not hear of.
+    if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
     return answer;
   } catch (error) {
     await client.query('rollback').catch(() => {

@@ -17,6 +17,7 @@ export async function migrate(config: pg.ClientConfig): Promise<void> {
       migrationTableSchema: 'migrations',
     }).migrateToLatest();
     if (error) throw error;
+    await grantOnDatabase(pool);
   } finally {
     await db.destroy();
   }
@@ -34,6 +35,15 @@ async function isCurrent(pool: pg.Pool): Promise<boolean> {
 }
 
 const migrationFiles = async (): Promise<string[]> => (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+
+/** Privileges on the database itself travel neither with a dump nor with a template, so they are given at every start. */
+async function grantOnDatabase(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ missing: boolean }>(
+    `select not has_database_privilege('castellan_projector', current_database(), 'create, temporary') as missing`,
+  );
+  if (!rows[0]!.missing) return;
+  await pool.query(`do $$ begin execute format('grant create, temporary on database %I to castellan_projector', current_database()); end $$`);
+}
 
 async function readMigrations(): Promise<Record<string, Migration>> {
   const { sql } = await import('kysely');

@@ -1,4 +1,4 @@
-import { destroyPersonKey } from '../../commands/employees/destroy-person-key.ts';
+import { carryOutErasure } from '../../commands/employees/carry-out-erasure.ts';
 import { erasePerson as erasePersonCommand } from '../../commands/employees/erase-person.ts';
 import { employeeEmailClaim } from '../domain/employees/employee.ts';
 import { system } from '../kernel/actor.ts';
@@ -17,7 +17,7 @@ export async function erasePerson(services: Services, { tenant, person }: { tena
   const userId = await findPerson(services, tenantId, person);
   const issuer = { tenantId, actor: system('castellan person erase') };
   orThrow(await services.executor.execute(erasePersonCommand, { userId }, issuer));
-  orThrow(await services.executor.execute(destroyPersonKey, { userId }, issuer));
+  orThrow(await services.executor.execute(carryOutErasure, { userId }, issuer));
   return { userId };
 }
 

@@ -62,7 +62,7 @@ export class EventCodec {
     let data = checked.data as SealedData;
     if (personal) data = await this.#seal(id, tenantId, personal, data);
     const text = JSON.stringify(data);
-    if (text.length > MAX_APPEND_BYTES) throw new EventContractError(`${event.type} is larger than an event may be`);
+    if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventContractError(`${event.type} is larger than an event may be`);
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }
 
@@ -82,6 +82,21 @@ export class EventCodec {
   async decode(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
     const keys = await this.#keysFor(stored);
     return stored.map((event) => this.#decodeOne(event, keys));
+  }
+
+  /**
+   * For those who must go on: an event that is not what its contract says throws when its `data` is looked at, so that it
+   * harms nobody but its own stream. Throws itself only when keys could not be had.
+   */
+  async decodeForFollowers(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
+    const keys = await this.#keysFor(stored);
+    return stored.map((event) => {
+      try {
+        return this.#decodeOne(event, keys);
+      } catch (error) {
+        return damaged(event, error as Error);
+      }
+    });
   }
 
   async #keysFor(stored: readonly Pick<StoredEvent, 'tenantId' | 'data'>[]): Promise<ReadonlyMap<string, Buffer>> {
@@ -142,6 +157,15 @@ export class EventCodec {
     return contract;
   }
 }
+
+/** The envelope of an event whose content cannot be had. */
+const damaged = (stored: StoredEvent, error: Error): Recorded => ({
+  ...stored,
+  stored,
+  get data(): unknown {
+    throw error;
+  },
+});
 
 const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
 const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;

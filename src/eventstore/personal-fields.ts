@@ -55,7 +55,8 @@ export class PersonalFields {
         visit(data, field);
         continue;
       }
-      const items = (data[list] as Data[] | undefined) ?? [];
+      const items = data[list] as Data[] | null | undefined;
+      if (!items) continue; // absent stays absent
       // Only the first path of a list copies its items; later ones find the copies.
       const own = copied.has(list) ? items : items.map((item) => ({ ...item }));
       copied.add(list);

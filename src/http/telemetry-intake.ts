@@ -6,6 +6,7 @@ import { extensionAnswer } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
 import { ensureRetention, retentionOf } from './telemetry-retention.ts';
+import { Turns } from './turns.ts';
 import { failureOfIssues } from './validation.ts';
 
 interface Batch {
@@ -19,6 +20,9 @@ export interface Taken {
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
 }
+
+/** A browser that lost its answers sends the same batches side by side. */
+const turns = new Turns();
 
 type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
 
@@ -35,7 +39,7 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
   for (const [day, ofDay] of admission.days) {
     const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
     for (const observations of inPortions(ofDay)) {
-      const { result } = await run(recordTelemetry, { ...input, observations });
+      const { result } = await turns.take(`${tenantId}/${deviceId}`, () => run(recordTelemetry, { ...input, observations }));
       accepted += result.accepted;
       duplicates += result.duplicates;
       rejected.push(...result.refused.map((eventId) => ({ index: admission.indexOf.get(eventId)!, eventId, error: 'too many events in one day' })));

@@ -6,7 +6,7 @@ import type { DeviceName } from './device-name.ts';
 import { readDistinguishedName } from './distinguished-name.ts';
 import { carries, isAuthority, permitsPurpose, permitsUsage, readOnlyUri } from './extension-reading.ts';
 import { KEY_USAGE } from './extension-writing.ts';
-import { P256_POINT_LENGTH, P256_PUBLIC_KEY_PREFIX } from './key-pair.ts';
+import { P256_PUBLIC_KEY_PREFIX } from './key-pair.ts';
 import { OID } from './object-identifiers.ts';
 import { presentedDer } from './presented-certificate.ts';
 
@@ -52,7 +52,7 @@ const isDeviceProfile = (certificate: Certificate): boolean =>
   permitsUsage(certificate, KEY_USAGE.digitalSignature) &&
   carries(certificate, OID.extendedKeyUsage) &&
   permitsPurpose(certificate, OID.clientAuth) &&
-  certificate.publicKey.length === P256_PUBLIC_KEY_PREFIX.length + P256_POINT_LENGTH &&
+  // P-256, uncompressed: the prefix holds the lengths as well.
   certificate.publicKey.subarray(0, P256_PUBLIC_KEY_PREFIX.length).equals(P256_PUBLIC_KEY_PREFIX) &&
   [...certificate.extensions].every(([identifier, { critical }]) => !critical || UNDERSTOOD.has(identifier));
 

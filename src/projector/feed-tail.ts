@@ -60,13 +60,15 @@ export class FeedTail {
   /** The next events after a position, at most `limit`; none when the feed ends there. */
   async read(after: Position, limit: number): Promise<Slice> {
     if (after < this.#from) return this.#readStore(after, limit);
-    if (after >= this.#to && this.#suspect) await this.#readOn(limit);
-    return this.#slice(after, limit);
+    // A follower that another process brought past what this one knows is itself a sign of growth.
+    if (after > this.#to || (after === this.#to && this.#suspect)) await this.#readOn(limit);
+    return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
   }
 
   /** Resolves when the feed may have grown past `after`, or after `patience` milliseconds. */
   async wait(after: Position, patience: number, signal?: AbortSignal): Promise<void> {
-    if (after < this.#to || signal?.aborted) return;
+    // A hint that came while the last read was under way has waked nobody.
+    if (after < this.#to || this.#suspect || signal?.aborted) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -83,11 +85,11 @@ export class FeedTail {
     });
   }
 
-  /** Opened and validated events, each decoded once however many followers want it. */
+  /** Opened and validated events, each decoded once however many followers want it; damage shows where data is looked at. */
   async decode(stored: readonly StoredEvent[]): Promise<(Recorded | undefined)[]> {
     const missing = stored.filter((event) => !this.#decoded.has(event));
     if (missing.length > 0) {
-      const fresh = await this.#codec.decode(missing);
+      const fresh = await this.#codec.decodeForFollowers(missing);
       missing.forEach((event, index) => this.#decoded.set(event, fresh[index] ?? null));
     }
     return stored.map((event) => this.#decoded.get(event) ?? undefined);

@@ -54,7 +54,8 @@ export async function fill(
     signal?.throwIfAborted();
     const page = await next;
     const events = until ? page.events.filter((event) => within(event, until)) : page.events;
-    const last = page.position === position || events.length < page.events.length || passed(page.position, until);
+    // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
+    const last = page.events.length < PAGE || events.length < page.events.length || passed(page.position, until);
     next = last ? next : store.readFeed(page.position, PAGE);
     next.catch(() => undefined); // reported where it is awaited
     const wanted = events.filter(({ type }) => projection.wants(type));

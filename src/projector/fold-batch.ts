@@ -121,7 +121,7 @@ export class WorkSet {
     return { upserts, removals };
   }
 
-  /** After the commit: everything here is as it stands in the table. Keeps the `most` latest-touched rows. */
+  /** After the commit: everything here is as it stands in the table. Forgets it all, and says so, once it is more than `most` rows. */
   settle(most: number): boolean {
     this.purged.length = 0;
     for (const cell of this.#cells.values()) cell.dirty = false;

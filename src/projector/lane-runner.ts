@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/database.ts';
+import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Poisoned } from './fold-batch.ts';
@@ -146,11 +147,16 @@ export class LaneRunner {
     }
     const poisoned = await this.#apply(client, member, flowing);
     if (poisoned.length === 0) return undefined;
-    if (member.projection.model.whenPoisoned === 'halt') return poisoned[0];
+    if (member.projection.model.whenPoisoned === 'halt') {
+      if (!this.#narrow && events.length > 1) throw new NarrowDown();
+      return poisoned[0];
+    }
     for (const { event, error } of poisoned) {
       log.error({ model: member.cursor.name, stream: event.stream, position: String(event.position), reason: error.message }, 'a stream was parked');
-      member.parked.set(event.stream, error.message);
+      // The first is what went wrong; what failed behind it only stood on a hole.
+      if (!member.parked.has(event.stream)) member.parked.set(event.stream, error.message);
     }
+    this.#narrow = false;
     // Later events of a stream that has just been parked were folded on top of a hole: undo by folding the page again.
     throw new FoldAgain();
   }
@@ -169,38 +175,52 @@ export class LaneRunner {
     }
   }
 
+  /** Each stream on its own: one that is still poisonous keeps nobody else waiting. */
   async #retryParked(member: Member): Promise<void> {
-    const { parking, pool, cursors, tail, log } = this.#services;
-    const waiting = await parking.retriesOf(member.cursor);
-    if (waiting.length === 0) return;
-    const events: Recorded[] = [];
-    for (const { position } of waiting) {
-      const page = await tail.read(position - 1n, 1);
-      const [event] = await tail.decode(page.events.slice(0, 1));
-      if (event) events.push(event);
+    const positions = new Map<string, Position[]>();
+    for (const { stream, position } of await this.#services.parking.retriesOf(member.cursor)) {
+      positions.set(stream, [...(positions.get(stream) ?? []), position]);
     }
-    const streams = [...new Set(waiting.map(({ stream }) => stream))];
+    for (const [stream, waiting] of positions) await this.#retryStream(member, stream, waiting);
+  }
+
+  async #retryStream(member: Member, stream: string, waiting: readonly Position[]): Promise<void> {
+    const { parking, pool, cursors, log } = this.#services;
+    const events = await this.#eventsAt(member, waiting);
     try {
       await transaction(pool, async (client) => {
         const [poison] = await member.projection.apply(client, events);
-        if (poison) throw poison.error;
-        await parking.unpark(client, member.cursor, streams);
+        if (poison) throw new StillPoisoned(poison.error.message);
+        await parking.unpark(client, member.cursor, stream);
         await cursors.advance(client, [{ cursor: member.cursor, to: member.cursor.position }]);
       });
-      member.projection.committed();
-      for (const stream of streams) member.parked.delete(stream);
-      log.info({ model: member.cursor.name, streams: streams.length }, 'parked streams were folded');
     } catch (error) {
       member.projection.forget();
-      await parking.keepParked(member.cursor, (error as Error).message);
+      if (!(error instanceof StillPoisoned) && !isRefusal(error)) throw error;
+      member.parked.set(stream, (error as Error).message);
+      return parking.keepParked(member.cursor, stream, (error as Error).message);
     }
+    member.projection.committed();
+    member.parked.delete(stream);
+    log.info({ model: member.cursor.name, stream, events: events.length }, 'a parked stream was folded');
+  }
+
+  async #eventsAt({ projection }: Member, positions: readonly Position[]): Promise<Recorded[]> {
+    const { tail } = this.#services;
+    const events: Recorded[] = [];
+    for (const position of positions) {
+      const { events: stored } = await tail.read(position - 1n, 1);
+      const [event] = await tail.decode(stored);
+      if (event && projection.wants(event.type)) events.push(event);
+    }
+    return events;
   }
 
   async #recover(error: Error, signal: AbortSignal): Promise<void> {
     const { log, cursors } = this.#services;
     for (const { projection } of this.#members) projection.forget();
     if (error instanceof FoldAgain) return;
-    if (isRefusal(error) && !this.#narrow) {
+    if ((error instanceof NarrowDown || isRefusal(error)) && !this.#narrow) {
       this.#narrow = true;
       return;
     }
@@ -219,11 +239,14 @@ export class LaneRunner {
   }
 }
 
-/** SQLSTATE classes 22 and 23: the database understood, and will not take this value. */
-const isRefusal = (error: unknown): boolean => /^2[23]/.test((error as { code?: string }).code ?? '');
-
 /** A page was folded with streams in it that are parked now; the next round leaves them out. */
 class FoldAgain extends Error {}
+
+/** A model that halts stops right before its poison: what comes earlier on the page has to be folded first. */
+class NarrowDown extends Error {}
+
+/** The operator's retry met what had parked the stream. */
+class StillPoisoned extends Error {}
 
 class Halted extends Error {
   readonly members: readonly { member: Member; poison: Poisoned }[];

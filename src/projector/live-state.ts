@@ -41,6 +41,7 @@ export class LiveState {
   readonly #freshness: Freshness;
   readonly #log: Logger;
   readonly #caches: Cache[] = [];
+  readonly #heeded = new Map<string, (event: Recorded) => void>();
   readonly #stop = new AbortController();
   #position: Position;
   #currentAt = 0;
@@ -76,6 +77,11 @@ export class LiveState {
     };
   }
 
+  /** Calls back for every event of a type: for what this process keeps in memory elsewhere and has to forget. */
+  heed(type: string, forget: (event: Recorded) => void): void {
+    this.#heeded.set(type, forget);
+  }
+
   start(): void {
     this.#running ??= this.#follow();
   }
@@ -95,7 +101,7 @@ export class LiveState {
           await this.#tail.wait(this.#position, PATIENCE_MS, signal);
           continue;
         }
-        const wanted = slice.events.filter(({ type }) => this.#caches.some(({ invalidation }) => invalidation[type]));
+        const wanted = slice.events.filter(({ type }) => this.#heeded.has(type) || this.#caches.some(({ invalidation }) => invalidation[type]));
         for (const event of await this.#tail.decode(wanted)) if (event) this.#forget(event);
         this.#position = slice.position;
         this.#freshness.passed([LIVE_STATE], this.#position);
@@ -107,8 +113,9 @@ export class LiveState {
   }
 
   #forget(event: Recorded): void {
+    this.#heeded.get(event.type)?.(event);
     for (const { entries, byTenant, invalidation, loads } of this.#caches) {
-      const concerned = invalidation[event.type]?.(event);
+      const concerned = concernedBy(event, invalidation);
       if (concerned === undefined) continue;
       const name = `${event.tenantId}/${concerned}`;
       for (const load of loads) if (concerned === 'tenant' ? load.tenantId === event.tenantId : load.name === name) load.stale = true;
@@ -119,6 +126,15 @@ export class LiveState {
         entries.delete(name);
       }
     }
+  }
+}
+
+/** An event that cannot be read concerns everything that it might. */
+function concernedBy(event: Recorded, invalidation: Invalidation): string | undefined {
+  try {
+    return invalidation[event.type]?.(event);
+  } catch {
+    return 'tenant';
   }
 }
 

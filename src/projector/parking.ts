@@ -9,6 +9,9 @@ export interface ParkedStream {
   readonly error: string;
 }
 
+/** No text column takes a NUL, and a message that quotes the poison may hold one. */
+const printable = (error: string) => error.replaceAll('\u0000', '\\0').slice(0, 2_000);
+
 /**
  * Streams that a read model could not fold. Once an event is parked, everything later of its stream is parked behind it,
  * in order, so that no row is folded with a hole in its history; the rest flows on.
@@ -28,18 +31,18 @@ export class Parking {
     return new Set(rows.map(({ stream }) => stream));
   }
 
-  async park(client: pg.PoolClient, { name, version, generation }: Cursor, event: Recorded, error: string | null): Promise<void> {
+  async park(client: pg.PoolClient, { name, version, generation }: Cursor, event: Recorded, error: string): Promise<void> {
     await client.query(
       `insert into parked_events (name, version, generation, stream, position, tenant_id, error)
        values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-      [name, version, generation, event.stream, String(event.position), event.tenantId, error],
+      [name, version, generation, event.stream, String(event.position), event.tenantId, printable(error)],
     );
   }
 
   /** Everything that waits, by read model and stream, with what its first event failed with. */
   async list(): Promise<ParkedStream[]> {
     const { rows } = await this.#pool.query<ParkedStream>(
-      `select name, stream, count(*)::int as events, min(error) as error from parked_events group by name, stream order by name, stream`,
+      `select name, stream, count(*)::int as events, (array_agg(error order by position))[1] as error from parked_events group by name, stream order by name, stream`,
     );
     return rows;
   }
@@ -50,28 +53,33 @@ export class Parking {
     return rowCount ?? 0;
   }
 
-  /** Positions to fold again, in order; empty when nobody asked. */
+  /**
+   * Positions to fold again, in order; empty when nobody asked. A stream is asked for as a whole: what was parked behind it
+   * since the operator asked must come along.
+   */
   async retriesOf({ name, version, generation }: Cursor): Promise<{ stream: string; position: bigint }[]> {
     const { rows } = await this.#pool.query<{ stream: string; position: string }>(
       `select stream, position::text from parked_events
-        where name = $1 and version = $2 and generation = $3 and retry_asked order by parked_events.position`,
+        where name = $1 and version = $2 and generation = $3
+          and stream in (select stream from parked_events where name = $1 and version = $2 and generation = $3 and retry_asked)
+        order by parked_events.position`,
       [name, version, generation],
     );
     return rows.map(({ stream, position }) => ({ stream, position: BigInt(position) }));
   }
 
-  async unpark(client: pg.PoolClient, { name, version, generation }: Cursor, streams: readonly string[]): Promise<void> {
+  async unpark(client: pg.PoolClient, { name, version, generation }: Cursor, stream: string): Promise<void> {
     await client.query(
-      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = any($4)',
-      [name, version, generation, streams],
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4',
+      [name, version, generation, stream],
     );
   }
 
-  async keepParked({ name, version, generation }: Cursor, error: string): Promise<void> {
+  async keepParked({ name, version, generation }: Cursor, stream: string, error: string): Promise<void> {
     await this.#pool.query(
-      `update parked_events set retry_asked = false, error = coalesce(error, $4)
-        where name = $1 and version = $2 and generation = $3`,
-      [name, version, generation, error],
+      `update parked_events set retry_asked = false, error = $5
+        where name = $1 and version = $2 and generation = $3 and stream = $4`,
+      [name, version, generation, stream, printable(error)],
     );
   }
 }

@@ -27,6 +27,8 @@ export class Projection {
   readonly table: string;
   readonly #statements: TableStatements;
   readonly #on: Handlers;
+  /** Prepares the statements of the live tables alone: in another schema a table of the same name means another one. */
+  readonly #named: (statement: string) => { name?: string };
   #work: WorkSet;
   /** True while the table is known to hold nothing that is not in memory: then nothing needs loading. */
   #complete: boolean;
@@ -36,6 +38,7 @@ export class Projection {
     this.table = tableName(model.name, model.version, generation);
     this.#statements = new TableStatements(shapeOf(model), this.table, options.schema);
     this.#on = model.on as Handlers;
+    this.#named = (statement) => (options.schema === undefined ? { name: `${statement} ${this.table}` } : {});
     this.#work = this.#newWork();
     this.#complete = options.empty ?? false;
   }
@@ -77,7 +80,7 @@ export class Projection {
     if (keys.length === 0) return;
     if (this.#complete) return this.#work.admit(keys, []);
     const text = this.#statements.load;
-    const { rows } = await client.query<TableRow>({ name: `load ${this.table}`, text, values: [JSON.stringify(keys)] });
+    const { rows } = await client.query<TableRow>({ ...this.#named('load'), text, values: [JSON.stringify(keys)] });
     this.#work.admit(keys, rows);
   }
 
@@ -88,7 +91,7 @@ export class Projection {
     const { upserts, removals } = this.#work.changes();
     if (removals.length > 0) await client.query(this.#statements.remove, [JSON.stringify(removals)]);
     if (upserts.length === 0) return;
-    await client.query({ name: `upsert ${this.table}`, text: this.#statements.upsert, values: [JSON.stringify(upserts)] });
+    await client.query({ ...this.#named('upsert'), text: this.#statements.upsert, values: [JSON.stringify(upserts)] });
   }
 
   /** The transaction was committed: what is in memory is what the table holds. */

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
+import { transaction } from '../database/database.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import { Cursors, type Cursor } from './cursors.ts';
@@ -11,7 +13,7 @@ import { fill } from './filler.ts';
 import { Freshness } from './freshness.ts';
 import { LaneRunner } from './lane-runner.ts';
 import { Parking } from './parking.ts';
-import { shapeOf } from './projection.ts';
+import { Projection, shapeOf } from './projection.ts';
 import { createTable, serveTable, tableName } from './table.ts';
 
 export interface ProjectorOptions {
@@ -25,6 +27,7 @@ export interface ProjectorOptions {
   readonly seize: boolean;
 }
 
+const FILL_AGAIN_MS = 1_000;
 const LANES: readonly Lane[] = ['main', 'telemetry'];
 
 /** The read side's engine room: makes sure that every declared model has a table and a cursor, fills new ones, runs the lanes. */
@@ -116,19 +119,39 @@ export class Projector {
 
   /** Fills what is behind, one model after the other, and lets the lanes take over. */
   async #fillAll(): Promise<void> {
-    const { models, log, seize } = this.#options;
+    const { models, log } = this.#options;
+    let { seize } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
         const keys = models.map(({ name, version }) => ({ name, version }));
         const mine = await this.cursors.acquire(keys, ['filling'], seize);
-        if (mine.length === 0) return;
-        for (const cursor of mine) await this.fillCursor(cursor, { signal });
+        seize = false;
+        for (const cursor of mine) await this.#tryToFill(cursor);
+        if (!(await this.#someoneFills())) return;
       } catch (error) {
-        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'a read model could not be filled');
-        await new Promise((resolve) => setTimeout(resolve, 2_000).unref());
+        if (!signal.aborted) log.error({ reason: (error as Error).message }, 'read models could not be filled');
       }
+      // What failed is tried again; what another process fills is taken over should it die.
+      await sleep(FILL_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** One model that cannot be filled keeps no other from it. */
+  async #tryToFill(cursor: Cursor): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      await this.fillCursor(cursor, { signal });
+    } catch (error) {
+      if (!signal.aborted) this.#options.log.error({ model: cursor.name, reason: (error as Error).message }, 'a read model could not be filled');
+    }
+  }
+
+  async #someoneFills(): Promise<boolean> {
+    const { models } = this.#options;
+    return (await this.cursors.all()).some(
+      ({ name, version, state }) => state === 'filling' && models.some((model) => model.name === name && model.version === version),
+    );
   }
 
   /** Fills one held cursor to the end of the feed, then serves its table instead of the one before. */
@@ -144,27 +167,45 @@ export class Projector {
       ...(options.signal ? { signal: options.signal } : {}),
       ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     });
-    await this.serve({ ...cursor, position });
+    await this.#serve({ ...cursor, position }, model);
   }
 
-  /** The switch: the new table is what queries see, the cursors that fed the old one retire, and a lane takes the lease. */
-  async serve(cursor: Cursor): Promise<void> {
-    const client = await this.#options.pool.connect();
-    try {
-      await client.query('begin');
-      await client.query(serveTable(cursor.name, tableName(cursor.name, cursor.version, cursor.generation)));
+  /**
+   * The switch: the new table is what queries see, the cursors that fed the old one retire, and a lane takes the lease. The
+   * lane stands still meanwhile, and the new table is brought to where the old one is: nobody's read goes back in time.
+   */
+  async #serve(cursor: Cursor, model: AnyReadModel): Promise<void> {
+    const { name, version, generation } = cursor;
+    await transaction(this.#options.pool, async (client) => {
+      const { rows: [before] } = await client.query<{ position: string }>(
+        `select position::text from cursors where name = $1 and state = 'live' for update`,
+        [name],
+      );
+      const to = await this.#foldUpTo(client, cursor, model, BigInt(before?.position ?? 0));
+      await this.cursors.advance(client, [{ cursor, to }]);
+      await client.query(serveTable(name, tableName(name, version, generation)));
       await client.query(
         `update cursors set state = case when version = $2 and generation = $3 then 'live' else 'retired' end,
                 leased_until = '-infinity', epoch = epoch + 1
           where name = $1 and state <> 'retired'`,
-        [cursor.name, cursor.version, cursor.generation],
+        [name, version, generation],
       );
-      await client.query('commit');
-    } catch (error) {
-      await client.query('rollback');
-      throw error;
-    } finally {
-      client.release();
+    });
+  }
+
+  async #foldUpTo(client: pg.PoolClient, { position, generation }: Cursor, model: AnyReadModel, target: Position): Promise<Position> {
+    const { store, codec } = this.#options;
+    const projection = new Projection(model, generation);
+    let reached = position;
+    while (reached < target) {
+      const page = await store.readFeed(reached, 5_000);
+      const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
+      const [poison] = await projection.apply(client, (await codec.decode(missed)).filter((event) => event !== undefined));
+      if (poison) throw poison.error;
+      projection.committed();
+      reached = page.position < target ? page.position : target;
+      if (page.events.length === 0) break;
     }
+    return reached;
   }
 }

@@ -138,7 +138,13 @@ export class ReactionRunner {
     await this.#load(work, batch);
     const [poison] = work.fold(batch);
     if (poison) throw poison.error;
-    for (const { effect, event, id } of due) if ('command' in effect) await this.#runCommand(effect, event, id);
+    // Effects of folds were added after all others; they happen in the order of their events.
+    due.sort((a, b) => Number(a.event.position - b.event.position));
+    for (const { effect, event, id } of due) {
+      if (!('command' in effect)) continue;
+      await this.#keepLease();
+      await this.#runCommand(effect, event, id);
+    }
     await transaction(pool, async (client) => {
       await this.#save(client, work);
       for (const { effect, id, event } of due) {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { transaction } from '../database/database.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
+import { Cursors } from './cursors.ts';
 import { fill, type FillProgress } from './filler.ts';
 import { shapeOf } from './projection.ts';
 import type { Projector } from './projector.ts';
@@ -37,7 +39,9 @@ export async function rebuildLive(
   await projector.cursors.ensure({ name, version, generation, lane, kind: 'model', state: 'filling', position: 0n }, async (client) => {
     await client.query(createTable(shapeOf(model), table));
   });
-  const mine = (await projector.cursors.acquire([{ name, version }], ['filling'], true)).find((cursor) => cursor.generation === generation);
+  // An owner of its own: a service in this very process must not take the lease for its own either.
+  const cursors = new Cursors(pool, randomUUID());
+  const mine = (await cursors.acquire([{ name, version }], ['filling'], true)).find((cursor) => cursor.generation === generation);
   if (!mine) throw new Error(`another rebuild of ${name} is under way`);
   await projector.fillCursor(mine, { onProgress });
   await dropRetired(pool, name);

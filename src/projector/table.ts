@@ -82,7 +82,8 @@ export class TableStatements {
 
   /** Deletes a tenant's rows where these columns have these values: `$1` the tenant, then the values in order. */
   purge(columns: readonly string[]): string {
-    const conditions = columns.map((name, index) => `${quoted(name)} = $${index + 2}`);
+    // Null is a value like any other, as it is for the rows in memory (`is not distinct from` would use no index).
+    const conditions = columns.map((name, index) => `(${quoted(name)} = $${index + 2} or (${quoted(name)} is null and $${index + 2} is null))`);
     return `delete from ${this.#full} where ${['tenant_id = $1', ...conditions].join(' and ')}`;
   }
 }

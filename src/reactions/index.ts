@@ -5,7 +5,7 @@ import { whenTelemetryRecordedDetectReuse } from './credentials/when-telemetry-r
 import { whenWipeCompletedEndDevice } from './devices/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/when-device-enrolled-create-placeholder.ts';
 import { whenEmployeeDeletedRevokeDevices } from './employees/when-employee-deleted-revoke-devices.ts';
-import { whenEmployeeErasedDestroyKey } from './employees/when-employee-erased-destroy-key.ts';
+import { whenErasureRequestedCarryItOut } from './employees/when-erasure-requested-carry-it-out.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenEmployeeErasedDestroyKey];
+export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut];

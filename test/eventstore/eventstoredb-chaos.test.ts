@@ -72,7 +72,6 @@ describe('EventStoreDB adapter: laws under trouble', () => {
     await Promise.all(Array.from({ length: WORKERS }, () => work(openStore(node, { claimGraceMs: 30 }))));
     delete node.faults;
     delete node.lostReplies;
-    console.log('calls', node.calls.length, 'won', won, JSON.stringify(node.log.all.reduce((c: Record<string, number>, r) => ({ ...c, [r.type]: (c[r.type] ?? 0) + 1 }), {})));
     const taken = claims.map((claim) => holdersOf(node.log, claim));
     expect(new Set(taken.flat()).size).toBe(won);
     const store = openStore(node);

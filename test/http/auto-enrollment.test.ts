@@ -7,7 +7,7 @@ import { orThrow } from '../../src/kernel/failure.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 
 const path = '/api/v1/enroll/auto';
-const RENEW = '/api/v1/ext/certificate/renew';
+const POLICIES = '/api/v1/ext/policies';
 const SECRET = 'a-secret-of-the-fleet';
 
 describe('enrollment of agents by themselves', () => {
@@ -50,7 +50,7 @@ describe('enrollment of agents by themselves', () => {
     expect(new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey))).toBe(true);
     expect(new X509Certificate(certificate).verify(new X509Certificate(authority).publicKey)).toBe(true);
     const client = app.device(certificate, privateKey);
-    expect((await client.post(RENEW)).status).toBe(409);
+    expect((await client.get(POLICIES)).status).toBe(200);
     client.close();
     const shown = (await acme.admin.get(`/api/v1/admin/devices/${body.deviceId}`)).body;
     expect(shown).toMatchObject({ userId, userEmail: upn, hostname: 'ADA-LAPTOP', osType: 'windows', agentVersion: '3.1.0', browserType: null, status: 'active' });

@@ -4,8 +4,8 @@ import { enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../dsl/enrolled-
 
 const path = '/api/v1/admin/devices';
 const NOWHERE = '99999999-9999-4999-8999-999999999999';
-/** Any request that a device may make: a certificate in its first year is not due (409), a refused one is not heard (401). */
-const RENEW = '/api/v1/ext/certificate/renew';
+/** What every device that is heard may ask; the guard alone decides. */
+const POLICIES = '/api/v1/ext/policies';
 
 describe('devices over HTTP', () => {
   let app: TestApp;
@@ -96,20 +96,20 @@ describe('devices over HTTP', () => {
     for (const action of ['/revoke', '/wipe', '/silence-stale-alerts']) expect((await admin.put(ofAcme(deviceId, action), {})).status).toBe(404);
     expect((await admin.delete(ofAcme(deviceId))).status).toBe(404);
     for (const id of [NOWHERE, 'no-uuid']) expect((await acme.admin.put(ofAcme(id, '/revoke'))).status).toBe(404);
-    expect((await client.post(RENEW)).status).toBe(409);
+    expect((await client.get(POLICIES)).status).toBe(200);
     client.close();
   });
 
   it('are refused on the very connection on which they were just heard, once revoked', async () => {
     const device = await enrolledDevice(app, acme);
     const bystander = await enrolledDevice(app, acme);
-    expect((await device.client.post(RENEW)).status).toBe(409);
+    expect((await device.client.get(POLICIES)).status).toBe(200);
     const { status, body } = await acme.admin.put(ofAcme(device.deviceId, '/revoke'));
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: device.deviceId, status: 'revoked', revokedAt: expect.any(String) as string });
-    const refused = await device.client.post(RENEW);
+    const refused = await device.client.get(POLICIES);
     expect(refused).toMatchObject({ status: 401, body: { error: 'authentication required' } });
-    expect((await bystander.client.post(RENEW)).status).toBe(409);
+    expect((await bystander.client.get(POLICIES)).status).toBe(200);
     const again = await acme.admin.put(ofAcme(device.deviceId, '/revoke'));
     expect(again).toMatchObject({ status: 200, body: { revokedAt: body.revokedAt } });
     expect((await acme.admin.put(ofAcme(device.deviceId, '/wipe'))).status).toBe(409);
@@ -119,11 +119,11 @@ describe('devices over HTTP', () => {
 
   it('keep their id when they enroll again, and their old certificate ends', async () => {
     const first = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-again', extensionVersion: '2.0.0' });
-    expect((await first.client.post(RENEW)).status).toBe(409);
+    expect((await first.client.get(POLICIES)).status).toBe(200);
     const second = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-again', extensionVersion: '2.1.0' });
     expect({ deviceId: second.deviceId, userId: second.userId }).toEqual({ deviceId: first.deviceId, userId: first.userId });
-    expect((await first.client.post(RENEW)).status).toBe(401);
-    expect((await second.client.post(RENEW)).status).toBe(409);
+    expect((await first.client.get(POLICIES)).status).toBe(401);
+    expect((await second.client.get(POLICIES)).status).toBe(200);
     expect((await acme.admin.get(ofAcme(first.deviceId))).body.extensionVersion).toBe('2.1.0');
     first.client.close();
     second.client.close();
@@ -135,8 +135,8 @@ describe('devices over HTTP', () => {
     const after = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-back' });
     expect(after.deviceId).toBe(before.deviceId);
     expect((await acme.admin.get(ofAcme(after.deviceId))).body).toMatchObject({ status: 'active', revokedAt: null });
-    expect((await before.client.post(RENEW)).status).toBe(401);
-    expect((await after.client.post(RENEW)).status).toBe(409);
+    expect((await before.client.get(POLICIES)).status).toBe(401);
+    expect((await after.client.get(POLICIES)).status).toBe(200);
     before.client.close();
     after.client.close();
   });
@@ -146,7 +146,7 @@ describe('devices over HTTP', () => {
     const mine = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-shared' });
     const theirs = await enrolledDevice(app, other, { deviceFingerprint: 'fp-shared' });
     expect(theirs.deviceId).not.toBe(mine.deviceId);
-    expect((await mine.client.post(RENEW)).status).toBe(409);
+    expect((await mine.client.get(POLICIES)).status).toBe(200);
     mine.client.close();
     theirs.client.close();
   });
@@ -157,7 +157,7 @@ describe('devices over HTTP', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'wipe_pending', wipeRequestedAt: expect.any(String) as string, wipedAt: null });
     expect((await acme.admin.put(ofAcme(device.deviceId, '/wipe'))).body.wipeRequestedAt).toBe(body.wipeRequestedAt);
-    expect((await device.client.post(RENEW)).status).toBe(409);
+    expect((await device.client.get(POLICIES)).status).toBe(200);
     device.client.close();
   });
 
@@ -177,9 +177,9 @@ describe('devices over HTTP', () => {
 
   it('are gone once deleted, and enroll again as another device', async () => {
     const device = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-gone' });
-    expect((await device.client.post(RENEW)).status).toBe(409);
+    expect((await device.client.get(POLICIES)).status).toBe(200);
     expect(await acme.admin.delete(ofAcme(device.deviceId))).toMatchObject({ status: 204, text: '' });
-    expect((await device.client.post(RENEW)).status).toBe(401);
+    expect((await device.client.get(POLICIES)).status).toBe(401);
     expect((await acme.admin.get(ofAcme(device.deviceId))).status).toBe(404);
     expect((await acme.admin.delete(ofAcme(device.deviceId))).status).toBe(404);
     const again = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-gone' });
@@ -199,17 +199,17 @@ describe('devices over HTTP', () => {
     const gone = await acme.admin.get(ofAcme(device.deviceId));
     expect(gone.status).toBe(404);
     const client = app.device(enrollment.body.clientCertificate, enrollment.body.clientPrivateKey);
-    expect((await client.post(RENEW)).status).toBe(enrollment.body.deviceId === device.deviceId ? 401 : 409);
+    expect((await client.get(POLICIES)).status).toBe(enrollment.body.deviceId === device.deviceId ? 401 : 200);
     client.close();
     device.client.close();
   });
 
   it('are cut off with the user whom they belong to', async () => {
     const device = await enrolledDevice(app, acme);
-    expect((await device.client.post(RENEW)).status).toBe(409);
+    expect((await device.client.get(POLICIES)).status).toBe(200);
     expect((await acme.admin.delete(`/api/v1/admin/users/${device.userId}`)).status).toBe(204);
     await app.settled();
-    expect((await device.client.post(RENEW)).status).toBe(401);
+    expect((await device.client.get(POLICIES)).status).toBe(401);
     expect((await acme.admin.get(ofAcme(device.deviceId))).body.status).toBe('revoked');
     device.client.close();
   });

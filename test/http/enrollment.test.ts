@@ -1,9 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installLicense } from '../../commands/license/install-license.ts';
 import { identifyToken } from '../../src/domain/enrollment/enrollment-token.ts';
+import { system } from '../../src/kernel/actor.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { browser, enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../dsl/enrolled-device.ts';
+import { licenseKey } from '../dsl/licenses.ts';
 import { hasOpenssl, openssl, withOpenssl } from '../pki/openssl.ts';
 
 const DAY = 86_400_000;
@@ -58,6 +62,16 @@ describe('enrollment over HTTP', () => {
       const refused = await brief.admin.post('/api/v1/admin/enrollment/token');
       expect(refused).toMatchObject({ status: 403, body: { error: 'license expired' } });
       expect((await tryToEnroll(app, brief.tenantId, token)).status).toBe(401);
+    });
+
+    it('that outlives a later, shorter license enrolls nobody after its end', async () => {
+      const tenant = await app.newTenant();
+      const token = await enrollmentTokenOf(tenant);
+      const expiresAt = new Date(Date.now() + 1_000).toISOString();
+      const input = { licenseKey: licenseKey({ expiresAt }) };
+      orThrow(await app.services.executor.execute(installLicense, input, { tenantId: tenant.tenantId, actor: system('test') }));
+      await sleep(Date.parse(expiresAt) - Date.now() + 5);
+      expect((await tryToEnroll(app, tenant.tenantId, token)).status).toBe(401);
     });
   });
 
@@ -150,8 +164,9 @@ describe('enrollment over HTTP', () => {
       expect(new Set(answers.map(({ body }) => body.deviceId)).size).toBe(1);
       expect(new Set(answers.map(({ body }) => body.userId)).size).toBe(1);
       const clients = answers.map(({ body }) => app.device(body.clientCertificate, body.clientPrivateKey));
-      const statuses = await Promise.all(clients.map((client) => client.post('/api/v1/ext/certificate/renew').then(({ status }) => status)));
-      expect(statuses.filter((status) => status !== 401)).toHaveLength(1);
+      const statuses = await Promise.all(clients.map((client) => client.get('/api/v1/ext/policies').then(({ status }) => status)));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+      expect(statuses.filter((status) => status === 401)).toHaveLength(4);
       for (const client of clients) client.close();
     });
   });

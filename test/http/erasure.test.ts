@@ -89,7 +89,7 @@ describe('the erasure of a person', () => {
 
     const stored = await app.services.store.readStream(`employee-${acme.tenantId}.${userId}`);
     const decoded = await app.services.codec.decode(stored);
-    expect(decoded.map((event) => event?.type)).toEqual(['EmployeeCreated', 'EmployeeUpdated', 'EmployeeDeleted', 'EmployeeErased']);
+    expect(decoded.map((event) => event?.type)).toEqual(['EmployeeCreated', 'EmployeeUpdated', 'EmployeeDeleted', 'EmployeeErasureRequested', 'EmployeeErased']);
     expect(decoded[0]?.data).toMatchObject({ email: '[erased]', emailDigest: '[erased]', displayName: '[erased]', source: 'directory' });
   });
 

@@ -10,14 +10,17 @@ import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 const POLICIES = '/api/v1/admin/policies';
 const rules = [{ domainMatch: { type: 'wildcard', value: '*.Example.com' }, condition: 'password_reuse', action: 'block', message: 'Not again' }];
 
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
 describe('policies', () => {
-  let app: TestApp;
   let tenant: TestTenant;
   beforeAll(async () => {
-    app = await startApp();
     tenant = await app.newTenant();
   });
-  afterAll(() => app.close());
   const create = (over: object = {}) => tenant.admin.post(POLICIES, { name: `Policy ${randomUUID()}`, rules, ...over });
 
   it('are created with their defaults, read, changed in part, listed and deleted', async () => {
@@ -85,11 +88,6 @@ describe('policies', () => {
 });
 
 describe('what an extension is told', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp();
-  });
-  afterAll(() => app.close());
   const configOf = async ({ tenantId }: TestTenant, groupIds: readonly string[] = []) => {
     await app.settled();
     return orThrow(await extensionConfig(app.services.reads(tenantId), { groupIds }));

@@ -21,13 +21,13 @@ const DEFAULTS = {
   updatedBy: null,
 };
 
-describe('tenant settings', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp({ eventRetentionDays: 90, streamRetentionDays: 365 });
-  });
-  afterAll(() => app.close());
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ eventRetentionDays: 90, streamRetentionDays: 365 });
+});
+afterAll(() => app.close());
 
+describe('tenant settings', () => {
   it('are there from the start', async () => {
     const { admin } = await app.newTenant();
     expect((await admin.get(SETTINGS)).body).toEqual(DEFAULTS);
@@ -81,11 +81,6 @@ describe('tenant settings', () => {
 
 describe('alert severities', () => {
   const PATH = `${SETTINGS}/alert-severity`;
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp();
-  });
-  afterAll(() => app.close());
 
   it('name every type from the start, and merge what is said', async () => {
     const { admin } = await app.newTenant();
@@ -123,11 +118,6 @@ describe('alert severities', () => {
 
 describe('mobile access by role', () => {
   const PATH = `${SETTINGS}/mobile-access-by-role`;
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp();
-  });
-  afterAll(() => app.close());
 
   it('keeps roles that are left out, drops keys that are none, and echoes the whole map', async () => {
     const { admin } = await app.newTenant();
@@ -146,19 +136,14 @@ describe('mobile access by role', () => {
 
 describe('retention', () => {
   it('is what the operator set within the license, and cannot be written', async () => {
-    const app = await startApp({ eventRetentionDays: 90, streamRetentionDays: 365 });
-    try {
-      const { admin } = await app.newTenant({ license: { maxEventRetentionDays: 30, maxStreamRetentionDays: 730 } });
-      expect((await admin.get(`${SETTINGS}/retention`)).body).toEqual({
-        eventRetentionDays: 30,
-        streamRetentionDays: 365,
-        maxEventRetentionDays: 30,
-        maxStreamRetentionDays: 730,
-        updatedAt: expect.any(String),
-      });
-      expect((await admin.put(`${SETTINGS}/retention`, { eventRetentionDays: 1 })).status).toBe(404);
-    } finally {
-      await app.close();
-    }
+    const { admin } = await app.newTenant({ license: { maxEventRetentionDays: 30, maxStreamRetentionDays: 730 } });
+    expect((await admin.get(`${SETTINGS}/retention`)).body).toEqual({
+      eventRetentionDays: 30,
+      streamRetentionDays: 365,
+      maxEventRetentionDays: 30,
+      maxStreamRetentionDays: 730,
+      updatedAt: expect.any(String),
+    });
+    expect((await admin.put(`${SETTINGS}/retention`, { eventRetentionDays: 1 })).status).toBe(404);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTenant } from '../../src/cli/tenants.ts';
 import { PASSWORD, startApp, type TestApp } from '../dsl/app.ts';
 import { licenseKey } from '../dsl/licenses.ts';
 
@@ -90,6 +91,24 @@ describe('set-up and sign-in over HTTP', () => {
       expect((await attempt('wrong-password')).status).toBe(401);
       const right = await attempt(PASSWORD);
       expect([right.status, right.body.error]).toEqual([403, 'account locked']);
+    });
+
+    it('makes the first admin of a tenant from the command line choose a password before anything else', async () => {
+      const email = 'first@second-tenant.example';
+      const made = await createTenant(app.services, { name: 'Second', email, licenseKey: licenseKey({ clientName: 'Second' }), baseUrl: 'https://second.example' });
+      const login = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId: made.tenantId });
+      const forced = (await login(made.password)).body;
+      expect(forced).toMatchObject({ mustChangePassword: true, userId: expect.any(String), message: expect.any(String) });
+      expect(forced.accessToken).toBeUndefined();
+      expect((await app.as(forced.tempToken).get('/api/v1/admin/me')).status).toBe(401);
+      const change = (newPassword: string, confirmPassword = newPassword) =>
+        app.anonymous.post('/api/v1/auth/change-password', { tempToken: forced.tempToken, newPassword, confirmPassword });
+      expect((await change('short')).status).toBe(400);
+      expect((await change('Another-Horse-8!', 'Another-Horse-9!')).status).toBe(400);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => change('Another-Horse-8!')));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);
+      expect((await login(made.password)).status).toBe(401);
+      expect((await login('Another-Horse-8!')).body.accessToken).toEqual(expect.any(String));
     });
 
     it('ends access and refresh with the session', async () => {

@@ -1,8 +1,11 @@
-import { X509Certificate, createPrivateKey, randomUUID } from 'node:crypto';
+import { X509Certificate, createHash, createPrivateKey, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/pki/authority.ts';
+import { readCertificate } from '../../src/pki/certificate.ts';
 import { issueDeviceCertificate } from '../../src/pki/device-certificate.ts';
 import { prepareIssuer } from '../../src/pki/issuer.ts';
+import { OID } from '../../src/pki/object-identifiers.ts';
+import { firstCertificate } from '../../src/pki/pem.ts';
 import { DAY, NOW, issued, newAuthority, newTenant, rsaAuthority } from './fixtures.ts';
 import { hasOpenssl, openssl, selfSignedByOpenssl, withOpenssl } from './openssl.ts';
 
@@ -55,6 +58,34 @@ describe('a device certificate', () => {
     for (const hostile of ['', 'x', `${deviceId}/../x`, `${deviceId}\n`, `${'a'.repeat(36)}`]) {
       expect(() => issued(issuer, { deviceId: hostile })).toThrow(TypeError);
     }
+  });
+});
+
+describe('the key identifiers of a device certificate', () => {
+  const SPKI_PREFIX = { ec: 26, rsa: 24 };
+  /** RFC 7093 §2, method 1, computed the long way. */
+  const identifierOf = (certificatePem: string, kind: keyof typeof SPKI_PREFIX): string => {
+    const publicKey = new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
+    return createHash('sha256').update(publicKey.subarray(SPKI_PREFIX[kind])).digest('hex').slice(0, 40);
+  };
+  const identifiers = (certificatePem: string): (string | undefined)[] => {
+    const { extensions } = readCertificate(firstCertificate(certificatePem));
+    return [OID.subjectKeyIdentifier, OID.authorityKeyIdentifier].map(({ hex }) => extensions.get(hex)?.value.toString('hex').slice(-40));
+  };
+
+  it('are the hash of its own key and the name that its authority gives itself', () => {
+    const { certificatePem } = issued(issuer);
+    expect(identifiers(certificatePem)).toEqual([identifierOf(certificatePem, 'ec'), identifierOf(authority.certificatePem, 'ec')]);
+    const foreign = rsaAuthority();
+    const [ownName] = identifiers(foreign.certificatePem);
+    expect(identifiers(issued(prepareIssuer(foreign)).certificatePem)[1]).toBe(ownName);
+    expect(ownName).not.toBe(identifierOf(foreign.certificatePem, 'rsa'));
+  });
+
+  it('name an authority that gives itself no name by the hash of its key', () => {
+    const nameless = rsaAuthority({ withoutIdentifiers: true });
+    expect(identifiers(nameless.certificatePem)).toEqual([undefined, undefined]);
+    expect(identifiers(issued(prepareIssuer(nameless)).certificatePem)[1]).toBe(identifierOf(nameless.certificatePem, 'rsa'));
   });
 });
 

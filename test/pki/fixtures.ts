@@ -76,6 +76,8 @@ export interface RsaRequest {
   /** Signs it instead of its own key. */
   readonly parent?: RsaAuthority;
   readonly commonName?: string;
+  /** Neither subjectKeyIdentifier nor authorityKeyIdentifier. */
+  readonly withoutIdentifiers?: boolean;
 }
 
 export interface RsaAuthority {
@@ -102,8 +104,12 @@ export function rsaAuthority(request: RsaRequest = {}): RsaAuthority {
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     ]),
-    { name: 'subjectKeyIdentifier' },
-    { name: 'authorityKeyIdentifier', keyIdentifier: (parent ?? certificate).generateSubjectKeyIdentifier().getBytes() },
+    ...(request.withoutIdentifiers
+      ? []
+      : [
+          { name: 'subjectKeyIdentifier' },
+          { name: 'authorityKeyIdentifier', keyIdentifier: (parent ?? certificate).generateSubjectKeyIdentifier().getBytes() },
+        ]),
   ]);
   const signingKey = request.parent ? forge.pki.privateKeyFromPem(request.parent.privateKeyPem) : keys.privateKey;
   certificate.sign(signingKey, forge.md[digest].create());

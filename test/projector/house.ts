@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase, type Database } from '../../src/database/database.ts';
 import { EventCodec } from '../../src/eventstore/codec.ts';
 import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
@@ -73,6 +74,8 @@ export interface House extends Process {
 
 export async function openHouse(families: readonly EventFamily[], keys: PersonKeys = new MemoryPersonKeys()): Promise<House> {
   const fresh = await freshDatabase();
+  // Privileges on the database do not come with the template.
+  await migrate(fresh.config);
   const processes: Process[] = [];
   const another = async ({ deaf = false } = {}): Promise<Process> => {
     const opened = await openProcess(fresh, families, keys, deaf);

@@ -34,7 +34,7 @@ export const entries = defineReadModel({
   on: {
     EntryOpened: (event) => ({
       key: { entry: event.data.entry },
-      fold: (row) => row ?? { entry: event.data.entry, owner: event.data.owner, amount: event.data.amount, trail: ['opened'], note: null, changed_at: at(event) },
+      fold: (row): Entry => row ?? { entry: event.data.entry, owner: event.data.owner, amount: event.data.amount, trail: ['opened'], note: null, changed_at: at(event) },
     }),
     EntryChanged: (event) => changed(event, event.data.entry, (row) => ({ ...row, amount: row.amount * 3 + event.data.amount, note: event.data.note })),
     EntryGiven: (event) => changed(event, event.data.entry, (row) => ({ ...row, owner: event.data.owner })),

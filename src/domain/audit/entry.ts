@@ -90,9 +90,6 @@ export function canonicalEntry(entry: Unhashed): string {
 }
 
 function canonicalEnvelope({ metadata, revision, stream, type }: AuditedEvent, version: number): string {
-  return (
-    `{"causationId":${canonicalJson(metadata.causationId)},"commandId":${canonicalJson(metadata.commandId)},` +
-    `"correlationId":${canonicalJson(metadata.correlationId)},"revision":${revision},"stream":${quoted(stream)},` +
-    `"type":${quoted(type)},"version":${version}}`
-  );
+  const { correlationId, causationId, commandId } = metadata;
+  return `[${quoted(type)},${version},${quoted(stream)},${revision},${canonicalJson(correlationId)},${canonicalJson(causationId)},${canonicalJson(commandId)}]`;
 }

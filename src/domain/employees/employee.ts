@@ -5,7 +5,7 @@ import { employeeEvents } from './events.ts';
 
 /** What decisions about an employee need: no name and no address among it. */
 export interface EmployeeState {
-  readonly status: 'none' | 'present' | 'deleted' | 'erased';
+  readonly status: 'none' | 'present' | 'deleted' | 'erasing' | 'erased';
   readonly emailDigest: string;
   readonly seat: number;
 }
@@ -20,6 +20,8 @@ export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(em
       return { ...state, emailDigest: event.data.emailDigest ?? state.emailDigest };
     case 'EmployeeDeleted':
       return { ...initial, status: 'deleted' };
+    case 'EmployeeErasureRequested':
+      return { ...initial, status: 'erasing' };
     case 'EmployeeErased':
       return { ...initial, status: 'erased' };
   }

@@ -52,7 +52,8 @@ export const employeeEvents = defineEvents('employee', {
     audit: 'employee.updated',
   },
   EmployeeDeleted: { version: 1, schema: z.object({ userId }), audit: 'employee.deleted' },
-  /** The person's key is destroyed: what was sealed under it is gone from the log, and read models drop what they kept. */
+  EmployeeErasureRequested: { version: 1, schema: z.object({ userId }), audit: 'employee.erasure_requested' },
+  /** The person's key has been destroyed: what was sealed under it is gone from the log, and read models drop what they kept. */
   EmployeeErased: { version: 1, schema: z.object({ userId }), audit: 'employee.erased' },
 });
 export type EmployeeEvent = EventOf<typeof employeeEvents>;

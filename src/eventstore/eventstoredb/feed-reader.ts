@@ -27,7 +27,7 @@ export class FeedReader {
         const event = decodeEvent(raw);
         position = positionOfEvent(raw);
         if (event && wanted(event, filter)) events.push(event);
-        if (events.length === limit) return { events, position };
+        if (events.length >= limit) return { events, position };
       }
       if (page.last) return { events, position };
     }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isRefusal } from '../../database/refusal.ts';
 import { EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
 import { encodeGroup } from './group-encoding.ts';
 
@@ -109,9 +110,6 @@ export class GroupCommit {
     for (const waiting of group) await this.#write([waiting]);
   }
 }
-
-/** An SQLSTATE of the classes "data exception" and "integrity violation": the statement was refused, nothing is in doubt. */
-const isRefusal = (error: unknown): boolean => /^2[23]/.test((error as { code?: string }).code ?? '');
 
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
 const namesOf = ({ stream, take, release }: Append) =>

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { changeAdminPassword } from '../../../commands/auth/change-admin-password.ts';
 import { endSession } from '../../../commands/auth/end-session.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { listTenants } from '../../../queries/tenants/list-tenants.ts';
-import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
+import { emailField, newPassword, presentedPassword } from '../../domain/identity/password-rule.ts';
 import { roleSchema } from '../../domain/identity/roles.ts';
+import { tenant, tenantStream } from '../../domain/tenants/tenant.ts';
 import { checkAdminPassword, openSession } from '../../identity/sign-in.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../kernel/ids.ts';
@@ -86,6 +88,29 @@ export const authRoutes: RouteGroup = {
         const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, method: 'password', actor });
         const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
         return { ...tokens, user: { id, email, displayName, roleType } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/change-password',
+      access: open('login'),
+      summary: 'Choose a new password where one must be changed; sign in again afterwards',
+      body: z
+        .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
+        .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' }),
+      answer: z.object({ success: z.literal(true), message: z.string() }),
+      handle: async ({ body, services, request, run }) => {
+        const token = await services.oneTimeTokens.peek('temp', body.tempToken);
+        if (!token) throw new FailureError(unauthenticated('invalid or expired token'));
+        const { tenantId, subjectId: adminId } = token;
+        refuseOtherTenant(request, tenantId);
+        const { sessionEpoch } = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId) ?? {};
+        // A reset or recovery since then has made the token worthless; spending it decides between two who hold it.
+        if (sessionEpoch !== token.payload['epoch'] || !(await services.oneTimeTokens.spend('temp', body.tempToken))) {
+          throw new FailureError(unauthenticated('invalid or expired token'));
+        }
+        await run(changeAdminPassword, { adminId, newPassword: body.newPassword }, tenantId);
+        return { success: true, message: 'the password was changed; sign in with it' };
       },
     }),
     route({

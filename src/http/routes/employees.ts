@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createEmployee } from '../../../commands/employees/create-employee.ts';
 import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
-import { destroyPersonKey } from '../../../commands/employees/destroy-person-key.ts';
+import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
 import { erasePerson } from '../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../commands/employees/update-employee.ts';
 import { employeeStatuses, employeeView } from '../../../queries/employees/employee-view.ts';
@@ -140,7 +140,7 @@ export const employeeRoutes: RouteGroup = {
         }
         if (!permits(principal.role, 'employees:erase')) throw new FailureError(forbidden());
         await run(erasePerson, { userId });
-        await run(destroyPersonKey, { userId });
+        await run(carryOutErasure, { userId });
       },
     }),
   ],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createEmployee, type CreateEmployee } from '../../../commands/employees/create-employee.ts';
 import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
 import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
-import { destroyPersonKey } from '../../../commands/employees/destroy-person-key.ts';
+import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
 import { erasePerson } from '../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../commands/employees/update-employee.ts';
 import { employee } from '../../../src/domain/employees/employee.ts';
@@ -25,6 +25,7 @@ const input: CreateEmployee = {
 const admission = { emailDigest: 'digest of ada', seat: 7 };
 const created: EmployeeEvent = { type: 'EmployeeCreated', data: { ...input, ...admission, isPlaceholder: false } };
 const deleted: EmployeeEvent = { type: 'EmployeeDeleted', data: { userId: USER } };
+const requested: EmployeeEvent = { type: 'EmployeeErasureRequested', data: { userId: USER } };
 const erased: EmployeeEvent = { type: 'EmployeeErased', data: { userId: USER } };
 const email = (value: string) => ({ kind: 'employee-email', value });
 const seat = (value: string) => ({ kind: 'employee-seat', value });
@@ -131,22 +132,28 @@ describe('deleting an employee', () => {
 describe('erasing a person', () => {
   it('deletes the record as well', () => {
     const outcome = given(created).when(erasePerson, { userId: USER });
-    outcome.then(deleted, erased);
+    outcome.then(deleted, requested);
     outcome.thenReleases(email('digest of ada'), seat('7'));
   });
 
   it('also reaches somebody who was deleted before, whose e-mail may be another one’s by now', () => {
     const outcome = given(created, deleted).when(erasePerson, { userId: USER });
-    outcome.then(erased);
+    outcome.then(requested);
     outcome.thenReleases();
   });
 
   it('twice is once, and nobody cannot be erased', () => {
-    given(created, deleted, erased).when(erasePerson, { userId: USER }).thenNothing();
+    given(created, deleted, requested).when(erasePerson, { userId: USER }).thenNothing();
+    given(created, deleted, requested, erased).when(erasePerson, { userId: USER }).thenNothing();
     given().when(erasePerson, { userId: USER }).thenRefused('notFound');
   });
 
-  it('destroys the key only where it was decided', async () => {
+  it('is said to be done once', () => {
+    given(created, deleted, requested).when(carryOutErasure, { userId: USER }).then(erased);
+    given(created, deleted, requested, erased).when(carryOutErasure, { userId: USER }).thenNothing();
+  });
+
+  it('destroys the key only where it was decided, and before it says so', async () => {
     const destroyed: string[] = [];
     const personKeys = {
       forSealing: async () => undefined,
@@ -157,12 +164,12 @@ describe('erasing a person', () => {
     const prepare = (...history: EmployeeEvent[]) => {
       const state = history.reduce((folded, event) => employee.fold(folded, event), employee.initial);
       const aggregates = { load: async () => state as never };
-      return destroyPersonKey.prepare!({ userId: USER }, { aggregates, personKeys }, context({ tenantId: TENANT }));
+      return carryOutErasure.prepare!({ userId: USER }, { aggregates, personKeys }, context({ tenantId: TENANT }));
     };
     expect(await prepare(created)).toMatchObject({ kind: 'conflict' });
     expect(await prepare(created, deleted)).toMatchObject({ kind: 'conflict' });
     expect(destroyed).toEqual([]);
-    await prepare(created, deleted, erased);
+    await prepare(created, deleted, requested);
     expect(destroyed).toEqual([USER]);
   });
 });

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { organizationDirectory } from '../../../projections/organizations/organization-directory.ts';
+import { organizations } from '../../../projections/organizations/organizations.ts';
+import { orgSsoConfigs } from '../../../projections/organizations/org-sso-configs.ts';
+import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
+import type { AnyReadModel } from '../../../src/kernel/read-model.ts';
+import { NOW, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
+
+const CONFIG = '77777777-7777-4777-8777-777777777771';
+const SECRET = '88888888-8888-4888-8888-888888888888';
+const at = (n: number) => new Date(NOW + n * 1_000).toISOString();
+
+const created: OrganizationEvent = { type: 'OrganizationCreated', data: { name: 'North', slug: 'north', externalBaseUrl: 'https://c.example' } };
+const settings = { configId: CONFIG, name: 'Okta', issuerUrl: 'https://idp.example', clientId: 'c', scopes: 'openid', emailDomains: ['n.example'] };
+const configured: OrganizationEvent = { type: 'OrgSsoConfigCreated', data: { ...settings, clientSecretRef: SECRET, isEnabled: true } };
+
+function after(model: AnyReadModel, ...events: OrganizationEvent[]) {
+  const history = events.map((event, index) => recorded(event, index + 1));
+  expect(rowsAfter(model, history, 1)).toEqual(rowsAfter(model, history));
+  return rowsAfter(model, history);
+}
+
+describe('the tables of an organization', () => {
+  it('say who it is and whether single sign-on is required', () => {
+    const required: OrganizationEvent = { type: 'OrgSsoRequirementSet', data: { requireSso: true } };
+    expect(after(organizations, created)).toMatchObject([{ id: TENANT, name: 'North', slug: 'north', external_base_url: 'https://c.example', require_sso: false }]);
+    expect(after(organizations, created, required)).toMatchObject([{ require_sso: true }]);
+    expect(after(organizationDirectory, created, required)).toMatchObject([{ id: TENANT, name: 'North', slug: 'north', external_base_url: 'https://c.example' }]);
+  });
+
+  it('say that a configuration has a secret, not where', () => {
+    const rows = after(orgSsoConfigs, created, configured);
+    expect(rows).toMatchObject([
+      { config_id: CONFIG, name: 'Okta', issuer_url: 'https://idp.example', client_secret_configured: true, email_domains: ['n.example'], is_enabled: true, created_at: at(2), updated_at: at(2) },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain(SECRET);
+  });
+
+  it('follow a configuration until it is removed', () => {
+    const changed: OrganizationEvent = { type: 'OrgSsoConfigUpdated', data: { ...settings, name: 'Entra', clientSecretRef: null, isEnabled: false } };
+    expect(after(orgSsoConfigs, created, configured, changed)).toMatchObject([
+      { name: 'Entra', client_secret_configured: false, is_enabled: false, created_at: at(2), updated_at: at(3) },
+    ]);
+    expect(after(orgSsoConfigs, created, configured, { type: 'OrgSsoConfigDeleted', data: { configId: CONFIG } })).toEqual([]);
+  });
+});
