@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
 
@@ -56,7 +56,7 @@ class PooledTenantReads implements TenantReads {
     try {
       await client.query('begin isolation level repeatable read read only');
       await client.query(`select set_config('castellan.tenant', $1, true)`, [this.tenantId]);
-      await client.query(`declare page no scroll cursor for ${sql}`, [this.tenantId, ...parameters]);
+      await client.query(`declare page no scroll cursor for ${withLiterals(sql, [this.tenantId, ...parameters])}`);
       for (;;) {
         const { rows } = await client.query<Row>(`fetch ${PAGE} from page`);
         yield* rows;
@@ -68,6 +68,13 @@ class PooledTenantReads implements TenantReads {
     }
   }
 }
+
+/** DECLARE is the one statement that takes no parameters: they are written in, escaped by the driver. */
+const withLiterals = (sql: string, values: readonly unknown[]): string =>
+  sql.replaceAll(/\$(\d+)/g, (_, place: string) => {
+    const value = values[Number(place) - 1];
+    return value === null || value === undefined ? 'null' : pg.escapeLiteral(String(value));
+  });
 
 const names = new Map<string, string>();
 

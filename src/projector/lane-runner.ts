@@ -15,11 +15,16 @@ import { Projection } from './projection.ts';
 const PAGE = 2_000;
 const IDLE_MS = 1_000;
 
+/** From where on a stream is parked, and what its first event failed with. What came before still flows. */
+interface Parked {
+  readonly from: Position;
+  readonly reason: string;
+}
+
 interface Member {
   cursor: Cursor;
   readonly projection: Projection;
-  /** Parked streams, with what their first event failed with. */
-  readonly parked: Map<string, string>;
+  readonly parked: Map<string, Parked>;
 }
 
 export interface LaneServices {
@@ -94,7 +99,7 @@ export class LaneRunner {
     if (free.length > 0) {
       for (const cursor of await cursors.acquire(free.map(({ name, version }) => ({ name, version })), ['live'], seize)) {
         const model = free.find(({ name }) => name === cursor.name)!;
-        const parked = new Map([...(await parking.streamsOf(cursor))].map((stream) => [stream, 'parked earlier']));
+        const parked = new Map([...(await parking.streamsOf(cursor))].map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
         this.#members.push({ cursor, projection: new Projection(model, cursor.generation), parked });
         this.#services.freshness.passed([cursor.name], cursor.position);
       }
@@ -140,10 +145,11 @@ export class LaneRunner {
   /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
   async #fold(client: pg.PoolClient, member: Member, events: readonly Recorded[]): Promise<Poisoned | undefined> {
     const { parking, log } = this.#services;
-    const flowing = events.filter(({ stream }) => !member.parked.has(stream));
+    const flowing: Recorded[] = [];
     for (const event of events) {
-      const reason = member.parked.get(event.stream);
-      if (reason !== undefined) await parking.park(client, member.cursor, event, reason);
+      const parked = member.parked.get(event.stream);
+      if (parked && event.position >= parked.from) await parking.park(client, member.cursor, event, parked.reason);
+      else flowing.push(event);
     }
     const poisoned = await this.#apply(client, member, flowing);
     if (poisoned.length === 0) return undefined;
@@ -154,7 +160,8 @@ export class LaneRunner {
     for (const { event, error } of poisoned) {
       log.error({ model: member.cursor.name, stream: event.stream, position: String(event.position), reason: error.message }, 'a stream was parked');
       // The first is what went wrong; what failed behind it only stood on a hole.
-      if (!member.parked.has(event.stream)) member.parked.set(event.stream, error.message);
+      const known = member.parked.get(event.stream);
+      if (!known || event.position < known.from) member.parked.set(event.stream, { from: event.position, reason: error.message });
     }
     this.#narrow = false;
     // Later events of a stream that has just been parked were folded on top of a hole: undo by folding the page again.
@@ -197,7 +204,6 @@ export class LaneRunner {
     } catch (error) {
       member.projection.forget();
       if (!(error instanceof StillPoisoned) && !isRefusal(error)) throw error;
-      member.parked.set(stream, (error as Error).message);
       return parking.keepParked(member.cursor, stream, (error as Error).message);
     }
     member.projection.committed();

@@ -4,7 +4,7 @@ import { route, type AnyRoute } from '../http/route.ts';
 import { uuid } from '../kernel/ids.ts';
 import type { AnyDefinedCollection } from './collection.ts';
 import type { AnyCollection, Verb } from './declaration.ts';
-import { withoutDefault, type AnyValues } from './fields.ts';
+import { defaultOf, valuesOf, withoutDefault, type AnyValues } from './fields.ts';
 import { inWords, snakeCase } from './names.ts';
 import { bodySchema } from './schemas.ts';
 import { forgetSecrets } from './secrets.ts';
@@ -13,7 +13,8 @@ import { recordView } from './views.ts';
 /** The routes of a declared collection, one for each of its verbs. */
 export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
   const { declared, view, create, update, remove, all, get } = collection;
-  const { path, access, fields, list, parameter } = declared as AnyCollection;
+  const { path, access, fields, list, parameter, tracked } = declared as AnyCollection;
+  const untouched = valuesOf(tracked?.fields ?? {}, defaultOf);
   const noun = inWords(declared.noun);
   const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
   const idOf = (params: AnyValues) => params[parameter] as string;
@@ -45,7 +46,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
           const { result } = await run(create, body);
           // The read side may be behind, but what was created is there: then the decision itself is the answer.
           const now = new Date().toISOString();
-          const decided = { ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
+          const decided = { ...untouched, ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
           return recordView(declared, reply.hasHeader('x-stale') ? decided : await ask(get, result), role);
         },
       }),

@@ -15,7 +15,7 @@ export const bodySchema = (fields: Fields, purpose: 'create' | 'change'): z.ZodO
     shapeOf(fields, (name) => name, (field) => {
       if (isSecret(field)) return field.schema.nullish();
       if (!isWritable(field)) return undefined;
-      return purpose === 'create' ? field : field.optional();
+      return purpose === 'create' ? field : withoutDefault(field).optional();
     }),
   );
 

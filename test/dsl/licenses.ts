@@ -5,6 +5,8 @@ const pair = generateKeyPairSync('ed25519');
 
 export const licensePublicKeyPem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
+export const licenseSigningKeyForTests = pair.privateKey;
+
 const DAY = 86_400_000;
 
 /** A license that the test server accepts; `over` changes its payload, `key` signs it with another key. */

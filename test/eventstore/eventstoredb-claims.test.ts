@@ -42,17 +42,27 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     return { claim, append };
   }
 
-  it('reserves before and confirms after the events', async () => {
+  it('reserves before the events, confirms after them, and notes down what they release', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const append = newAppend(claim.tenantId, { take: [claim] });
-    await mustAppend(openStore(node), append);
+    const store = openStore(node);
+    await mustAppend(store, append);
     const written = node.log.all.filter(({ stream }) => !stream.startsWith('$'));
     expect(written.map(({ stream, type }) => [stream, type])).toEqual([
       [claimStream(claim), 'ClaimReserved'],
       [append.stream, 'AccountRenamed'],
       [claimStream(claim), 'ClaimConfirmed'],
     ]);
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
+    expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimConfirmed', 'ClaimReleased']);
+  });
+
+  it('gives a claim back when its append had a wrong revision', async () => {
+    const node = await startNode();
+    const claim = newClaim(newTenant());
+    await openStore(node).append(newAppend(claim.tenantId, { take: [claim], expectedRevision: 5n }));
+    expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 
   describe('after a crash between reserving and appending', () => {
@@ -180,6 +190,15 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       expect(await store.append(second)).toEqual(verdict);
       expect(await store.append({ ...second, events: newEvents(1), take: [] })).toEqual({ kind: 'wrongRevision', actual: 3n });
       await mustAppend(store, { ...second, expectedRevision: 3n, events: newEvents(1), take: [] });
+    });
+
+    it('does not hide from a writer that its events have been written behind it', async () => {
+      const node = await startNode();
+      const { store, first } = await fenced(node);
+      const second = { ...first, expectedRevision: 0n, events: newEvents(2) };
+      const verdict = await mustAppend(store, second);
+      expect(await store.append(second)).toEqual(verdict);
+      expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf([...first.events, ...second.events]));
     });
   });
 

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
@@ -8,27 +6,8 @@ import { idsOf, mustAppend, newAppend, newEvents, newTenant } from '../contracts
 import { FOLLOWER, LEADER } from '../fixtures/eventstoredb/cluster-calls.ts';
 import { callError, cancelled, unavailable, type Fault } from '../fixtures/eventstoredb/faults.ts';
 import { grpc } from '../fixtures/eventstoredb/protocol.ts';
+import { startRelay } from '../fixtures/eventstoredb/relay.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
-
-/** Accepts connections and never says a word. */
-async function silentPeer(): Promise<{ port: number; close(): Promise<void> }> {
-  const sockets = new Set<{ destroy(): void }>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  return {
-    port,
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
-  };
-}
 
 /** The fault for the first calls of a kind, then none. */
 const first = (count: number, fault: Fault) => {
@@ -102,16 +81,32 @@ describe('EventStoreDB adapter: outages', () => {
   });
 
   it('gives up on a peer that accepts and never answers, and works when a server stands in its place', async () => {
-    const peer = await silentPeer();
-    const store = openStore(`esdb://127.0.0.1:${peer.port}?tls=false`, IMPATIENT);
+    const peer = await startRelay();
+    const store = openStore(peer.connectionString, IMPATIENT);
     const append = newAppend(newTenant());
     await expectUnavailable(store.append(append));
     await expectUnavailable(store.readStream(append.stream));
     await expectUnavailable(store.readFeed(0n, 10));
     await expectUnavailable(store.ping());
+    // Every connection that was given up is closed; one at a time may be left for appends and one for reads.
+    await expect.poll(() => peer.open, PATIENTLY).toBeLessThanOrEqual(2);
     await peer.close();
     await startNode({ port: peer.port });
     await expectToWork(store);
+  });
+
+  it('leaves a connection that has gone dead without being closed', async () => {
+    const node = await startNode();
+    const relay = await startRelay(node.port);
+    const store = openStore(relay.connectionString, SHORT_CALLS);
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    relay.deaden();
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1) });
+    relay.deaden();
+    expect(await store.readStream(append.stream)).toHaveLength(2);
+    await store.close();
+    await relay.close();
   });
 
   it('gives up on a server that is not there, and works when it is', async () => {

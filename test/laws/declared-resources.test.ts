@@ -151,6 +151,21 @@ describe('every declared resource', () => {
       expect(records).toEqual([...records].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id)));
     });
 
+    it('is narrowed by its filters, and refuses what is not in a closed vocabulary', async () => {
+      const { body: first } = await create(resource, draftOf(resource));
+      await create(resource, { ...draftOf(resource), ...sampleOf(resource).change });
+      const everything = await listed(resource);
+      for (const name of (declared.filters ?? []) as string[]) {
+        const parameter = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        const { body } = await mine.admin.get(`${declared.path}?${parameter}=${encodeURIComponent(String(first[name]))}`);
+        expect(body[declared.list]).toEqual(everything.filter((record) => record[name] === first[name]));
+        expect(body.total).toBe(body[declared.list].length);
+        const none = await mine.admin.get(`${declared.path}?${parameter}=nobody-has-this`);
+        if (typeof first[name] === 'boolean' || !(typeof first[name] === 'string' && none.status === 200)) expect(none.status).toBe(400);
+        else expect(none.body).toEqual({ [declared.list]: [], total: 0 });
+      }
+    });
+
     it('is not there for another tenant', async () => {
       const { id } = (await create(resource, draftOf(resource))).body;
       const { admin } = await app.newTenant();
@@ -203,6 +218,32 @@ describe('every declared resource', () => {
       await admin.put(declared.path, plain);
       expect(await app.services.store.head()).toBe(head);
     });
+  });
+
+  it('answers what was decided while the read side is behind', async () => {
+    const gadget = collections.find(({ declared }) => declared.noun === 'gadget')!;
+    const settings = singletons.find(({ declared }) => declared.noun === 'gadgetSettings')!;
+    const { admin } = await app.newTenant();
+    const { body: before } = await admin.post(gadget.declared.path, draftOf(gadget));
+    const writer = await app.services.database.owner.connect();
+    try {
+      // Readers go on; whoever writes these tables waits.
+      await writer.query('begin');
+      await writer.query('lock table gadgets_v1, gadget_settings_v1 in exclusive mode');
+      const draft = draftOf(gadget);
+      const created = await admin.post(gadget.declared.path, draft);
+      expect([created.status, created.headers.get('x-stale')]).toEqual([201, 'true']);
+      expect(created.body).toMatchObject({ ...shown(gadget, draft), uses: 0, lastUsedAt: null });
+      const changed = await admin.put(`${gadget.declared.path}/${before.id}`, { pieces: 9 });
+      expect([changed.status, changed.body.pieces]).toEqual([200, 9]);
+      const set = await admin.put(settings.declared.path, { limit: 99 });
+      expect([set.status, set.body.limit]).toEqual([200, 99]);
+    } finally {
+      await writer.query('rollback');
+      writer.release();
+    }
+    await app.settled();
+    expect((await admin.get(gadget.declared.path)).body.total).toBe(2);
   });
 
   it('keeps every secret in the vault alone: out of events, rows, answers and claims, and forgets what is given up', async () => {

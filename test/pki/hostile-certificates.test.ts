@@ -55,7 +55,7 @@ describe('a spoilt device certificate', () => {
         const verdict = verifyDeviceCertificate(octets, trusted, NOW);
         return 'refused' in verdict || octets.equals(original);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -65,7 +65,7 @@ describe('a spoilt device certificate', () => {
         readDeviceClaims(text);
         return 'refused' in verifyDeviceCertificate(text, trusted, NOW) || isOriginal(text, device.certificatePem);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('a spoilt device certificate', () => {
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 600 }), fc.string({ unit: 'binary', maxLength: 600 })), (garbage) => {
         return readDeviceClaims(garbage) === undefined && 'refused' in verifyDeviceCertificate(garbage, trusted, NOW);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });
@@ -91,7 +91,7 @@ describe('a spoilt upload', () => {
         const answer = inspectAuthority(pem('CERTIFICATE', octets), privateKeyPem, NOW);
         return 'failed' in answer || octets.equals(original);
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     );
   });
 
@@ -101,7 +101,7 @@ describe('a spoilt upload', () => {
         const answer = inspectAuthority(text, generated.privateKeyPem, NOW);
         return 'failed' in answer || isOriginal(text, generated.certificatePem);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -113,7 +113,7 @@ describe('a spoilt upload', () => {
         const answer = inspectAuthority(generated.certificatePem, pem('PRIVATE KEY', octets), NOW);
         return 'failed' in answer || keysMatch(createPrivateKey(answer.privateKeyPem), publicKey);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -123,7 +123,7 @@ describe('a spoilt upload', () => {
         inspectServerCertificate({ certificate: pem('CERTIFICATE', octets), privateKey: text, chain: text }, NOW);
         inspectServerCertificate({ certificate: text, privateKey: text }, NOW);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });

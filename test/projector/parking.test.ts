@@ -161,7 +161,7 @@ describe('an event that a read model cannot fold', () => {
       ['vocabulary', 'words-9', 1],
     ]);
     expect((await wordsOf('sayings'))['words-7']).toBe('7 not a number 77');
-    expect(await house.rowsOf('vocabulary')).toHaveLength(20 + 6 - 1);
+    expect(await house.rowsOf('vocabulary')).toHaveLength(20 + 6);
   });
 
   it('stays parked across a restart, and what comes later waits behind it', async () => {
@@ -179,13 +179,14 @@ describe('an event that a read model cannot fold', () => {
   });
 
   it('parks its stream when it is damaged in the store, and keeps nobody else waiting', async () => {
-    const projector = house.projector([sayings('sayings')]);
-    await projector.prepare();
+    await house.projector([sayings('sayings')]).prepare();
     await house.happen('words-1', [said('one')]);
     const damaged = await house.happen('words-2', [said('two')]);
     await house.happen('words-2', [said('three')]);
     await house.happen('words-1', [said('four')]);
     await house.sql(`update events set data = '{"word": 5}' where position = $1`, [String(damaged)]);
+    // A process that has not seen it whole.
+    const projector = (await house.another()).projector([sayings('sayings')]);
     await projector.start();
     await settled(projector);
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'one four' });

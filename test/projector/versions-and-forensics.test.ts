@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
+import type { Recorded } from '../../src/kernel/event.ts';
 import type { AnyReadModel } from '../../src/kernel/read-model.ts';
 import { integer } from '../../src/kernel/read-model.ts';
 import { diffModel } from '../../src/projector/diff.ts';
@@ -7,22 +8,22 @@ import { rebuildInto, rebuildLive } from '../../src/projector/rebuild.ts';
 import { caughtUp, eventually, openHouse, type House } from './house.ts';
 import { entries, happening, ledgerEvents, pureFold, TENANTS, volumes } from './ledger.ts';
 
+const countLouder = (event: Recorded<{ type: 'AmountMoved'; data: { amount: number } }>) => ({
+  key: { tenant: event.tenantId },
+  fold: (row: { moved: number; events: number; loudness: number } | undefined) => ({
+    tenant: event.tenantId,
+    moved: (row?.moved ?? 0) + event.data.amount,
+    events: (row?.events ?? 0) + 1,
+    loudness: (row?.loudness ?? 0) + Math.abs(event.data.amount),
+  }),
+});
+
 /** The next version of `volumes` counts in another way, and has a column more. */
 const louder: AnyReadModel = {
   ...volumes,
   version: 2,
   columns: { ...volumes.columns, loudness: integer },
-  on: {
-    AmountMoved: (event: Parameters<NonNullable<(typeof volumes)['on']['AmountMoved']>>[0]) => ({
-      key: { tenant: event.tenantId },
-      fold: (row: { moved: number; events: number; loudness: number } | undefined) => ({
-        tenant: event.tenantId,
-        moved: (row?.moved ?? 0) + event.data.amount,
-        events: (row?.events ?? 0) + 1,
-        loudness: (row?.loudness ?? 0) + Math.abs(event.data.amount),
-      }),
-    }),
-  },
+  on: { AmountMoved: countLouder as never },
 };
 
 describe('versions of a read model', () => {
@@ -140,7 +141,7 @@ describe('versions of a read model', () => {
   it('differ from their history exactly where somebody changed them by hand', async () => {
     const projector = house.projector([entries, volumes]);
     await projector.start();
-    const [tenantId, other] = TENANTS as [string, string];
+    const [tenantId, other] = TENANTS;
     const opened = (entry: string) => ({ type: 'EntryOpened', data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 } });
     await house.happen('ledger-x.1', ['a', 'b', 'c'].map(opened), TENANTS[0]);
     await house.happen('ledger-x.2', ['a', 'b', 'c'].map(opened), TENANTS[1]);

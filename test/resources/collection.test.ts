@@ -90,7 +90,9 @@ describe('changing a declared record', () => {
     const prepare = (changes: object) => gadgets.update.prepare!({ id, changes }, { vault }, context()) as Promise<{ tokenRef?: string | null }>;
 
     expect(await prepare({ pieces: 2 })).toEqual({});
-    given(created, withToken).when(gadgets.update, { id, changes: { pieces: 2 } }, {}).then({ type: 'GadgetUpdated', data: { id, pieces: 2 } });
+    const kept = given(created, withToken).when(gadgets.update, { id, changes: { pieces: 2 } }, {});
+    kept.then({ type: 'GadgetUpdated', data: { id, pieces: 2 } });
+    expect(kept.result().secretsGivenUp).toEqual([]);
 
     const fresh = await prepare({ token: 'a new secret' });
     const replaced = given(created, withToken).when(gadgets.update, { id, changes: { token: 'a new secret' } }, fresh);

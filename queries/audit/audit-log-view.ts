@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
+
+/** Choice OP-247. */
+export const auditRecordView = z
+  .object({
+    id: z.uuid(),
+    sequence: z.int(),
+    timestamp: z.iso.datetime(),
+    actorId: z.string().nullable(),
+    actorEmail: z.string().nullable(),
+    actorType: z.enum(['admin', 'org_admin', 'scim', 'device', 'system']),
+    action: z.string(),
+    resourceType: z.string(),
+    resourceId: z.string(),
+    details: z.record(z.string(), z.unknown()),
+    ipAddress: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    previousHash: z.string(),
+    hash: z.string(),
+  })
+  .meta({ title: 'AuditRecord' });
+export type AuditRecordView = z.output<typeof auditRecordView>;
+
+/** An entry with the name that its actor has now: names live with the people, and go with them. */
+export type AuditLogRowWithNames = AuditLogRow & { readonly actor_email: string | null };
+
+/** The columns of a list, without those that only the chain needs. `$1` is the tenant. */
+export const SELECT_AUDIT_LOG = `
+  select a.*, coalesce(u.email, o.email) as actor_email
+    from audit_log a
+    left join admin_users u on u.tenant_id = a.tenant_id and u.admin_id::text = a.actor_id
+    left join org_admins o on o.tenant_id = a.tenant_id and o.admin_id::text = a.actor_id`;
+
+export interface AuditLogFilter {
+  readonly actorId?: string | undefined;
+  readonly action?: string | undefined;
+  readonly resourceType?: string | undefined;
+  /** Inclusive, ISO 8601. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Parameters `$2` to `$6`, in the order of `filterValues`. The head row is no entry. */
+export const AUDIT_LOG_FILTER = `
+   where a.tenant_id = $1 and a.position > 0
+     and ($2::text is null or a.actor_id = $2)
+     and ($3::text is null or a.action = $3)
+     and ($4::text is null or a.resource_type = $4)
+     and ($5::timestamptz is null or a.recorded_at >= $5)
+     and ($6::timestamptz is null or a.recorded_at <= $6)`;
+
+export const filterValues = ({ actorId, action, resourceType, from, to }: AuditLogFilter): (string | null)[] => [
+  actorId ?? null,
+  action ?? null,
+  resourceType ?? null,
+  from ?? null,
+  to ?? null,
+];
+
+/** Details are shown as they were hashed: what is personal in them stays sealed here. */
+export function auditRecordOf(row: AuditLogRowWithNames): AuditRecordView {
+  const { $sealed: _, ...details } = JSON.parse(row.details ?? '{}') as Record<string, unknown>;
+  return {
+    id: row.event_id!,
+    sequence: row.sequence,
+    timestamp: row.recorded_at!,
+    actorId: row.actor_id,
+    actorEmail: row.actor_email,
+    actorType: row.actor_type as AuditRecordView['actorType'],
+    action: row.action!,
+    resourceType: row.resource_type!,
+    resourceId: row.resource_id!,
+    details,
+    ipAddress: row.ip_address,
+    userAgent: row.user_agent,
+    previousHash: row.previous_hash!,
+    hash: row.hash,
+  };
+}
