@@ -7,6 +7,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   rebuild: () => import('./rebuild.ts'),
   http: () => import('./http.ts'),
   'device-policies': () => import('./device-policies.ts'),
+  telemetry: () => import('./telemetry.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
 };
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { ConfigError } from './config.ts';
+import { addAuditCommands } from './cli/audit.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { alertsOnFailure, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
@@ -16,6 +17,7 @@ addTenantCommands(program, withHouse);
 addOrganizationCommands(program, withHouse);
 addPeopleCommands(program, withHouse);
 addProjectionCommands(program, withHouse);
+addAuditCommands(program, withHouse);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import pino, { type Logger } from 'pino';
 import pg from 'pg';
+import { auditLog } from '../projections/audit/audit-log.ts';
 import { readModels } from '../projections/index.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { licensePublicKey } from './domain/licensing/license.ts';
@@ -21,6 +22,7 @@ import { Executor } from './execution/executor.ts';
 import { openJobs } from './jobs/open-jobs.ts';
 import { migrateJobs } from './jobs/postgres/schema.ts';
 import { maintenanceJobs, maintenanceSchedules } from './maintenance/jobs.ts';
+import { HeadSealer } from './audit/head-sealer.ts';
 import { buildServer, tlsDoor } from './http/server.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
 import { liveLookups } from './identity/lookups.ts';
@@ -129,7 +131,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const project = options.project ?? (config.role === 'all' || config.role === 'projector');
   const freshness: Freshness = new Freshness(project ? undefined : () => projector.livePositions());
   const seize = config.databaseUrl === undefined && !options.database;
-  const projector = new Projector({ pool: database.projector, store, codec, tail, models: readModels, freshness, log, seize });
+  // The audit chain is the one model that needs a key.
+  const models = [...readModels, auditLog(config.auditKey, families)];
+  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, seize });
   const live = new LiveState(tail, freshness, log);
   live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const reads = tenantReads(database.reads);
@@ -162,7 +166,8 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, loader),
     live,
-    mainModels: readModels.filter(({ lane }) => lane === 'main').map(({ name }) => name),
+    models,
+    mainModels: models.filter(({ lane }) => lane === 'main').map(({ name }) => name),
     families,
     accountDigest,
     credentialSalt: (tenantId) => saltKey(tenantId),
@@ -181,6 +186,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     await projector.start();
     closers.push(() => projector.stop());
     await startReactions(services, seize, closers);
+    const sealer = new HeadSealer(services);
+    sealer.start();
+    closers.push(() => sealer.stop());
   }
   if (project || config.role === 'worker') {
     await jobs.start();

@@ -4,6 +4,7 @@ import type { AggregateReader } from './kernel/aggregate.ts';
 import type { Claim } from './kernel/command.ts';
 import type { EventFamily, Position } from './kernel/event.ts';
 import type { TenantId } from './kernel/ids.ts';
+import type { AnyReadModel } from './kernel/read-model.ts';
 import type { TenantReads } from './kernel/query.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
@@ -64,6 +65,8 @@ export interface Services {
   readonly lookups: Lookups;
   /** For look-ups of other rooms that must be forgotten when an event says so. */
   readonly live: LiveState;
+  /** Every read model that this installation maintains. */
+  readonly models: readonly AnyReadModel[];
   /** Names of the read models in the main lane: what a later read with `X-Log-Position` waits for. */
   readonly mainModels: readonly string[];
   accountDigest(email: string): string;

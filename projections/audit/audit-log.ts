@@ -77,7 +77,7 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): An
       let entry: AuditEntry | undefined;
       // Steps run in this order: the entry continues the head that the step before has found.
       const moveHead = (head: AuditLogRow | undefined) => {
-        const unhashed = entryAfter(head ?? GENESIS, event, event.stored, words);
+        const unhashed = entryAfter(head ?? GENESIS, event, { version: event.stored.version, data: event.stored.data }, words);
         entry = { ...unhashed, hash: entryHash(key, unhashed) };
         return headRow(entry);
       };

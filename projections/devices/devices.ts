@@ -1,5 +1,5 @@
 import { deviceEvents, type browserTypes, type osTypes } from '../../src/domain/devices/events.ts';
-import type { DeviceStatus } from '../../src/domain/devices/staleness.ts';
+import type { DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { ERASED } from '../../src/kernel/event.ts';
 import { at, defineReadModel, flag, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';

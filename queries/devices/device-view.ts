@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { DeviceRow } from '../../projections/devices/devices.ts';
 import { browserTypes, osTypes } from '../../src/domain/devices/events.ts';
-import { deviceStatuses, STALE_DEVICE_DAYS, type DeviceStatus } from '../../src/domain/devices/staleness.ts';
+import { deviceStatuses, type DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
+import { tenantSettings } from '../../src/domain/settings/tenant-settings.resource.ts';
 
 const when = z.iso.datetime().nullable();
 const version = z.string().nullable();
@@ -42,10 +43,13 @@ export interface DeviceAsSeen extends DeviceRow {
   readonly silenced_now: boolean;
 }
 
+const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
+const STALE_DAYS = `coalesce((select s.stale_device_days from tenant_settings s where s.tenant_id = $1), ${DAYS_UNLESS_SET})`;
+
 /** `devices`, with the status as it is at this moment and without silences that have run out. */
 export const DEVICES_AS_SEEN = `(
   select d.*, e.email as user_email,
-         case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - interval '${STALE_DEVICE_DAYS} days'
+         case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'
               then 'stale' else d.status end as status_now,
          d.stale_alerts_silenced and coalesce(d.stale_alerts_silenced_until > now(), true) as silenced_now
     from devices d

@@ -6,7 +6,7 @@ import type { ReplayedPage } from './replay.ts';
 
 const STRETCH = `from audit_log where tenant_id = $1 and position > $2 and position <= $3 and position <> 0`;
 const PRINT = `select count(*)::int as entries, coalesce(string_agg(${PRINTED}, chr(10) order by position), '') as text ${STRETCH}`;
-const ROWS = `select * ${STRETCH} order by position`;
+const ROWS = `select *, ${PRINTED} as printed ${STRETCH} order by position`;
 const NEXT = `select * from audit_log where tenant_id = $1 and position > $2 order by position limit 1`;
 const COPIES = `select count(*)::int as copies from audit_log where tenant_id = $1 and event_id = $2`;
 const ENDS = `
@@ -40,8 +40,8 @@ export class AuditTable {
     return row!.entries === entries.length && rows.equals(row!.text);
   }
 
-  rows(after: Position, upTo: Position): Promise<AuditLogRow[]> {
-    return this.#reads.rows<AuditLogRow>(ROWS, [String(after), String(upTo)]);
+  rows(after: Position, upTo: Position): Promise<(AuditLogRow & { readonly printed: string })[]> {
+    return this.#reads.rows(ROWS, [String(after), String(upTo)]);
   }
 
   next(after: Position): Promise<AuditLogRow | undefined> {

@@ -2,7 +2,7 @@ import type { Unhashed } from '../domain/audit/entry.ts';
 import type { Position } from '../kernel/event.ts';
 
 /** What stands between columns, and for null. No column that was honestly written holds a control character. */
-const SEPARATOR = '\u001f';
+const S = '\u001f';
 const NULL = '\u001e';
 
 /**
@@ -17,28 +17,23 @@ export const PRINTED = `concat_ws(chr(31), position, sequence, hash, previous_ha
 export class PrintedRows {
   #bytes = Buffer.allocUnsafe(1024 * 1024);
   #size = 0;
+  readonly #ends: number[] = [];
 
   add(entry: Unhashed, hash: string, position: Position): void {
-    const line = [
-      this.#size === 0 ? `${position}` : `\n${position}`,
-      entry.sequence,
-      hash,
-      entry.previousHash,
-      entry.id,
-      timestamp(entry.timestamp),
-      entry.actorType,
-      entry.actorId ?? NULL,
-      entry.action,
-      entry.resourceType,
-      entry.resourceId,
-      entry.details,
-      entry.event,
-      entry.ipAddress ?? NULL,
-      entry.userAgent ?? NULL,
-    ].join(SEPARATOR);
+    const { sequence, previousHash, id, actorType, actorId, action, resourceType, resourceId, details, event, ipAddress, userAgent } = entry;
+    const line =
+      `${this.#size === 0 ? '' : '\n'}${position}${S}${sequence}${S}${hash}${S}${previousHash}${S}${id}${S}${timestamp(entry.timestamp)}${S}` +
+      `${actorType}${S}${actorId ?? NULL}${S}${action}${S}${resourceType}${S}${resourceId}${S}${details}${S}${event}${S}` +
+      `${ipAddress ?? NULL}${S}${userAgent ?? NULL}`;
     const most = this.#size + 3 * line.length;
     if (most > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes.subarray(0, this.#size)], 2 * most);
     this.#size += this.#bytes.write(line, this.#size);
+    this.#ends.push(this.#size);
+  }
+
+  at(index: number): string {
+    const start = index === 0 ? 0 : this.#ends[index - 1]! + 1;
+    return this.#bytes.toString('utf8', start, this.#ends[index]);
   }
 
   equals(text: string): boolean {

@@ -1,6 +1,5 @@
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { readModels } from '../../projections/index.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { diffModel } from '../projector/diff.ts';
 import type { FillProgress } from '../projector/filler.ts';
@@ -89,13 +88,13 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     .option('--into <schema>', 'leave the live tables alone and fill this schema')
     .action(async (name: string, { asOf, into }: { asOf?: string; into?: string }) => {
       if (asOf && !into) throw new Error('--as-of needs --into: the live tables show the present');
-      await withHouse(({ services }) => rebuild(services, chosen(name, readModels), into, parseAsOf(asOf)));
+      await withHouse(({ services }) => rebuild(services, chosen(name, services.models), into, parseAsOf(asOf)));
     });
   projections
     .command('diff [name]')
     .description('name every served row that is not what the history says; exit code 1 if there is one')
     .action(async (name = 'all') => {
-      const found = await withHouse(({ services }) => diff(services, chosen(name as string, readModels)));
+      const found = await withHouse(({ services }) => diff(services, chosen(name as string, services.models)));
       if (found > 0) process.exitCode = 1;
     });
   projections

@@ -1,6 +1,5 @@
 import { randomUUID, sign } from 'node:crypto';
 import { Agent } from 'node:https';
-import { readModels } from '../../projections/index.ts';
 import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
 import { verifyTenant } from '../audit/verify.ts';
 import { diff, rebuild } from '../cli/projections.ts';
@@ -87,7 +86,7 @@ export async function demo(services: Services, { devices: count, http, tls, lice
 
   stage.chapter('What the dashboard shows is what happened');
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
-  const alertsModel = readModels.find(({ name }) => name === 'alerts')!;
+  const alertsModel = services.models.find(({ name }) => name === 'alerts')!;
   await services.database.owner.query(`update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`, [tenantId, alerts[0]!.id]);
   const found = await stage.step('change one row, then diff', () => diffModel(parts, alertsModel), ({ differences, rows }) => `${rows} rows compared; ${differences.map(({ key, columns }) => `${String(key['alert_id'])} differs in ${columns.join(', ')}`).join('; ')}`);
   insist(found.differences.some(({ key }) => key['alert_id'] === alerts[0]!.id), 'the changed row is named');

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { canonicalJson } from '../kernel/canonical-json.ts';
 import {
   ERASED,
   type DomainEvent,
@@ -61,7 +62,7 @@ export class EventCodec {
     if (!checked.success) throw new EventContractError(`${event.type}: ${issueText(checked.error)}`);
     let data = checked.data as SealedData;
     if (personal) data = await this.#seal(id, tenantId, personal, data);
-    const text = JSON.stringify(data);
+    const text = canonicalJson(data);
     if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventContractError(`${event.type} is larger than an event may be`);
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }

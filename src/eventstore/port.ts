@@ -80,7 +80,7 @@ export interface NewEvent {
   readonly id: string;
   readonly type: string;
   readonly version: number;
-  /** JSON text: personal fields sealed. */
+  /** Canonical JSON text (RFC 8785): personal fields sealed. */
   readonly data: string;
   readonly metadata: EventMetadata;
 }
@@ -96,6 +96,8 @@ export interface StoredEvent {
   /** Epoch milliseconds, by the store's clock. */
   readonly recordedAt: number;
   readonly data: unknown;
+  /** The JSON text of `data` as it was written, from a store that has it at hand. */
+  readonly text?: string;
   readonly metadata: EventMetadata;
 }
 

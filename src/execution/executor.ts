@@ -9,6 +9,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
+import { Turns } from './turns.ts';
 
 /** On whose behalf a command runs, and what led to it. */
 export interface Issuer {
@@ -40,6 +41,7 @@ export class Executor<Ports> {
   readonly #loader: AggregateLoader;
   readonly #digest: (value: string) => string;
   readonly #ports: Ports;
+  readonly #turns = new Turns();
 
   constructor(store: EventStore, codec: EventCodec, loader: AggregateLoader, claimDigest: (value: string) => string, ports: Ports) {
     this.#store = store;
@@ -63,7 +65,8 @@ export class Executor<Ports> {
       let facts = await prepare();
       for (let attempt = 1; attempt <= TRIES; attempt += 1) {
         if (isFailure(facts)) return facts;
-        const outcome = await this.#attempt(command, input, context, facts as Facts, stream);
+        const settled = facts as Facts;
+        const outcome = await this.#turns.take(stream, () => this.#attempt(command, input, context, settled, stream));
         if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome;
         await sleep(Math.random() * 2 ** Math.min(attempt, 6));
         if (outcome === 'lostClaim') facts = await prepare();

@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { readModels } from '../../projections/index.ts';
 import { compose, newLogger } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { diffModel } from '../../src/projector/diff.ts';
@@ -96,7 +95,7 @@ async function expectWholeHistory(acknowledged: readonly string[]): Promise<void
     }
     expect(acknowledged.filter((id) => created.get(id) !== 1)).toEqual([]);
     await services.freshness.waitFor(services.mainModels, last, 20_000);
-    for (const model of readModels) {
+    for (const model of services.models) {
       const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
       expect((await diffModel(parts, model)).differences).toEqual([]);
     }

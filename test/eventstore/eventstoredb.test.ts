@@ -115,7 +115,7 @@ describe('EventStoreDB adapter', () => {
     const before = await store.head();
     const [first, second] = [newAppend(newTenant()), newAppend(newTenant())];
     await mustAppend(store, first);
-    const noise = [foreign(), foreign({ json: false }), foreign({ type: '$>', json: false, data: Buffer.from(`0@${first.stream}`) })];
+    const noise = [foreign(), foreign({ metadata: Buffer.from('{"$correlationId":"theirs"}') }), foreign({ json: false, metadata: Buffer.from('no JSON') }), foreign({ type: '$>', json: false, data: Buffer.from(`0@${first.stream}`) })];
     for (let at = 0; at < 400; at += 1) node.log.append('order-1', ANY, noise.map((event) => ({ ...event, id: randomUUID() })));
     await mustAppend(store, second);
     node.log.append('$stats-1', ANY, [foreign({ type: '$statsCollected' })]);
@@ -176,6 +176,20 @@ describe('EventStoreDB adapter', () => {
       await store.readFeed(0n, 3);
       await store.head();
     }
+    await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);
+  });
+
+  it('cancels a read that it gives up, though the connection is kept because others are answered on it', async () => {
+    const node = await startNode();
+    const store = openStore(node, { callTimeoutMs: 500 });
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    let silent = 1;
+    node.faults = (_method, _metadata, stream) => (stream === append.stream && silent-- > 0 ? 'silence' : undefined);
+    let answered = false;
+    const read = store.readStream(append.stream).finally(() => (answered = true));
+    while (!answered) await store.head();
+    expect(await read).toHaveLength(1);
     await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);
   });
 });

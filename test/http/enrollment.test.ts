@@ -1,13 +1,16 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installLicense } from '../../commands/license/install-license.ts';
-import { identifyToken } from '../../src/domain/enrollment/enrollment-token.ts';
+import { enrollDevice } from '../../commands/enrollment/enroll-device.ts';
+import { enrollmentToken, enrollmentTokenStream, identifyToken, newEnrollmentToken } from '../../src/domain/enrollment/enrollment-token.ts';
+import type { EnrollmentEvent } from '../../src/domain/enrollment/events.ts';
 import { system } from '../../src/kernel/actor.ts';
+import type { TenantEvent } from '../../src/domain/tenants/events.ts';
+import { tenant as tenantAggregate, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { browser, enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../dsl/enrolled-device.ts';
-import { licenseKey } from '../dsl/licenses.ts';
 import { hasOpenssl, openssl, withOpenssl } from '../pki/openssl.ts';
 
 const DAY = 86_400_000;
@@ -24,8 +27,28 @@ describe('enrollment over HTTP', () => {
   const licenseEnd = async () => (await app.services.lookups.tenant(acme.tenantId, acme.tenantId))!.license!.expiresAt;
   const issue = (expiresInDays: unknown) => acme.admin.post('/api/v1/admin/enrollment/token', { expiresInDays });
 
+  /** A token that was issued long ago, and is not good any more. */
+  async function expiredToken(): Promise<string> {
+    const token = newEnrollmentToken();
+    const identity = identifyToken(token);
+    const issued: EnrollmentEvent = { type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: new Date(Date.now() - 1_000).toISOString() } };
+    const stream = () => enrollmentTokenStream(acme.tenantId, identity.tokenId);
+    const issueIt = defineCommand({ name: 'IssueExpiredForTest', aggregate: enrollmentToken, stream, decide: () => accept([issued]) });
+    orThrow(await app.services.executor.execute(issueIt, undefined, { tenantId: acme.tenantId, actor: system('test') }));
+    return token;
+  }
+
+  /** As if time had passed: a license that was good and has run out. */
+  async function expireLicense(tenantId: TenantId): Promise<void> {
+    const { license } = (await app.services.lookups.tenant(tenantId, tenantId))!;
+    const expired: TenantEvent = { type: 'LicenseInstalled', data: { ...license!, expiresAt: new Date(Date.now() - 1_000).toISOString() } };
+    const install = defineCommand({ name: 'ExpireForTest', aggregate: tenantAggregate, stream: () => tenantStream(tenantId), decide: () => accept([expired]) });
+    const { position } = orThrow(await app.services.executor.execute(install, undefined, { tenantId, actor: system('test') }));
+    await app.services.freshness.waitFor(['live-state'], position!, 10_000);
+  }
+
   describe('a token', () => {
-    it('lasts as long as the license, asked without a body or an answer to how long', async () => {
+    it('lasts as long as the license where nobody asks for less', async () => {
       const end = Date.parse(await licenseEnd());
       for (const asked of [await acme.admin.post('/api/v1/admin/enrollment/token'), await issue(undefined), await issue(100_000)]) {
         expect(asked.status).toBe(201);
@@ -55,22 +78,11 @@ describe('enrollment over HTTP', () => {
     });
 
     it('is not issued once the license has expired, and none enrolls any more', async () => {
-      const expiresAt = new Date(Date.now() + 1_500).toISOString();
-      const brief = await app.newTenant({ license: { expiresAt } });
-      const token = await enrollmentTokenOf(brief);
-      await sleep(Date.parse(expiresAt) - Date.now() + 5);
-      const refused = await brief.admin.post('/api/v1/admin/enrollment/token');
-      expect(refused).toMatchObject({ status: 403, body: { error: 'license expired' } });
-      expect((await tryToEnroll(app, brief.tenantId, token)).status).toBe(401);
-    });
-
-    it('that outlives a later, shorter license enrolls nobody after its end', async () => {
       const tenant = await app.newTenant();
       const token = await enrollmentTokenOf(tenant);
-      const expiresAt = new Date(Date.now() + 1_000).toISOString();
-      const input = { licenseKey: licenseKey({ expiresAt }) };
-      orThrow(await app.services.executor.execute(installLicense, input, { tenantId: tenant.tenantId, actor: system('test') }));
-      await sleep(Date.parse(expiresAt) - Date.now() + 5);
+      await expireLicense(tenant.tenantId);
+      const refused = await tenant.admin.post('/api/v1/admin/enrollment/token');
+      expect(refused).toMatchObject({ status: 403, body: { error: 'license expired' } });
       expect((await tryToEnroll(app, tenant.tenantId, token)).status).toBe(401);
     });
   });
@@ -138,6 +150,7 @@ describe('enrollment over HTTP', () => {
       const answers = await Promise.all([
         tryToEnroll(app, acme.tenantId, spent),
         tryToEnroll(app, acme.tenantId, 'no-such-token'),
+        tryToEnroll(app, acme.tenantId, await expiredToken()),
         tryToEnroll(app, acme.tenantId, await enrollmentTokenOf(other)),
         tryToEnroll(app, '99999999-9999-4999-8999-999999999999', await enrollmentTokenOf(acme)),
       ]);
@@ -208,5 +221,15 @@ describe('enrollment over HTTP', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: device.userId, email: `device-${device.deviceId}@placeholder.invalid`, status: 'pending', isPlaceholder: true });
     device.client.close();
+  });
+
+  it('makes it also where the process that enrolled the browser ended right after', async () => {
+    const deviceId = randomUUID();
+    const described = { deviceFingerprint: 'fp-crash', browserType: 'edge', browserVersion: null, osType: null, osVersion: null, extensionVersion: '2', hostname: null, agentVersion: null } as const;
+    const input = { deviceId, enrollmentToken: await enrollmentTokenOf(acme), device: described };
+    const issuer = { tenantId: acme.tenantId, actor: { kind: 'device', id: deviceId } } as const;
+    const { result } = orThrow(await app.services.executor.execute(enrollDevice, input, issuer));
+    await app.settled();
+    expect((await acme.admin.get(`/api/v1/admin/users/${result.userId}`)).body.isPlaceholder).toBe(true);
   });
 });

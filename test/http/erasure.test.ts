@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmployee } from '../../commands/employees/create-employee.ts';
+import { erasePerson as decideErasure } from '../../commands/employees/erase-person.ts';
 import { readModels } from '../../projections/index.ts';
 import { erasePerson } from '../../src/employees/cli.ts';
 import { system } from '../../src/kernel/actor.ts';
@@ -111,6 +112,13 @@ describe('the erasure of a person', () => {
       expect((await acme.admin.post(USERS, { email: address, displayName: 'Another' })).status).toBe(201);
     }
     expect((await acme.admin.delete(`${USERS}/${randomUUID()}?erase=true`)).status).toBe(404);
+  });
+
+  it('is carried out also where whoever decided it did not live to do so', async () => {
+    const { userId, mark } = await somebody();
+    orThrow(await app.services.executor.execute(decideErasure, { userId }, { tenantId: acme.tenantId, actor: system('test') }));
+    await app.settled();
+    expect(await tablesWith(mark)).toEqual([]);
   });
 
   it('is a matter of super admins', async () => {

@@ -57,7 +57,7 @@ export interface Process {
   /** A projector for these models; ended with the process. */
   projector(models: readonly AnyReadModel[], over?: { seize?: boolean; tail?: FeedTail }): Projector;
   parts(): { store: EventStore; codec: EventCodec; pool: Database['projector'] };
-  /** Ends without saying goodbye to whoever shares the database. */
+  /** Ends in good order; a pool that a test has ended before is left alone. */
   close(): Promise<void>;
 }
 
@@ -135,7 +135,9 @@ async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[
         await Promise.all(projectors.map((projector) => projector.stop()));
         tail.close();
         await store.close();
-        await database.close();
+        const { owner, service, projector, reads } = database;
+        const open = [owner, database.store, service, projector, reads].filter(({ ended }) => !ended);
+        await Promise.all(open.map((pool) => pool.end()));
       })()),
   };
 }

@@ -1,6 +1,6 @@
 import { streamSubject } from '../../kernel/aggregate.ts';
 import type { EventMetadata } from '../../kernel/event.ts';
-import { canonicalJson, quoted } from './canonical-json.ts';
+import { canonicalJson, quoted } from '../../kernel/canonical-json.ts';
 import type { ChainKey } from './chain-key.ts';
 import type { AuditWords } from './vocabulary.ts';
 
@@ -17,6 +17,8 @@ export interface AuditedEvent {
 export interface StoredData {
   readonly version: number;
   readonly data: unknown;
+  /** Canonical JSON of the data, for who knows it already. */
+  readonly text?: string | undefined;
 }
 
 /** How far a chain has come: the number and the hash of its last entry. */
@@ -54,7 +56,7 @@ export type Unhashed = Omit<AuditEntry, 'hash'>;
 export const entryHash = (key: ChainKey, entry: Unhashed, canonical = canonicalEntry(entry)): string => key.mac(entry.previousHash, canonical);
 
 /** The entry that an event adds to a chain that has come as far as `head`, for `entryHash` to close. */
-export function entryAfter(head: ChainHead, event: AuditedEvent, { version, data }: StoredData, words: AuditWords): Unhashed {
+export function entryAfter(head: ChainHead, event: AuditedEvent, stored: StoredData, words: AuditWords): Unhashed {
   const { actor } = event.metadata;
   return {
     sequence: head.sequence + 1,
@@ -64,17 +66,17 @@ export function entryAfter(head: ChainHead, event: AuditedEvent, { version, data
     actorType: actor.kind,
     action: words.action,
     resourceType: words.resourceType,
-    resourceId: resourceIdOf(event.stream, data, words.idField),
-    details: canonicalJson(data),
-    event: canonicalEnvelope(event, version),
+    resourceId: resourceIdOf(event.stream, stored, words.idField),
+    details: stored.text ?? canonicalJson(stored.data),
+    event: canonicalEnvelope(event, stored.version),
     ipAddress: actor.ip ?? null,
     userAgent: actor.userAgent ?? null,
     previousHash: head.hash,
   };
 }
 
-function resourceIdOf(stream: string, data: unknown, idField: string | undefined): string {
-  const named = idField === undefined ? undefined : (data as Record<string, unknown> | null)?.[idField];
+function resourceIdOf(stream: string, stored: StoredData, idField: string | undefined): string {
+  const named = idField === undefined ? undefined : (stored.data as Record<string, unknown> | null)?.[idField];
   return typeof named === 'string' ? named : streamSubject(stream);
 }
 

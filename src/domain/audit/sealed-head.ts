@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../../kernel/canonical-json.ts';
 import { GENESIS, type ChainHead } from './entry.ts';
 import { auditHeadEvents, type sealSchema } from './events.ts';
 

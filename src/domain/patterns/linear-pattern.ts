@@ -6,11 +6,7 @@ const MOST_REPETITIONS = 1_000;
  * service and the extensions read them alike. No lookaround, no backreference (choice OP-108). Answers what is wrong.
  */
 export function patternFault(pattern: string): string | undefined {
-  try {
-    new RegExp(pattern, 'u');
-  } catch {
-    return 'is not a regular expression';
-  }
+  if (!compiles(pattern)) return 'is not a regular expression';
   const repetitions = [1];
   let last = 1;
   for (const [token] of pattern.matchAll(TOKENS)) {
@@ -25,6 +21,14 @@ export function patternFault(pattern: string): string | undefined {
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
   return undefined;
+}
+
+function compiles(pattern: string): boolean {
+  try {
+    return Boolean(new RegExp(pattern, 'u'));
+  } catch {
+    return false;
+  }
 }
 
 /** An escape, a class, the head of a group, a counted repetition, or one character. Unicode mode leaves no other reading. */

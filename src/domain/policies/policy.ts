@@ -30,7 +30,14 @@ export const policy = defineAggregate<PolicyState, typeof policyEvents>(policyEv
 export const policyStream = (tenantId: TenantId, policyId: string): string => streamName('policy', tenantId, policyId);
 
 /** The policy itself, as its events carry it. */
-export const contentOf = ({ exists: _, ...content }: PolicyState): Omit<PolicyState, 'exists'> => content;
+export const contentOf = ({ name, description, priority, isEnabled, rules, groupIds }: PolicyState): Omit<PolicyState, 'exists'> => ({
+  name,
+  description,
+  priority,
+  isEnabled,
+  rules,
+  groupIds,
+});
 
 /** Names are told apart without case (choice OP-112). */
 export const policyNameClaim = (name: string): Claim => ({ kind: 'policy-name', value: name.normalize('NFC').toLowerCase() });

@@ -5,8 +5,12 @@ const MOST_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
 const LABELS = /^(?=.)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const IPV6 = /^\[[0-9a-f:.]+\]$/;
 
+/** Spelled that way already, as nearly every host is; ends in a letter, so it is no address in disguise. */
+const SPELLED = /^(?!.*xn--)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z])?$/;
+
 /** A host as one spelling: lower case, ASCII (IDNA), no trailing dot; undefined where there is none. */
 export function hostName(text: string): string | undefined {
+  if (text.length <= MOST_HOST_CHARACTERS && SPELLED.test(text)) return text;
   const ascii = domainToASCII(text.trim().replace(/\.$/, ''));
   return ascii.length <= MOST_HOST_CHARACTERS && (LABELS.test(ascii) || IPV6.test(ascii)) ? ascii : undefined;
 }
@@ -14,12 +18,16 @@ export function hostName(text: string): string | undefined {
 /** Places where a page can be. `javascript:` and `data:` are content, not places. */
 const PLACES = /^(?:https?|ftp|file|about|chrome|edge|(?:chrome|moz|safari-web)-extension):$/;
 
+/** Has no part in which a secret could stand. */
+const PLAIN = /^https?:[^?#@]*$/;
+
 /**
  * An address that is safe to keep: account and password are taken out, and whatever a query or a fragment calls a secret
  * (reset tokens, codes, keys) is blanked. An address that holds none stays letter for letter. Undefined: not an address.
  */
 export function withoutSecrets(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
+  if (PLAIN.test(text)) return text;
   const url = new URL(text);
   if (!PLACES.test(url.protocol)) return undefined;
   const names = [...url.searchParams.keys()].filter(isTelling);

@@ -33,7 +33,7 @@ export function openClient(connectionString: string): Client {
   return client;
 }
 
-/** Ends every call of a client, then its connection, which `dispose` alone would leave open. */
+/** Ends every call of a client, then lets go of its connection, which `dispose` alone would keep for good. */
 export async function closeClient(client: Client): Promise<void> {
   await client.dispose();
   channels.get(client)?.close();

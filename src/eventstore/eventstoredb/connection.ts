@@ -1,6 +1,10 @@
 import { EventStoreUnavailable } from '../port.ts';
 import { closeClient, openClient, type Client } from './client.ts';
-import { isSilence } from './failures.ts';
+import { withOwnConnection } from './connection-string.ts';
+import { isDisconnect } from './failures.ts';
+
+/** How many clients this process has opened. */
+let opened = 0;
 
 /** One client at a time. A client whose peer went silent is thrown away, and the next call gets a new one. */
 export class Connection {
@@ -29,8 +33,8 @@ export class Connection {
       heard();
       return answer;
     } catch (error) {
-      if (!isSilence(error)) heard();
-      // A slow call among others that are answered is no reason to break those off.
+      if (!isDisconnect(error)) heard();
+      // A call that fails among others that are answered is no reason to break those off.
       else if (this.#lastHeard < started) this.#discard(client);
       throw error;
     }
@@ -60,7 +64,8 @@ export class Connection {
 
   #open(): Client {
     try {
-      return openClient(this.#connectionString);
+      opened += 1;
+      return openClient(withOwnConnection(this.#connectionString, opened));
     } catch {
       // The client's own message quotes the string, and with it the password.
       throw new TypeError('EVENTSTORE_URL is not a valid connection string');

@@ -98,9 +98,8 @@ export function positionOfEvent({ position, streamId, revision }: RawEvent): Pos
 /** The streams of the claims that an event gave up. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];
 
-function envelopeOf({ type, isJson, metadata, position }: RawEvent): StoredMetadata | undefined {
-  if (!isJson || type.startsWith('$') || metadata === null || typeof metadata !== 'object') return undefined;
-  const { tenantId, version } = metadata as Partial<StoredMetadata>;
+function envelopeOf({ metadata, position }: RawEvent): StoredMetadata | undefined {
+  const { tenantId, version } = (metadata ?? {}) as Partial<StoredMetadata>;
   if (typeof tenantId !== 'string' || typeof version !== 'number') return undefined;
   if (position && position.commit !== position.prepare) throw new Error(`an event of the house at ${position.commit} was not written by it`);
   return metadata as unknown as StoredMetadata;

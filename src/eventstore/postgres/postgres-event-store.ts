@@ -14,6 +14,7 @@ import {
 import { ClaimLookup } from './claim-lookup.ts';
 import { GroupCommit } from './group-commit.ts';
 import { FeedListener } from './feed-listener.ts';
+import { PACKED, UnpackedEvent, type PackedRow } from './packed-rows.ts';
 import { storedEvent, type EventRow } from './rows.ts';
 
 // Qualified, because the text that the bare name stands for in these lists would sort 10 before 9.
@@ -28,8 +29,8 @@ const READ_FEED = `
     from events where position > $1 order by events.position limit $2`;
 
 const READ_PART = `
-  select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
-    from events where position > $1 and tenant_id = $3 and type = any($4) order by events.position limit $2`;
+  select ${PACKED}, data::text as text
+    from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
 
 /** The default store: one table, one SQL function per group of appends (`migrations/003_append_events.sql`). */
 export class PostgresEventStore implements EventStore {
@@ -74,7 +75,7 @@ export class PostgresEventStore implements EventStore {
 
   async readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
     const events = filter
-      ? await this.#read('read-part', READ_PART, [after.toString(), limit, filter.tenantId, filter.types])
+      ? await this.#readPart(after, limit, filter)
       : await this.#read('read-feed', READ_FEED, [after.toString(), limit]);
     return { events, position: events.at(-1)?.position ?? after };
   }
@@ -118,10 +119,18 @@ export class PostgresEventStore implements EventStore {
     await this.#listener.close();
   }
 
+  async #readPart(after: Position, limit: number, { tenantId, types }: FeedFilter): Promise<StoredEvent[]> {
+    const rows = await this.#rows<PackedRow>('read-part', READ_PART, [after.toString(), limit, tenantId, types]);
+    return rows.map((row) => new UnpackedEvent(tenantId, row));
+  }
+
   async #read(name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
+    return (await this.#rows<EventRow>(name, text, values)).map(storedEvent);
+  }
+
+  async #rows<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
     try {
-      const { rows } = await this.#pool.query<EventRow>({ name, text, values });
-      return rows.map(storedEvent);
+      return (await this.#pool.query<Row>({ name, text, values })).rows;
     } catch (cause) {
       throw new EventStoreUnavailable('the event store could not be read', { cause });
     }

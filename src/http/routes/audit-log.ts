@@ -5,6 +5,7 @@ import { auditRecordView, type AuditRecordView } from '../../../queries/audit/au
 import { exportAuditLog } from '../../../queries/audit/export-audit-log.ts';
 import { listAuditLog } from '../../../queries/audit/list-audit-log.ts';
 import { admin } from '../access.ts';
+import { verifyTenant } from '../../audit/verify.ts';
 import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { route, type RouteGroup } from '../route.ts';
 
@@ -65,6 +66,20 @@ export const auditLogRoutes: RouteGroup = {
         reply.type(query.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8');
         return reply.send(query.format === 'csv' ? csv(records) : Readable.from(jsonArray(records)));
       },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/verify`,
+      access: admin('audit:read'),
+      summary: 'Replays the event log and compares: 200 also when the chain does not hold',
+      answer: z.object({
+        valid: z.boolean(),
+        entriesChecked: z.int(),
+        firstInvalidSequence: z.int().nullable(),
+        reason: z.string().nullable(),
+        verifiedAt: z.iso.datetime(),
+      }),
+      handle: ({ services, principal }) => verifyTenant(services, principal.tenantId),
     }),
   ],
 };

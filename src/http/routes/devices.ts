@@ -4,15 +4,17 @@ import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
 import { silenceStaleAlerts } from '../../../commands/devices/silence-stale-alerts.ts';
 import { deviceView } from '../../../queries/devices/device-view.ts';
+import { fleetHealth } from '../../../queries/devices/fleet-health.ts';
 import { getDevice } from '../../../queries/devices/get-device.ts';
 import { listDevices } from '../../../queries/devices/list-devices.ts';
-import { deviceStatuses } from '../../domain/devices/staleness.ts';
+import { deviceStatuses } from '../../domain/devices/vocabulary.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/devices';
+const counters = z.record(z.string(), z.int());
 const params = z.object({ deviceID: uuid() });
 
 export const deviceRoutes: RouteGroup = {
@@ -82,6 +84,23 @@ export const deviceRoutes: RouteGroup = {
       handle: async ({ run, params: { deviceID: deviceId } }) => {
         await run(deleteDevice, { deviceId });
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/fleet-health',
+      access: admin('overview:read'),
+      summary: 'The fleet at a glance: who enrolled, what is stale, which versions are about',
+      answer: z.object({
+        totalDevices: z.int(),
+        activeDevices: z.int(),
+        staleDevices: z.int(),
+        revokedDevices: z.int(),
+        enrollment: z.object({ enrolledUsers: z.int(), totalUsers: z.int(), rate: z.number(), pendingTokens: z.int() }),
+        byBrowser: counters,
+        byOs: counters,
+        byExtensionVersion: counters,
+      }),
+      handle: ({ ask }) => ask(fleetHealth, undefined),
     }),
   ],
 };

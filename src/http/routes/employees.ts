@@ -15,6 +15,7 @@ import { admin } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { permits } from '../permissions.ts';
 import { route, type Call, type RouteGroup } from '../route.ts';
+import { employeeImport } from './employee-import.ts';
 
 const base = '/api/v1/admin/users';
 const params = z.object({ userID: uuid() });
@@ -104,6 +105,7 @@ export const employeeRoutes: RouteGroup = {
         return { deleted: userIds.length - notFound.length, notFound };
       },
     }),
+    employeeImport,
     route({
       method: 'GET',
       path: `${base}/{userID}`,

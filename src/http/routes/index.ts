@@ -1,5 +1,6 @@
 import type { RouteGroup } from '../route.ts';
 import { alertRoutes } from './alerts.ts';
+import { auditLogRoutes } from './audit-log.ts';
 import { authRoutes } from './auth.ts';
 import { autoEnrollmentRoutes } from './auto-enrollment.ts';
 import { certificateRoutes } from './certificates.ts';
@@ -37,5 +38,6 @@ export const routeGroups: readonly RouteGroup[] = [
   ...resourceRoutes,
   organizationRoutes,
   extRoutes,
+  auditLogRoutes,
   opsRoutes,
 ];

@@ -1,5 +1,3 @@
-/** An active device that was not heard of for so long is stale, unless the tenant says otherwise (choice OP-098). */
-export const STALE_DEVICE_DAYS = 7;
-
+/** Choice OP-098. `stale` is never recorded: it is an active device that was not heard of for a while. */
 export const deviceStatuses = ['active', 'stale', 'revoked', 'wipe_pending', 'wiped'] as const;
 export type DeviceStatus = (typeof deviceStatuses)[number];

@@ -6,11 +6,12 @@ export const quoted = (text: string): string => (ESCAPED.test(text) ? JSON.strin
 
 /**
  * The one spelling of a JSON value (RFC 8785): members by name in UTF-16 order, no white space, numbers and strings as
- * ECMAScript prints them. For values that JSON.parse can answer.
+ * ECMAScript prints them. What has no place in JSON is left out, as JSON.stringify does.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if ('toJSON' in value) return canonicalJson(JSON.parse(JSON.stringify(value)));
   let text = '';
   if (Array.isArray(value)) {
     for (const item of value) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
@@ -18,7 +19,8 @@ export function canonicalJson(value: unknown): string {
   }
   const object = value as Record<string, unknown>;
   for (const name of inOrder(Object.keys(object))) {
-    text += `${text === '' ? '' : ','}${quoted(name)}:${canonicalJson(object[name])}`;
+    const member = object[name];
+    if (member !== undefined) text += `${text === '' ? '' : ','}${quoted(name)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
 }

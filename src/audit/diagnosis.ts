@@ -1,0 +1,163 @@
+import type { ChainKey } from '../domain/audit/chain-key.ts';
+import { entryHash, type ChainHead } from '../domain/audit/entry.ts';
+import { canonicalJson } from '../kernel/canonical-json.ts';
+import type { Position } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
+import type { AuditTable } from './audit-table.ts';
+import type { ChainSource, ReplayedEntry, ReplayedPage } from './replay.ts';
+
+/** What is wrong: with the table's entries, with the log's events, or with what was sealed. */
+export type Reason =
+  | 'entry_changed'
+  | 'entry_missing'
+  | 'entry_added'
+  | 'entries_reordered'
+  | 'event_changed'
+  | 'event_missing'
+  | 'event_added'
+  | 'events_reordered'
+  | 'log_truncated'
+  | 'table_head_changed'
+  | 'head_mismatch'
+  | 'seal_changed'
+  | 'seal_missing';
+
+export interface Fault {
+  /** The first entry that is not what it was, or that nothing vouches for any more. */
+  readonly sequence: number;
+  readonly reason: Reason;
+}
+
+export interface Case {
+  readonly source: ChainSource;
+  readonly tenantId: TenantId;
+  readonly table: AuditTable;
+  readonly page: ReplayedPage;
+  /** The table was compared with the log in (after, upTo]; `before` is the last entry on which both agreed. */
+  readonly after: Position;
+  readonly upTo: Position;
+  readonly before: ChainHead;
+  /** The highest sequence that a genuine seal speaks of. */
+  readonly sealed: number;
+}
+
+type Side = 'entry' | 'event';
+
+/**
+ * Finds the first place where table and log differ and says which of the two was tampered with. The witness is the key: a
+ * row whose hash is right, and which continues the chain, was written by the house, so there the log has changed.
+ */
+export async function diagnose(one: Case): Promise<Fault | undefined> {
+  const rows = await one.table.rows(one.after, one.upTo);
+  let { before } = one;
+  for (let index = 0; ; index += 1) {
+    const entry = one.page.entries[index];
+    const row = rows[index];
+    if (!entry && !row) return undefined;
+    if (entry && row && one.page.rows.at(index) === row.printed) {
+      before = entry;
+      continue;
+    }
+    const reason = await new Difference(one, before).reasonFor(entry, row);
+    return { sequence: before.sequence + 1, reason };
+  }
+}
+
+class Difference {
+  readonly #case: Case;
+  readonly #before: ChainHead;
+
+  constructor(one: Case, before: ChainHead) {
+    this.#case = one;
+    this.#before = before;
+  }
+
+  reasonFor(entry: ReplayedEntry | undefined, row: AuditLogRow | undefined): Promise<Reason> {
+    if (entry && row && entry.position === BigInt(row.position)) return this.#bothButUnlike(entry, row);
+    if (entry && (!row || entry.position < BigInt(row.position))) return this.#onlyInLog(entry);
+    return this.#onlyInTable(row!, entry);
+  }
+
+  async #bothButUnlike(entry: ReplayedEntry, row: AuditLogRow): Promise<Reason> {
+    const side: Side = this.#continues(row) ? 'event' : 'entry';
+    if (row.event_id === entry.id) return `${side}_changed`;
+    const [logHasRow, tableHasEntry] = await Promise.all([this.#inLog(row.event_id), this.#inTable(entry.id)]);
+    const [own, keepsTheOther, isKnown] = side === 'event' ? [await this.#inLog(entry.id), logHasRow, tableHasEntry] : [await this.#inTable(row.event_id), tableHasEntry, logHasRow];
+    if (keepsTheOther > 0 && isKnown > 0) return own > 1 ? `${side}_added` : reordered(side);
+    if (keepsTheOther > 0) return `${side}_added`;
+    return isKnown > 0 ? `${side}_missing` : `${side}_changed`;
+  }
+
+  async #onlyInLog(entry: ReplayedEntry): Promise<Reason> {
+    const { table, sealed } = this.#case;
+    const elsewhere = await this.#inTable(entry.id);
+    const next = await table.next(entry.position);
+    const { head_sequence: last, head_hash: hash } = await table.ends();
+    // Without a later row the head row and the seals are asked whether the chain went on.
+    const endsHere = !next && last === this.#before.sequence && hash === this.#before.hash && sealed <= last;
+    const side: Side = endsHere || (next && this.#continues(next)) ? 'event' : 'entry';
+    if (elsewhere > 0) return reordered(side);
+    return side === 'event' ? 'event_added' : 'entry_missing';
+  }
+
+  async #onlyInTable(row: AuditLogRow, entry: ReplayedEntry | undefined): Promise<Reason> {
+    const inLog = await this.#inLog(row.event_id);
+    if (this.#continues(row)) {
+      if (inLog > 0) return 'events_reordered';
+      return !entry && this.#case.page.last ? 'log_truncated' : 'event_missing';
+    }
+    return inLog > 0 && (await this.#inTable(row.event_id)) === 1 ? 'entries_reordered' : 'entry_added';
+  }
+
+  /** True for a row that was written with the key, as the next one of the chain. */
+  #continues(row: AuditLogRow): boolean {
+    if (row.sequence !== this.#before.sequence + 1 || row.previous_hash !== this.#before.hash) return false;
+    if (!isCanonical(row.details) || !isCanonical(row.event)) return false;
+    return entryHash(this.#case.source.key, entryIn(row)) === row.hash;
+  }
+
+  async #inTable(eventId: string | null): Promise<number> {
+    return eventId === null ? 0 : this.#case.table.copies(eventId);
+  }
+
+  /** How often an event stands in the tenant's part of the log. Read in full, once something is known to be wrong. */
+  async #inLog(eventId: string | null): Promise<number> {
+    const { source, tenantId } = this.#case;
+    const filter = { tenantId, types: [...source.words.keys()] };
+    let found = 0;
+    for (let after = 0n; ; ) {
+      const page = await source.store.readFeed(after, 2_000, filter);
+      found += page.events.filter(({ id }) => id === eventId).length;
+      if (page.position === after) return found;
+      after = page.position;
+    }
+  }
+}
+
+const reordered = (side: Side): Reason => (side === 'event' ? 'events_reordered' : 'entries_reordered');
+
+/** Details that are cut where another column goes on would hash alike; as JSON they make no sense. */
+function isCanonical(text: string | null): boolean {
+  try {
+    return text !== null && canonicalJson(JSON.parse(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
+const entryIn = (row: AuditLogRow) => ({
+  sequence: row.sequence,
+  id: row.event_id ?? '',
+  timestamp: row.recorded_at ?? '',
+  actorId: row.actor_id,
+  actorType: row.actor_type ?? '',
+  action: row.action ?? '',
+  resourceType: row.resource_type ?? '',
+  resourceId: row.resource_id ?? '',
+  details: row.details ?? '',
+  event: row.event ?? '',
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  previousHash: row.previous_hash ?? '',
+});

@@ -1,0 +1,91 @@
+import type { ChainKey } from '../domain/audit/chain-key.ts';
+import { sealSchema } from '../domain/audit/events.ts';
+import { auditHeadStream, isGenuineSeal, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { Position } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Fault, Reason } from './diagnosis.ts';
+import type { ReplayedEntry } from './replay.ts';
+
+const PAGE = 1_000;
+
+/** What stands on a tenant's stream of seals up to a position (inclusive), oldest first, genuine or not. */
+export async function* sealsInLog(store: Pick<EventStore, 'readStream'>, tenantId: TenantId, until: Position): AsyncGenerator<unknown> {
+  for (let from = 0n; ; ) {
+    const page = await store.readStream(auditHeadStream(tenantId), { from, limit: PAGE });
+    for (const { position, data } of page) if (position <= until) yield data;
+    if (page.length < PAGE) return;
+    from = page.at(-1)!.revision + 1n;
+  }
+}
+
+/**
+ * Holds a chain against the heads that were sealed while it grew. Where table and log were changed together, so that they
+ * agree with each other, a seal is what contradicts.
+ */
+export class Seals {
+  readonly #key: ChainKey;
+  readonly #tenantId: TenantId;
+  readonly #linked: boolean;
+  readonly #source: AsyncIterator<unknown> | Iterator<unknown>;
+  #next: SealedHead | undefined;
+  #newest = UNSEALED;
+  #checked = 0;
+  /** A seal that is not genuine, or one that is missed between two others: told when nothing worse is found. */
+  damage: Fault | undefined;
+
+  private constructor(key: ChainKey, tenantId: TenantId, source: AsyncIterator<unknown> | Iterator<unknown>, linked: boolean) {
+    this.#key = key;
+    this.#tenantId = tenantId;
+    this.#source = source;
+    this.#linked = linked;
+  }
+
+  /** `linked`: every seal names the one before, so that none may be missing in between. */
+  static async open(key: ChainKey, tenantId: TenantId, source: AsyncIterator<unknown> | Iterator<unknown>, linked: boolean): Promise<Seals> {
+    const seals = new Seals(key, tenantId, source, linked);
+    await seals.#advance();
+    return seals;
+  }
+
+  /** The first sealed head that these entries, which continue the ones before, contradict. */
+  async contradiction(entries: readonly ReplayedEntry[]): Promise<(Fault & { readonly sealed: number }) | undefined> {
+    const first = entries[0]?.sequence ?? 0;
+    for (let seal = this.#next; seal; seal = this.#next) {
+      const entry = entries[seal.sequence - first];
+      if (!entry) return undefined;
+      if (entry.hash !== seal.hash) return { sequence: this.#checked + 1, reason: 'head_mismatch', sealed: seal.sequence };
+      this.#checked = seal.sequence;
+      await this.#advance();
+    }
+    return undefined;
+  }
+
+  /** True when a seal speaks of an entry that the whole log does not have. */
+  get unmet(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** The highest sequence that is known to have been sealed so far. */
+  get sealed(): number {
+    return (this.#next ?? this.#newest).sequence;
+  }
+
+  async #advance(): Promise<void> {
+    if (this.#next) this.#newest = this.#next;
+    this.#next = undefined;
+    while (!this.#next) {
+      const { value, done } = await this.#source.next();
+      if (done) return;
+      const read = sealSchema.safeParse(value);
+      const genuine = read.success && isGenuineSeal(this.#key, this.#tenantId, read.data);
+      if (!genuine) this.#damaged('seal_changed');
+      else if (this.#linked && read.data.previous !== this.#newest.mac) this.#damaged('seal_missing');
+      if (genuine && read.data.sequence > this.#newest.sequence) this.#next = read.data;
+    }
+  }
+
+  #damaged(reason: Reason): void {
+    this.damage ??= { sequence: this.#newest.sequence + 1, reason };
+  }
+}
