@@ -1,6 +1,5 @@
-import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { enrollDevice } from '../../commands/enrollment/enroll-device.ts';
 import { enrollmentToken, enrollmentTokenStream, identifyToken, newEnrollmentToken } from '../../src/domain/enrollment/enrollment-token.ts';
 import type { EnrollmentEvent } from '../../src/domain/enrollment/events.ts';
 import { system } from '../../src/kernel/actor.ts';
@@ -182,54 +181,5 @@ describe('enrollment over HTTP', () => {
       expect(statuses.filter((status) => status === 401)).toHaveLength(4);
       for (const client of clients) client.close();
     });
-  });
-
-  describe('under a license for few users', () => {
-    it('keeps the token of a browser for which no seat is left', async () => {
-      const small = await app.newTenant({ license: { maxUsers: 1 } });
-      const device = await enrolledDevice(app, small);
-      const token = await enrollmentTokenOf(small);
-      const refused = await tryToEnroll(app, small.tenantId, token);
-      expect(refused).toMatchObject({ status: 403, body: { error: 'license user limit reached' } });
-      expect((await small.admin.delete(`/api/v1/admin/users/${device.userId}`)).status).toBe(204);
-      expect((await tryToEnroll(app, small.tenantId, token)).status).toBe(200);
-      device.client.close();
-    });
-
-    it('renews a known browser that needs no new seat', async () => {
-      const small = await app.newTenant({ license: { maxUsers: 1 } });
-      const [first, second] = [await enrolledDevice(app, small, { deviceFingerprint: 'x' }), await enrolledDevice(app, small, { deviceFingerprint: 'x' })];
-      expect(second.deviceId).toBe(first.deviceId);
-      for (const { client } of [first, second]) client.close();
-    });
-
-    it('never has more devices than seats, though browsers race for the last one', async () => {
-      const small = await app.newTenant({ license: { maxUsers: 2 } });
-      const tokens = await Promise.all(Array.from({ length: 8 }, () => enrollmentTokenOf(small)));
-      const statuses = (await Promise.all(tokens.map((token) => tryToEnroll(app, small.tenantId, token)))).map(({ status }) => status);
-      expect(statuses.filter((status) => status === 200)).toHaveLength(2);
-      expect(statuses.filter((status) => status === 403)).toHaveLength(6);
-      await app.settled();
-      expect((await small.admin.get('/api/v1/admin/devices')).body.total).toBe(2);
-      expect((await small.admin.get('/api/v1/admin/users')).body.total).toBe(2);
-    });
-  });
-
-  it('makes a placeholder of the user whom nobody has named', async () => {
-    const device = await enrolledDevice(app, acme);
-    const { status, body } = await acme.admin.get(`/api/v1/admin/users/${device.userId}`);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ id: device.userId, email: `device-${device.deviceId}@placeholder.invalid`, status: 'pending', isPlaceholder: true });
-    device.client.close();
-  });
-
-  it('makes it also where the process that enrolled the browser ended right after', async () => {
-    const deviceId = randomUUID();
-    const described = { deviceFingerprint: 'fp-crash', browserType: 'edge', browserVersion: null, osType: null, osVersion: null, extensionVersion: '2', hostname: null, agentVersion: null } as const;
-    const input = { deviceId, enrollmentToken: await enrollmentTokenOf(acme), device: described };
-    const issuer = { tenantId: acme.tenantId, actor: { kind: 'device', id: deviceId } } as const;
-    const { result } = orThrow(await app.services.executor.execute(enrollDevice, input, issuer));
-    await app.settled();
-    expect((await acme.admin.get(`/api/v1/admin/users/${result.userId}`)).body.isPlaceholder).toBe(true);
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIVE_STATE, LiveState } from '../../src/projector/live-state.ts';
 import { eventually, log, openHouse, type House } from './house.ts';
@@ -40,6 +41,7 @@ describe('what is remembered of live state', () => {
         if (answered) return expect(await asked).toBe(value);
         await load(value);
         await asked;
+        await sleep(5); // the follower needs a turn too
       }
     };
     return { look, loads, load, warm };

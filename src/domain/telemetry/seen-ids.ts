@@ -39,8 +39,9 @@ function contains(run: Uint32Array, wanted: Uint32Array): boolean {
 }
 
 function wordsOf(id: string): Uint32Array {
+  const word = (from: number) => Number.parseInt(hex.slice(from, from + 8), 16);
   const hex = id.replaceAll('-', '');
-  return Uint32Array.of(...[0, 8, 16, 24].map((from) => Number.parseInt(hex.slice(from, from + 8), 16)));
+  return Uint32Array.of(word(0), word(8), word(16), word(24));
 }
 
 function compare(a: Uint32Array, atA: number, b: Uint32Array, atB: number): number {
