@@ -1,139 +1,130 @@
 import { ChainKey } from '../domain/audit/chain-key.ts';
-import { entryHash, GENESIS } from '../domain/audit/entry.ts';
+import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
+import type { EventStore } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
+import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
+import type { TenantReads } from '../kernel/query.ts';
 import type { Services } from '../services.ts';
 import { AuditTable, LOWEST } from './audit-table.ts';
-import { replay, type ReplayedEntry, type ReplayedPage } from './replay.ts';
-import { knownSeals, type KnownSeal } from './seals.ts';
-
-/**
- * What is wrong. `entry_*`: the table is not what the log says; `event_*` and `log_truncated`: the log is not what the
- * table, or a head that was sealed earlier, proves it to have been; `seal_forged`: a seal that nobody with the key made.
- */
-export type AuditReason =
-  | 'entry_changed'
-  | 'entry_missing'
-  | 'entry_added'
-  | 'entries_reordered'
-  | 'event_changed'
-  | 'event_missing'
-  | 'event_added'
-  | 'log_truncated'
-  | 'head_mismatch'
-  | 'seal_forged';
+import { diagnose, type Fault, type Reason } from './diagnosis.ts';
+import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
+import { SealFile, type FiledSeal } from './seal-file.ts';
+import { Seals, sealsInLog } from './seals.ts';
 
 export interface AuditVerdict {
   readonly valid: boolean;
+  /** Entries that table, log and seals agree about. */
   readonly entriesChecked: number;
   readonly firstInvalidSequence: number | null;
-  readonly reason: AuditReason | null;
+  readonly reason: Reason | null;
   readonly verifiedAt: string;
 }
 
-interface Finding {
-  readonly sequence: number;
-  readonly reason: AuditReason;
+/** Everything that says something about a tenant's chain. */
+export interface Evidence extends ChainSource {
+  readonly store: Pick<EventStore, 'readFeed' | 'readStream' | 'head'>;
+  readonly reads: (tenantId: TenantId) => TenantReads;
+  /** What the file beside the databases holds of a tenant. */
+  filed(tenantId: TenantId): Partial<FiledSeal>[];
+  /** Waits a little until the read model has passed a position, and answers how far it has come. */
+  projectedTo(position: Position): Promise<Position>;
 }
 
-type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'families' | 'projector' | 'loader'>;
+/** How long a verification waits for entries of events that were appended just before it. */
+const PATIENCE_MS = 5_000;
+
+type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'families' | 'projector'>;
+
+export function evidenceOf({ store, reads, config, families, projector }: VerifyServices): Evidence {
+  const file = new SealFile(config.dataDir);
+  return {
+    store,
+    reads,
+    key: new ChainKey(config.auditKey),
+    words: auditVocabulary(families),
+    filed: (tenantId) => file.sealsOf(tenantId),
+    async projectedTo(position) {
+      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
+        const reached = (await projector.livePositions()).get('audit_log') ?? 0n;
+        if (reached >= position || Date.now() > deadline) return reached;
+      }
+    },
+  };
+}
+
+const underWay = new WeakMap<object, Map<TenantId, Promise<AuditVerdict>>>();
+
+/** One verification of a chain at a time: who asks while it runs gets the same answer. */
+export function verifyTenant(services: VerifyServices, tenantId: TenantId): Promise<AuditVerdict> {
+  const running = underWay.get(services.store) ?? new Map<TenantId, Promise<AuditVerdict>>();
+  underWay.set(services.store, running);
+  let verdict = running.get(tenantId);
+  if (!verdict) {
+    verdict = verify(evidenceOf(services), tenantId).finally(() => running.delete(tenantId));
+    running.set(tenantId, verdict);
+  }
+  return verdict;
+}
 
 /**
- * Computes a tenant's chain anew from the event log, holds the table against it row by row, and both against every head
- * that was sealed before: the first thing that does not fit is named.
+ * Computes a tenant's chain anew from the log, holds the table against it row by row, and both against every head that was
+ * sealed. The first thing that does not fit is named. Throws `unavailable` when all is well as far as the read model has
+ * come, but that is not far enough to vouch for the rest.
  */
-export async function verifyTenant(services: VerifyServices, tenantId: TenantId): Promise<AuditVerdict> {
-  const key = new ChainKey(services.config.auditKey);
-  const table = new AuditTable(services.reads(tenantId));
-  const until = (await services.projector.livePositions()).get('audit_log') ?? 0n;
-  const seals = await knownSeals(services, tenantId);
-  let checked = 0;
-  let last: ReplayedEntry | undefined;
-  let finding: Finding | undefined = seals.find(({ genuine }) => !genuine) && { sequence: seals.find(({ genuine }) => !genuine)!.sequence, reason: 'seal_forged' };
-  let after = LOWEST;
-  const source = { store: services.store, key, words: auditVocabulary(services.families) };
-  for await (const page of replay(source, tenantId, { head: GENESIS, position: 0n }, until)) {
-    if (finding) break;
-    const upTo = page.last ? until : page.position;
-    finding = (await differenceIn(table, key, page, after, upTo, services)) ?? sealBroken(seals, page.entries);
-    checked += page.entries.length;
-    last = page.entries.at(-1) ?? last;
-    after = upTo;
-  }
-  finding ??= beyondTheLog(seals, last) ?? (await endsOf(table, last));
+export async function verify(evidence: Evidence, tenantId: TenantId): Promise<AuditVerdict> {
+  const first = await walk(evidence, tenantId, true);
+  // The quick way takes the log's text for canonical. Where it finds something, the slow and strict one has the last word.
+  const { fault, checked, behind } = first.fault ? await walk(evidence, tenantId, false) : first;
+  if (!fault && behind) throw new FailureError(unavailable('the audit log is behind, try again'));
   return {
-    valid: finding === undefined,
+    valid: fault === undefined,
     entriesChecked: checked,
-    firstInvalidSequence: finding?.sequence ?? null,
-    reason: finding?.reason ?? null,
+    firstInvalidSequence: fault?.sequence ?? null,
+    reason: fault?.reason ?? null,
     verifiedAt: new Date().toISOString(),
   };
 }
 
-/** The first row of a stretch that is not what was computed, with what that means. */
-async function differenceIn(table: AuditTable, key: ChainKey, page: ReplayedPage, after: Position, upTo: Position, { store }: VerifyServices): Promise<Finding | undefined> {
-  if (!page.broken && (await table.says(page, after, upTo))) return undefined;
-  const rows = await table.rows(after, upTo);
-  const genuine = (row: AuditLogRow): boolean => isGenuine(key, row);
-  for (let index = 0; ; index += 1) {
-    const entry = page.entries[index];
-    const row = rows[index];
-    if (!entry && !row) return page.broken && { sequence: (page.entries.at(-1)?.sequence ?? 0) + 1, reason: 'event_changed' };
-    if (!row) return { sequence: entry!.sequence, reason: 'entry_missing' };
-    if (entry && sameRow(row, entry) && genuine(row)) continue;
-    const elsewhere = (event: string | null) => page.entries.some(({ id }) => id === event);
-    if (!entry || BigInt(row.position) < entry.position) {
-      if (page.broken && BigInt(row.position) === page.broken.position) return { sequence: row.sequence, reason: 'event_changed' };
-      if (!genuine(row)) return { sequence: entry?.sequence ?? row.sequence, reason: elsewhere(row.event_id) ? 'entries_reordered' : 'entry_added' };
-      return { sequence: row.sequence, reason: BigInt(row.position) > (await store.head()) ? 'log_truncated' : 'event_missing' };
-    }
-    if (BigInt(row.position) > entry.position) {
-      const continues = genuine(row) && row.sequence === entry.sequence;
-      return { sequence: entry.sequence, reason: continues ? 'event_added' : 'entry_missing' };
-    }
-    if (genuine(row)) return { sequence: entry.sequence, reason: 'event_changed' };
-    return { sequence: entry.sequence, reason: row.event_id !== entry.id && elsewhere(row.event_id) ? 'entries_reordered' : 'entry_changed' };
+interface Walk {
+  readonly fault: Fault | undefined;
+  readonly checked: number;
+  readonly behind: boolean;
+}
+
+async function walk(evidence: Evidence, tenantId: TenantId, asWritten: boolean): Promise<Walk> {
+  const { key, store } = evidence;
+  // In this order: every seal that is read here speaks of a log that ends at `until` or before.
+  const filed = await Seals.open(key, tenantId, evidence.filed(tenantId).values(), false);
+  const until = await store.head();
+  const logged = await Seals.open(key, tenantId, sealsInLog(store, tenantId, until), true);
+  const projected = await evidence.projectedTo(until);
+  const table = new AuditTable(evidence.reads(tenantId));
+  const behind = projected < until;
+  let before: ChainHead = GENESIS;
+  let after = LOWEST;
+  let pageStart: ChainHead = GENESIS;
+  const pages = replay(evidence, tenantId, { head: GENESIS, position: 0n }, until, asWritten);
+  for (let next = pages.next(); ; ) {
+    const { value: page, done } = await next;
+    if (done) break;
+    next = pages.next(); // hashed while the table is asked
+    next.catch(() => undefined); // reported where it is awaited
+    const upTo = lower(page.broken ? page.broken.position - 1n : page.last ? until : page.position, projected);
+    const one = { source: evidence, tenantId, table, page: upToPosition(page, upTo), after, upTo, before: pageStart, sealed: Math.max(filed.sealed, logged.sealed) };
+    const same = await table.says(one.page, after, upTo);
+    const difference = same ? undefined : await diagnose(one);
+    const contradiction = earlier(await filed.contradiction(page.entries), await logged.contradiction(page.entries));
+    // Below a difference, table and log agree: what a seal contradicts there was changed in both.
+    const fault = contradiction && (!difference || contradiction.sealed < difference.sequence) ? contradiction : (difference ?? (await brokenIn(page, table, before)));
+    if (fault) return { fault, checked: fault.sequence - 1, behind };
+    pageStart = page.entries.at(-1) ?? pageStart;
+    before = one.page.entries.at(-1) ?? before;
+    after = upTo > after ? upTo : after;
   }
+  const fault = unmet([filed, logged], pageStart) ?? (await endsOf(table, before, behind, store)) ?? filed.damage ?? logged.damage ?? sealTakenOut(filed, logged);
+  return { fault, checked: before.sequence, behind };
 }
 
-const sameRow = (row: AuditLogRow, entry: ReplayedEntry): boolean =>
-  BigInt(row.position) === entry.position && row.sequence === entry.sequence && row.event_id === entry.id && row.hash === entry.hash;
-
-/** Only somebody with the key can have written this row as it stands. */
-function isGenuine(key: ChainKey, row: AuditLogRow): boolean {
-  try {
-    const { sequence, event_id: id, recorded_at: timestamp, actor_id: actorId, actor_type: actorType, action } = row;
-    const { resource_type: resourceType, resource_id: resourceId, details, event, ip_address: ipAddress, user_agent: userAgent, previous_hash: previousHash } = row;
-    const entry = { sequence, id: id!, timestamp: timestamp!, actorId, actorType: actorType!, action: action!, resourceType: resourceType!, resourceId: resourceId!, details: details!, event: event!, ipAddress, userAgent, previousHash: previousHash! };
-    return entryHash(key, entry) === row.hash;
-  } catch {
-    return false;
-  }
-}
-
-/** A seal says what the chain was; where table and log agree on something else, both were changed after it was made. */
-function sealBroken(seals: readonly KnownSeal[], entries: readonly ReplayedEntry[]): Finding | undefined {
-  const first = entries[0]?.sequence ?? 0;
-  for (const { sequence, hash } of seals) {
-    const entry = entries[sequence - first];
-    if (!entry || entry.sequence !== sequence || entry.hash === hash) continue;
-    const vouched = Math.max(0, ...seals.filter((seal) => seal.sequence < sequence).map((seal) => seal.sequence));
-    return { sequence: vouched + 1, reason: 'event_changed' };
-  }
-  return undefined;
-}
-
-/** A sealed head that the log does not reach: its end was cut off, or an older copy was restored. */
-function beyondTheLog(seals: readonly KnownSeal[], last: ReplayedEntry | undefined): Finding | undefined {
-  const reached = last?.sequence ?? 0;
-  return seals.some(({ sequence }) => sequence > reached) ? { sequence: reached + 1, reason: 'log_truncated' } : undefined;
-}
-
-/** The head row repeats the last entry; entries that came while this ran are none of its business. */
-async function endsOf(table: AuditTable, last: ReplayedEntry | undefined): Promise<Finding | undefined> {
-  const { head_sequence: head, head_hash: hash, sequence, hash: lastHash } = await table.ends();
-  const agree = (head ?? 0) === (sequence ?? 0) && (hash ?? '') === (lastHash ?? '');
-  return agree && (head ?? 0) >= (last?.sequence ?? 0) ? undefined : { sequence: last?.sequence ?? 1, reason: 'head_mismatch' };
-}
+const lower = (a: Position, b: Position): Position => (a < b ? a : b);

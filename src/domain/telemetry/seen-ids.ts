@@ -65,8 +65,9 @@ function merged(a: Uint32Array, b: Uint32Array): Uint32Array {
   let [fromA, fromB] = [0, 0];
   for (let to = 0; to < inA + inB; to += 1) {
     const takeA = fromB >= inB || (fromA < inA && compare(a, fromA, b, fromB) < 0);
+    const source = takeA ? a : b;
     const from = takeA ? fromA++ : fromB++;
-    run.set((takeA ? a : b).subarray(from * WORDS, (from + 1) * WORDS), to * WORDS);
+    for (let word = 0; word < WORDS; word += 1) run[to * WORDS + word] = source[from * WORDS + word]!;
   }
   return run;
 }
