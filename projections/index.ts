@@ -16,9 +16,10 @@ import { policyVersions } from './policies/policy-versions.ts';
 import { alertSeverities } from './settings/alert-severities.ts';
 import { credentialStats } from './telemetry/credential-stats.ts';
 import { credentialUses } from './telemetry/credential-uses.ts';
+import { observations } from './telemetry/observations.ts';
 import { telemetryDaily } from './telemetry/telemetry-daily.ts';
 import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, employees, alerts, alertAddresses, devices, credentialUses, credentialStats, telemetryDaily, enrollmentTokens, certificateAuthorities, policies, policyVersions, alertSeverities, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, employees, alerts, alertAddresses, devices, credentialUses, credentialStats, telemetryDaily, observations, enrollmentTokens, certificateAuthorities, policies, policyVersions, alertSeverities, ...resourceModels];

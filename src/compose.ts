@@ -139,7 +139,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const reads = tenantReads(database.reads);
   const trusted = config.trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`));
 
-  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: maintenanceJobs(store, database.service), log });
+  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: maintenanceJobs(store, database, config), log });
   closers.push(() => jobs.close());
   const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false }) : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));

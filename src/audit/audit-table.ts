@@ -34,10 +34,10 @@ export class AuditTable {
     this.#reads = reads;
   }
 
-  /** True when the rows of a stretch say, to the last byte, what was computed from the log. */
-  async says({ entries, rows }: ReplayedPage, after: Position, upTo: Position): Promise<boolean> {
+  /** True when the rows of a stretch say, to the last byte, what was computed for the first `count` entries of a page. */
+  async says({ rows }: ReplayedPage, count: number, after: Position, upTo: Position): Promise<boolean> {
     const row = await this.#reads.one<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
-    return row!.entries === entries.length && rows.equals(row!.text);
+    return row!.entries === count && rows.equals(row!.text, count);
   }
 
   rows(after: Position, upTo: Position): Promise<(AuditLogRow & { readonly printed: string })[]> {

@@ -1,4 +1,3 @@
-import type { ChainKey } from '../domain/audit/chain-key.ts';
 import { entryHash, type ChainHead } from '../domain/audit/entry.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Position } from '../kernel/event.ts';
@@ -34,6 +33,8 @@ export interface Case {
   readonly tenantId: TenantId;
   readonly table: AuditTable;
   readonly page: ReplayedPage;
+  /** How many of the page's entries stand in the stretch. */
+  readonly count: number;
   /** The table was compared with the log in (after, upTo]; `before` is the last entry on which both agreed. */
   readonly after: Position;
   readonly upTo: Position;
@@ -52,7 +53,7 @@ export async function diagnose(one: Case): Promise<Fault | undefined> {
   const rows = await one.table.rows(one.after, one.upTo);
   let { before } = one;
   for (let index = 0; ; index += 1) {
-    const entry = one.page.entries[index];
+    const entry = index < one.count ? one.page.entries[index] : undefined;
     const row = rows[index];
     if (!entry && !row) return undefined;
     if (entry && row && one.page.rows.at(index) === row.printed) {
@@ -105,7 +106,7 @@ class Difference {
     const inLog = await this.#inLog(row.event_id);
     if (this.#continues(row)) {
       if (inLog > 0) return 'events_reordered';
-      return !entry && this.#case.page.last ? 'log_truncated' : 'event_missing';
+      return !entry && this.#case.page.last && !this.#case.page.broken ? 'log_truncated' : 'event_missing';
     }
     return inLog > 0 && (await this.#inTable(row.event_id)) === 1 ? 'entries_reordered' : 'entry_added';
   }

@@ -1,89 +1,107 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
-import { auditHead, auditHeadStream, sealHead, type SealedHead } from '../domain/audit/sealed-head.ts';
+import { ChainKey } from '../domain/audit/chain-key.ts';
+import type { ChainHead } from '../domain/audit/entry.ts';
+import { auditHead, auditHeadStream, isGenuineSeal, sealHead, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
+import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { sealFile } from './seals.ts';
+import { replay, type ChainSource } from './replay.ts';
+import { SealFile, type FiledSeal } from './seal-file.ts';
 
 const EVERY_MS = 60_000;
+const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
 
-interface Head {
-  tenant_id: TenantId;
-  sequence: number;
-  hash: string;
-  position: string;
+interface Head extends ChainHead {
+  readonly tenant_id: TenantId;
 }
 
-const HEADS = `
-  select h.tenant_id, h.sequence, h.hash, l.position::text
-    from audit_log h
-    join lateral (select position from audit_log e where e.tenant_id = h.tenant_id and e.position > 0 order by e.position desc limit 1) l on true
-   where h.position = 0`;
+type SealerServices = Pick<Services, 'store' | 'loader' | 'executor' | 'database' | 'config' | 'families' | 'log'>;
 
 /**
  * Seals the head of every chain that has moved, once a minute and when the service stops: in the log, and in a file beside
  * both databases. From then on nobody without the key can change what came before, not even in log and table alike.
+ * A head is computed anew from the log since the seal before; one that contradicts is reported and never sealed.
  */
 export class HeadSealer {
-  readonly #services: Services;
+  readonly #services: SealerServices;
+  readonly #source: ChainSource;
+  readonly #file: SealFile;
+  /** What is sealed in both places. */
   readonly #sealed = new Map<TenantId, number>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(services: Services) {
+  constructor(services: SealerServices) {
     this.#services = services;
+    this.#source = { store: services.store, key: new ChainKey(services.config.auditKey), words: auditVocabulary(services.families) };
+    this.#file = new SealFile(services.config.dataDir);
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.sealAll(), EVERY_MS);
-    this.#timer.unref();
+    this.#timer ??= setInterval(() => void this.sealAll(), EVERY_MS).unref();
   }
 
+  /** Seals once more: what this service has done is vouched for when it ends. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.sealAll();
   }
 
   sealAll(): Promise<void> {
-    this.#running = this.#running.then(() => this.#seal()).catch((error: unknown) => {
-      this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
-    });
+    this.#running = this.#running
+      .then(() => this.#sealMoved())
+      .catch((error: unknown) => {
+        this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
+      });
     return this.#running;
   }
 
-  async #seal(): Promise<void> {
+  async #sealMoved(): Promise<void> {
     const { rows } = await this.#services.database.projector.query<Head>(HEADS);
-    const made: (SealedHead & { tenantId: TenantId })[] = [];
-    for (const head of rows) {
-      if (this.#sealed.get(head.tenant_id) === head.sequence) continue;
-      const seal = await this.#sealOne(head);
-      if (seal) made.push({ tenantId: head.tenant_id, ...seal });
-      this.#sealed.set(head.tenant_id, head.sequence);
+    const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
+    if (moved.length === 0) return;
+    const filed = this.#file.newest();
+    const fresh: FiledSeal[] = [];
+    for (const head of moved) {
+      const tenantId = head.tenant_id;
+      const seal = await this.#seal(head, filed.get(tenantId) ?? UNSEALED);
+      if (!seal) continue;
+      this.#sealed.set(tenantId, seal.sequence);
+      if (seal.sequence > (filed.get(tenantId)?.sequence ?? 0)) fresh.push({ tenantId, ...seal });
     }
-    if (made.length > 0) this.#write(made);
+    if (fresh.length > 0) this.#file.append(fresh);
   }
 
-  /** Undefined when this head, or a later one, is sealed already. */
-  async #sealOne({ tenant_id: tenantId, sequence, hash, position }: Head): Promise<SealedHead | undefined> {
-    const { loader, executor, config } = this.#services;
+  /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */
+  async #seal(head: Head, filed: SealedHead): Promise<SealedHead | undefined> {
+    const { loader, executor } = this.#services;
+    const { key } = this.#source;
+    const tenantId = head.tenant_id;
     const { state: before } = await loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
-    if (before.sequence >= sequence) return undefined;
-    const seal = sealHead(config.auditKey, tenantId, { sequence, hash }, BigInt(position), before);
+    if (before !== UNSEALED && !isGenuineSeal(key, tenantId, before)) return this.#alarm(tenantId, 'its newest seal is not genuine');
+    if (filed.sequence > before.sequence) return this.#alarm(tenantId, 'the log lacks a seal that the file has');
+    if (head.sequence <= before.sequence) return before;
+    const position = await this.#positionOf(head, before);
+    if (position === undefined) return this.#alarm(tenantId, 'log and audit table contradict each other');
+    const seal = sealHead(key, tenantId, head, position, before);
     const outcome = await executor.execute(sealAuditHead, seal, { tenantId, actor: system('audit-head-sealer') });
+    // Another process was faster, or the store is away: the next round sees what came of it.
     return isFailure(outcome) || outcome.events.length === 0 ? undefined : seal;
   }
 
-  #write(seals: readonly object[]): void {
-    const { dataDir } = this.#services.config;
-    mkdirSync(dataDir, { recursive: true });
-    const file = openSync(sealFile(dataDir), 'a', 0o600);
-    try {
-      writeSync(file, seals.map((seal) => `${JSON.stringify(seal)}\n`).join(''));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
+  /** Where the entry that a head names stands, if the log, continued from the seal before, comes to the same hash there. */
+  async #positionOf({ tenant_id: tenantId, sequence, hash }: Head, before: SealedHead): Promise<bigint | undefined> {
+    const from = { head: before, position: BigInt(before.position) };
+    for await (const { entries } of replay(this.#source, tenantId, from, await this.#services.store.head())) {
+      const entry = entries.find((candidate) => candidate.sequence === sequence);
+      if (entry) return entry.hash === hash ? entry.position : undefined;
     }
+    return undefined;
+  }
+
+  #alarm(tenantId: TenantId, reason: string): undefined {
+    this.#services.log.fatal({ tenantId, reason }, 'an audit chain does not hold and is not sealed; `audit verify` names the entry');
   }
 }

@@ -36,8 +36,9 @@ export class PrintedRows {
     return this.#bytes.toString('utf8', start, this.#ends[index]);
   }
 
-  equals(text: string): boolean {
-    return this.#bytes.subarray(0, this.#size).equals(Buffer.from(text));
+  /** True when the first `count` rows read like this. */
+  equals(text: string, count: number): boolean {
+    return this.#bytes.subarray(0, count === 0 ? 0 : this.#ends[count - 1]).equals(Buffer.from(text));
   }
 }
 

@@ -58,7 +58,8 @@ const linesOf = (seals: readonly FiledSeal[]) => seals.map((seal) => `${JSON.str
 
 function parsed(line: string): FiledSeal[] {
   try {
-    return [JSON.parse(line) as FiledSeal];
+    const seal = JSON.parse(line) as FiledSeal | null;
+    return typeof seal?.sequence === 'number' ? [seal] : [];
   } catch {
     return [];
   }

@@ -97,7 +97,9 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
       // The ports that any command of this house needs are the ones that the executor was built with.
       const execute = services.executor.execute.bind(services.executor) as typeof services.executor.execute<Input, State, E, unknown, Facts, Result>;
       const executed = orThrow(await execute(command as Command<Input, State, E, unknown, Facts, Result>, input, issuer));
-      if (executed.position !== undefined) await awaitFreshness(reply, services, command.freshens ?? [], executed.position);
+      // Nothing had to change: but whoever changed it a moment ago may not be projected yet, and the answer must show it.
+      const position = executed.position ?? (command.freshens ? await services.head() : undefined);
+      if (position !== undefined) await awaitFreshness(reply, services, command.freshens ?? [], position);
       return executed;
     },
     ask: async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type pg from 'pg';
 import type { AnyJob } from '../jobs/job.ts';
 import { defineJob } from '../jobs/job.ts';
 import type { Schedule } from '../jobs/jobs.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import { transaction } from '../database/database.ts';
+import { transaction, type Database } from '../database/database.ts';
+import type { Config } from '../config.ts';
+import { trimObservations } from './trim-observations.ts';
 
 const TRIMMED_AT_ONCE = 5_000;
 const HOUR = 3_600_000;
@@ -13,7 +14,8 @@ const nothing = z.object({});
 const backoff = { firstMs: 5_000, longestMs: 300_000 };
 
 /** What the house does for itself, once in the whole installation however many processes it has. */
-export const maintenanceJobs = (store: EventStore, service: pg.Pool): AnyJob[] => [
+export const maintenanceJobs = (store: EventStore, { service, projector }: Pick<Database, 'service' | 'projector'>, config: Config): AnyJob[] => [
+  trimObservations(projector, config),
   defineJob({
     name: 'trim-telemetry',
     data: nothing,
@@ -33,6 +35,7 @@ export const maintenanceJobs = (store: EventStore, service: pg.Pool): AnyJob[] =
 ];
 
 export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
+  'maintenance/trim-observations': { job: 'trim-observations', data: {}, recurrence: { everyMs: HOUR } },
   'maintenance/trim-telemetry': { job: 'trim-telemetry', data: {}, recurrence: { everyMs: HOUR } },
   'maintenance/sweep-expired-tokens': { job: 'sweep-expired-tokens', data: {}, recurrence: { everyMs: HOUR } },
 };

@@ -146,6 +146,7 @@ describe('devices over HTTP', () => {
     expect((await device.client.get(POLICIES)).status).toBe(200);
     expect((await acme.admin.delete(`/api/v1/admin/users/${device.userId}`)).status).toBe(204);
     await app.settled();
+    await app.services.freshness.waitFor(['live-state'], await app.services.head(), 10_000);
     expect((await device.client.get(POLICIES)).status).toBe(401);
     expect((await acme.admin.get(ofAcme(device.deviceId))).body.status).toBe('revoked');
     device.client.close();

@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/canonical-json.ts';
+import type { ChainKey } from './chain-key.ts';
 import { GENESIS, type ChainHead } from './entry.ts';
 import { auditHeadEvents, type sealSchema } from './events.ts';
 
@@ -12,20 +13,20 @@ export type SealedHead = Readonly<z.output<typeof sealSchema>>;
 /** Before the first seal. */
 export const UNSEALED: SealedHead = { ...GENESIS, position: '0', previous: GENESIS.hash, mac: GENESIS.hash };
 
-export const sealHead = (key: Buffer, tenantId: TenantId, head: ChainHead, position: bigint, before: SealedHead): SealedHead => {
+export const sealHead = (key: ChainKey, tenantId: TenantId, head: ChainHead, position: bigint, before: SealedHead): SealedHead => {
   const unsealed = { sequence: head.sequence, hash: head.hash, position: String(position), previous: before.mac };
   return { ...unsealed, mac: macOf(key, tenantId, unsealed) };
 };
 
-export function isGenuineSeal(key: Buffer, tenantId: TenantId, { mac, ...unsealed }: SealedHead): boolean {
+export function isGenuineSeal(key: ChainKey, tenantId: TenantId, { mac, ...unsealed }: SealedHead): boolean {
   const given = Buffer.from(mac, 'hex');
   const own = Buffer.from(macOf(key, tenantId, unsealed), 'hex');
   return given.length === own.length && timingSafeEqual(given, own);
 }
 
 /** The prefix keeps a seal from ever passing for an entry's hash, which begins with 64 hexadecimal digits. */
-const macOf = (key: Buffer, tenantId: TenantId, { sequence, hash, position, previous }: Omit<SealedHead, 'mac'>): string =>
-  createHmac('sha256', key).update(`audit head ${canonicalJson({ tenantId, sequence, hash, position, previous })}`).digest('hex');
+const macOf = (key: ChainKey, tenantId: TenantId, { sequence, hash, position, previous }: Omit<SealedHead, 'mac'>): string =>
+  key.mac('audit head ', canonicalJson({ tenantId, sequence, hash, position, previous }));
 
 /** The newest seal of a tenant. */
 export const auditHead = defineAggregate<SealedHead, typeof auditHeadEvents>(auditHeadEvents, UNSEALED, (_, { data }) => data);

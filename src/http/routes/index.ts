@@ -17,6 +17,7 @@ import { settingsRoutes } from './settings.ts';
 import { organizationRoutes } from './organization.ts';
 import { setupRoutes } from './setup.ts';
 import { credentialRoutes } from './credentials.ts';
+import { eventRoutes } from './events.ts';
 import { extRoutes } from './ext.ts';
 
 /** Every route that the service has, in the order of the interface. */
@@ -37,6 +38,7 @@ export const routeGroups: readonly RouteGroup[] = [
   settingsRoutes,
   ...resourceRoutes,
   organizationRoutes,
+  eventRoutes,
   extRoutes,
   auditLogRoutes,
   opsRoutes,

@@ -1,0 +1,77 @@
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { ERASED } from '../../src/kernel/event.ts';
+import { at, defineReadModel, id, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+/** The kinds that the event viewer lists (interface, "Event viewer"). Changes of extensions have tables of their own. */
+export const viewedKinds = ['navigation', 'credential_attempt', 'auth_flow'] as const;
+export type ViewedKind = (typeof viewedKinds)[number];
+type Viewed = Extract<Observation, { kind: ViewedKind }>;
+
+const columns = {
+  event_id: id,
+  kind: text as Column<ViewedKind>,
+  user_id: id,
+  device_id: id,
+  domain: nullable(text),
+  url: nullable(text),
+  occurred_at: timestamp,
+  received_at: timestamp,
+  data: json<Readonly<Record<string, unknown>>>(),
+};
+export type ObservationRow = Row<{ columns: typeof columns }>;
+
+/** What browsers saw, one row an observation, until retention removes it (choice OP-122). Never a password's digest. */
+export const observations = defineReadModel({
+  name: 'observations',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['event_id'],
+  indexes: [['kind', 'occurred_at desc', 'event_id'], ['user_id', 'occurred_at desc'], ['device_id', 'occurred_at desc'], ['domain', 'occurred_at desc']],
+  families: [telemetryEvents, employeeEvents],
+  on: {
+    TelemetryRecorded: (event) =>
+      event.data.observations.filter(isViewed).map((observation) => ({
+        key: { event_id: observation.eventId },
+        // An id that is used again on another day is the device's mistake; the first use stands.
+        fold: (row: ObservationRow | undefined) => row ?? rowOf(observation, event.data, at(event)),
+      })),
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+  },
+});
+
+const isViewed = (observation: Observation): observation is Viewed => (viewedKinds as readonly string[]).includes(observation.kind);
+
+const rowOf = (observation: Viewed, { userId, deviceId }: { userId: string; deviceId: string }, receivedAt: string): ObservationRow => ({
+  event_id: observation.eventId,
+  kind: observation.kind,
+  user_id: userId,
+  device_id: deviceId,
+  domain: observation.domain,
+  url: known(observation.url),
+  occurred_at: observation.occurredAt,
+  received_at: receivedAt,
+  data: dataOf(observation),
+});
+
+const known = (value: string | null): string | null => (value === ERASED ? null : value);
+
+function dataOf(observation: Viewed): ObservationRow['data'] {
+  switch (observation.kind) {
+    case 'navigation': {
+      const { title, referrerDomain, technologies, isNewSite } = observation;
+      return { title: known(title), referrerDomain, technologies, isNewSite };
+    }
+    case 'credential_attempt': {
+      const { username, isBreached, action, userDecision, policyId } = observation;
+      return { username: known(username), isBreached, action, userDecision, policyId };
+    }
+    case 'auth_flow': {
+      const { provider, method, relyingParty, mfaObserved, outcome } = observation;
+      return { provider, method, relyingParty, mfaObserved, outcome };
+    }
+  }
+}

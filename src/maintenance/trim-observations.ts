@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type pg from 'pg';
+import { viewedKinds } from '../../projections/telemetry/observations.ts';
+import type { License } from '../domain/licensing/license.ts';
+import { retentionUnder } from '../domain/settings/retention.ts';
+import { defineJob, type AnyJob } from '../jobs/job.ts';
+
+const AT_ONCE = 5_000;
+
+/** A row that a projection still holds in memory may be among them: its key never comes again. */
+const TRIM = `
+  delete from observations o using (
+    select event_id from observations where tenant_id = $1 and kind = any($2) and occurred_at < $3::timestamptz limit ${AT_ONCE}) old
+   where o.tenant_id = $1 and o.event_id = old.event_id`;
+
+interface Kept {
+  readonly eventRetentionDays: number;
+  readonly streamRetentionDays: number;
+}
+
+/** Rows of the event viewer leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
+export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
+  defineJob({
+    name: 'trim-observations',
+    data: z.object({}),
+    attempts: 5,
+    backoff: { firstMs: 5_000, longestMs: 300_000 },
+    handle: async (_data, { signal }) => {
+      const { rows: tenants } = await projector.query<{ id: string; license: License | null }>('select id, license from tenants');
+      for (const { id, license } of tenants) {
+        const { eventRetentionDays } = license ? retentionUnder(license, set) : set;
+        const before = new Date(Date.now() - eventRetentionDays * 86_400_000).toISOString();
+        let trimmed = AT_ONCE;
+        while (!signal.aborted && trimmed === AT_ONCE) trimmed = (await projector.query(TRIM, [id, viewedKinds, before])).rowCount ?? 0;
+      }
+    },
+  });

@@ -1,0 +1,119 @@
+import { describe, it } from 'vitest';
+import { acknowledgeAlert } from '../../../commands/alerts/acknowledge-alert.ts';
+import { assignAlert } from '../../../commands/alerts/assign-alert.ts';
+import { changeAlertSeverity } from '../../../commands/alerts/change-alert-severity.ts';
+import { claimAlert } from '../../../commands/alerts/claim-alert.ts';
+import { raiseAlert, type RaiseAlert } from '../../../commands/alerts/raise-alert.ts';
+import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occurrence.ts';
+import { recordAlertPolicyAction } from '../../../commands/alerts/record-alert-policy-action.ts';
+import { reopenAlert } from '../../../commands/alerts/reopen-alert.ts';
+import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
+import { given } from '../../dsl/given.ts';
+
+const alertId = '0198a000-0000-7000-8000-000000000001';
+const me = '0198a000-0000-7000-8000-000000000002';
+const another = '0198a000-0000-7000-8000-000000000003';
+const policyId = '0198a000-0000-7000-8000-000000000004';
+const fingerprint = 'password_reuse|u|shop.example.com';
+const detail: RaiseAlert = {
+  alertId,
+  alertType: 'password_reuse',
+  title: 'Password reuse',
+  description: 'The same password on two sites',
+  fingerprint,
+  userId: null,
+  deviceId: null,
+  domain: 'shop.example.com',
+  url: null,
+  cause: 'c0000000-0000-4000-8000-000000000001',
+  metadata: {},
+};
+const raised = { type: 'AlertRaised', data: { ...detail, severity: 'medium' } };
+const acknowledged = { type: 'AlertAcknowledged', data: { alertId, notes: null } };
+const resolved = { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint } };
+const falsePositive = { type: 'AlertResolved', data: { alertId, status: 'false_positive', resolution: null, fingerprint } };
+
+describe('ResolveAlert', () => {
+  it.each([[[]], [[acknowledged]], [[resolved]], [[falsePositive]]])('resolves from any status (%#)', (history) => {
+    given(raised, ...history)
+      .when(resolveAlert, { alertId, status: 'resolved', resolution: 'password changed' })
+      .then({ type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: 'password changed', fingerprint } });
+  });
+  it('does not know an alert that was never raised', () => {
+    given().when(resolveAlert, { alertId, status: 'resolved', resolution: null }).thenRefused('notFound');
+  });
+});
+
+describe('AcknowledgeAlert', () => {
+  it('takes notes of an open and of an acknowledged alert', () => {
+    given(raised).when(acknowledgeAlert, { alertId, notes: 'mine' }).thenTypes('AlertAcknowledged');
+    given(raised, acknowledged).when(acknowledgeAlert, { alertId, notes: 'more' }).thenTypes('AlertAcknowledged');
+  });
+  it.each([[resolved], [falsePositive]])('refuses a closed alert (%#)', (end) => {
+    given(raised, end).when(acknowledgeAlert, { alertId, notes: null }).thenRefused('conflict');
+  });
+});
+
+describe('ReopenAlert', () => {
+  it.each([[acknowledged], [resolved], [falsePositive]])('opens what is not open (%#)', (last) => {
+    given(raised, last).when(reopenAlert, { alertId, notes: null }).thenTypes('AlertReopened');
+  });
+  it('refuses an open alert', () => {
+    given(raised).when(reopenAlert, { alertId, notes: null }).thenRefused('conflict');
+  });
+});
+
+describe('ClaimAlert and AssignAlert', () => {
+  const claimed = { type: 'AlertClaimed', data: { alertId, assigneeId: me } };
+  it('gives a free alert to the one who claims it, once', () => {
+    given(raised).when(claimAlert, { alertId, adminId: me }).then(claimed);
+    given(raised, claimed).when(claimAlert, { alertId, adminId: me }).thenNothing();
+    given(raised, claimed).when(claimAlert, { alertId, adminId: another }).thenRefused('conflict');
+  });
+  it('assigns to who may work on alerts, and to nobody', () => {
+    given(raised, claimed).when(assignAlert, { alertId, assigneeId: another }, { allowed: true }).thenTypes('AlertAssigned');
+    given(raised, claimed).when(assignAlert, { alertId, assigneeId: null }, { allowed: true }).thenTypes('AlertAssigned');
+    given(raised).when(assignAlert, { alertId, assigneeId: another }, { allowed: false }).thenRefused('invalid');
+  });
+});
+
+describe('ChangeAlertSeverity', () => {
+  it('changes to another severity and not to the same', () => {
+    given(raised).when(changeAlertSeverity, { alertId, severity: 'high', reason: null }).thenTypes('AlertSeverityChanged');
+    given(raised).when(changeAlertSeverity, { alertId, severity: 'medium', reason: null }).thenNothing();
+  });
+});
+
+describe('RecordAlertPolicyAction', () => {
+  const known = { exists: true, name: 'Block reuse' };
+  it('records for a true positive, with the policy’s stored name where none is sent', () => {
+    given(raised, resolved)
+      .when(recordAlertPolicyAction, { alertId, action: 'created', policyId, policyName: null }, known)
+      .then({ type: 'AlertPolicyActionRecorded', data: { alertId, action: 'created', policyId, policyName: 'Block reuse' } });
+  });
+  it.each([[[]], [[acknowledged]], [[falsePositive]]])('refuses an alert that is not resolved as a true positive (%#)', (history) => {
+    given(raised, ...history)
+      .when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known)
+      .thenRefused('conflict');
+  });
+  it('wants a policy of this tenant where the action names one', () => {
+    const action = (policy: string | null, exists: boolean) =>
+      given(raised, resolved).when(recordAlertPolicyAction, { alertId, action: 'added_to_existing', policyId: policy, policyName: null }, { exists, name: null });
+    action(null, false).thenRefused('invalid');
+    action(policyId, false).thenRefused('invalid');
+    given(raised, resolved).when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known).thenTypes('AlertPolicyActionRecorded');
+  });
+});
+
+describe('RaiseAlert and RecordAlertOccurrence', () => {
+  it('raises once for one id', () => {
+    given().when(raiseAlert, detail, { severity: 'medium' }).then(raised);
+    given(raised).when(raiseAlert, detail, { severity: 'medium' }).thenNothing();
+  });
+  it('counts one cause once, however often it is told', () => {
+    const again = { alertId, cause: 'c0000000-0000-4000-8000-000000000002', occurrences: 1, occurredAt: '2026-06-01T12:00:00.000Z' };
+    given(raised).when(recordAlertOccurrence, again).thenTypes('AlertRepeated');
+    given(raised, { type: 'AlertRepeated', data: again }).when(recordAlertOccurrence, again).thenNothing();
+    given(raised).when(recordAlertOccurrence, { ...again, cause: detail.cause }).thenNothing();
+  });
+});
