@@ -30,7 +30,7 @@ export const recordTelemetry = defineCommand({
   name: 'RecordTelemetry',
   aggregate: deviceDay,
   stream: ({ deviceId, day }: RecordTelemetry, { tenantId }) => deviceDayStream(tenantId, deviceId, day),
-  decide({ seen }, { day: _, observations, ...origin }) {
+  decide({ seen }, { deviceId, userId, deviceSequence, extensionMode, policyVersion, observations }) {
     const fresh = observations.filter(({ eventId }) => !hasId(seen, eventId));
     const room = Math.max(0, MOST_A_DAY - seen.size);
     const accepted = fresh.slice(0, room);
@@ -40,6 +40,6 @@ export const recordTelemetry = defineCommand({
       refused: fresh.slice(room).map(({ eventId }) => eventId),
     };
     if (accepted.length === 0) return acceptWith(result, []);
-    return acceptWith(result, [{ type: 'TelemetryRecorded', data: { ...origin, observations: accepted } }]);
+    return acceptWith(result, [{ type: 'TelemetryRecorded', data: { deviceId, userId, deviceSequence, extensionMode, policyVersion, observations: accepted } }]);
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TenantId } from '../../src/kernel/ids.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
 
 /** Choice OP-247. */
@@ -58,9 +59,29 @@ export const filterValues = ({ actorId, action, resourceType, from, to }: AuditL
   to ?? null,
 ];
 
-/** Details are shown as they were hashed: what is personal in them stays sealed here. */
-export function auditRecordOf(row: AuditLogRowWithNames): AuditRecordView {
-  const { $sealed: _, ...details } = JSON.parse(row.details ?? '{}') as Record<string, unknown>;
+/** Opens the sealed values of stored events as far as their persons' keys are still there. */
+export type Reveal = (events: readonly { tenantId: TenantId; id: string; type: string; data: unknown }[]) => Promise<unknown[]>;
+
+/** The chain holds personal values sealed; they are opened for showing, and of somebody who was erased they say so. */
+export async function auditRecords(tenantId: TenantId, rows: readonly AuditLogRowWithNames[], reveal: Reveal): Promise<AuditRecordView[]> {
+  const details = await reveal(rows.map((row) => ({ tenantId, id: row.event_id!, type: eventTypeOf(row), data: parsed(row.details) })));
+  return rows.map((row, index) => auditRecordOf(row, details[index] as Record<string, unknown>));
+}
+
+/** `event` begins with the type. */
+const eventTypeOf = ({ event }: AuditLogRow): string => String((parsed(event) as unknown as readonly unknown[])[0]);
+
+/** A row that somebody has tampered with is listed all the same: what is wrong with it, `verify` says. */
+function parsed(text: string | null): Record<string, unknown> {
+  try {
+    const value = JSON.parse(text ?? 'null') as unknown;
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : { unreadable: text };
+  } catch {
+    return { unreadable: text };
+  }
+}
+
+function auditRecordOf(row: AuditLogRowWithNames, details: Record<string, unknown>): AuditRecordView {
   return {
     id: row.event_id!,
     sequence: row.sequence,

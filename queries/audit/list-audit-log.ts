@@ -1,15 +1,18 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import { AUDIT_LOG_FILTER, auditRecordOf, filterValues, SELECT_AUDIT_LOG, type AuditLogFilter, type AuditLogRowWithNames, type AuditRecordView } from './audit-log-view.ts';
+import { AUDIT_LOG_FILTER, auditRecords, filterValues, SELECT_AUDIT_LOG, type AuditLogFilter, type AuditLogRowWithNames, type AuditRecordView, type Reveal } from './audit-log-view.ts';
 
 const COUNT = `select count(*)::int as total from audit_log a ${AUDIT_LOG_FILTER}`;
-const PAGE = `${SELECT_AUDIT_LOG} ${AUDIT_LOG_FILTER} order by a.sequence desc limit $7 offset $8`;
+/** Entries are numbered from 1 without gaps: the number of the last one is how many there are. */
+const COUNT_ALL = 'select sequence as total from audit_log where tenant_id = $1 and position = 0';
+const PAGE = `${SELECT_AUDIT_LOG} ${AUDIT_LOG_FILTER} order by a.position desc limit $7 offset $8`;
 
 /** The newest decisions first. */
-export const listAuditLog: Query<AuditLogFilter & Page, { auditLogs: AuditRecordView[] } & Paginated> = async (reads, input) => {
+export const listAuditLog: Query<AuditLogFilter & Page & { reveal: Reveal }, { auditLogs: AuditRecordView[] } & Paginated> = async (reads, input) => {
   const filter = filterValues(input);
+  const all = filter.every((value) => value === null);
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT, filter),
+    all ? reads.one<{ total: number }>(COUNT_ALL) : reads.one<{ total: number }>(COUNT, filter),
     reads.rows<AuditLogRowWithNames>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
-  return { auditLogs: rows.map(auditRecordOf), ...paginated(count?.total ?? 0, input) };
+  return { auditLogs: await auditRecords(reads.tenantId, rows, input.reveal), ...paginated(count?.total ?? 0, input) };
 };

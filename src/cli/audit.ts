@@ -44,7 +44,7 @@ export function addAuditCommands(program: Command, withHouse: WithHouse): void {
     .action(({ tenant, limit = Infinity }: { tenant: string; limit?: number }) =>
       withHouse(async ({ services }) => {
         let printed = 0;
-        for await (const record of exportAuditLog(services.reads(await findTenant(services, tenant)), {})) {
+        for await (const record of exportAuditLog(services.reads(await findTenant(services, tenant)), {}, (events) => services.codec.reveal(events))) {
           if (++printed > limit) return;
           console.log(JSON.stringify(record));
         }

@@ -1,6 +1,7 @@
 import type { EventFamily } from '../kernel/event.ts';
 import { resourceFamilies } from '../resources/index.ts';
 import { alertEvents } from './alerts/events.ts';
+import { auditHeadEvents } from './audit/events.ts';
 import { canaryCookieTriggers } from './countermeasures/canary-cookie-triggers.ts';
 import { credentialReuseEvents } from './credentials/events.ts';
 import { deviceEvents } from './devices/events.ts';
@@ -31,5 +32,6 @@ export const families: readonly EventFamily[] = [
   policyEvents,
   mobileAccessEvents,
   canaryCookieTriggers,
+  auditHeadEvents,
   ...resourceFamilies,
 ];

@@ -8,7 +8,7 @@ import {
   type EventMetadata,
   type Recorded,
 } from '../kernel/event.ts';
-import type { TenantId } from '../kernel/ids.ts';
+import { isUuid, type TenantId } from '../kernel/ids.ts';
 import { open, seal } from '../vault/keyring.ts';
 import { personKey, type Person, type PersonKeys } from '../vault/vault.ts';
 import { PersonalFields } from './personal-fields.ts';
@@ -104,17 +104,24 @@ export class EventCodec {
     const persons = new Map<string, Person>();
     for (const { tenantId, data } of stored) {
       const personId = (data as SealedData).$sealed?.person;
-      if (personId) persons.set(personKey({ tenantId, personId }), { tenantId, personId });
+      if (isUuid(personId)) persons.set(personKey({ tenantId, personId }), { tenantId, personId });
     }
     return persons.size > 0 ? this.#personKeys.forOpening([...persons.values()]) : NO_KEYS;
   }
 
-  /** The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`. */
+  /**
+   * The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`.
+   * Never throws for what somebody has tampered with: such values stay sealed.
+   */
   async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
     const keys = await this.#keysFor(stored);
     return stored.map((event) => {
       const personal = this.#contracts.get(event.type)?.personal;
-      return personal ? this.#open(event, personal, keys).data : event.data;
+      try {
+        return personal ? this.#open(event, personal, keys).data : event.data;
+      } catch {
+        return event.data;
+      }
     });
   }
 

@@ -6,6 +6,7 @@ import { MAX_APPEND_BYTES, type Append } from '../../src/eventstore/port.ts';
 import { describeEventStoreContract } from '../contracts/event-store.contract.ts';
 import { idsOf, mustAppend, newAppend, newEvent, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import { ANY, EventLog, type Proposed } from '../fixtures/eventstoredb/event-log.ts';
+import { startRelay } from '../fixtures/eventstoredb/relay.ts';
 import { startStandIn } from '../fixtures/eventstoredb/stand-in.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 
@@ -179,9 +180,10 @@ describe('EventStoreDB adapter', () => {
     await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);
   });
 
-  it('cancels a read that it gives up, though the connection is kept because others are answered on it', async () => {
+  it('cancels a read that it gives up, and keeps the connection as others are answered on it', async () => {
     const node = await startNode();
-    const store = openStore(node, { callTimeoutMs: 500 });
+    const relay = await startRelay(node.port);
+    const store = openStore(relay.connectionString, { callTimeoutMs: 1_500 });
     const append = newAppend(newTenant());
     await mustAppend(store, append);
     let silent = 1;
@@ -191,5 +193,9 @@ describe('EventStoreDB adapter', () => {
     while (!answered) await store.head();
     expect(await read).toHaveLength(1);
     await expect.poll(() => node.openReads.size, { timeout: 20_000 }).toBe(0);
+    // One for appends, one for reads.
+    expect(relay.accepted).toBe(2);
+    await store.close();
+    await relay.close();
   });
 });

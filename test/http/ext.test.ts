@@ -211,7 +211,7 @@ describe('extensions over mTLS', () => {
       await acme.admin.put(`/api/v1/admin/alerts/${alert!['id'] as string}/resolve`, { status: 'resolved' });
       await app.settled();
       await send(0);
-      expect((await alertsOf(userId)).map(({ status, occurrenceCount }) => [status, occurrenceCount]).sort()).toEqual([['open', 1], ['resolved', 2]]);
+      expect((await alertsOf(userId)).map(({ status, occurrenceCount }) => `${status as string} ${occurrenceCount as number}`).toSorted()).toEqual(['open 1', 'resolved 2']);
     });
 
     it('tell of a password that is reused, once a site', async () => {

@@ -73,7 +73,7 @@ describe('alerts from telemetry', () => {
         userDecision: 'proceeded',
       },
     });
-    expect(JSON.stringify((raised?.input as { metadata: unknown }).metadata)).not.toMatch(/kim|6f6e65/);
+    expect(JSON.stringify((raised!.input as { metadata: unknown }).metadata)).not.toMatch(/kim|6f6e65/);
   });
 
   it('count what repeats within 24 hours, in a batch and across batches', () => {

@@ -7,8 +7,9 @@
 --   releases  [{n, tenant, kind, digest, stream}]
 --
 -- Answers {ok: [bool], actual: [revision], base: [position before its first event], at: epoch ms, blocked: [{n, …}]}.
+-- Its statements are planned once a session: planning them anew for the values of each call cost more than running them.
 create function append_events(attempts json, arrivals json, takes json, releases json) returns json
-language plpgsql security definer set search_path = public
+language plpgsql security definer set search_path = public set plan_cache_mode = force_generic_plan
 as $$
 declare
   ok      boolean[];

@@ -11,8 +11,8 @@ const SERIALS = 1_000;
 
 /**
  * The string for one more client of this process. Clients whose settings are the same share one connection beneath them,
- * a dead one as well, and the ever longer pauses before it is dialled again; so each gets a keep-alive timeout that is a
- * few milliseconds its own.
+ * a dead one as well, so that a new client would be no better off than the one that was thrown away; each gets a
+ * keep-alive timeout that is a few milliseconds its own.
  */
 export function withOwnConnection(connectionString: string, serial: number): string {
   const given = KEEP_ALIVE.exec(connectionString)?.[2];

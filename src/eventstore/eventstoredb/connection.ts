@@ -1,7 +1,7 @@
 import { EventStoreUnavailable } from '../port.ts';
 import { closeClient, openClient, type Client } from './client.ts';
 import { withOwnConnection } from './connection-string.ts';
-import { isDisconnect } from './failures.ts';
+import { isSilence, isTransient } from './failures.ts';
 
 /** How many clients this process has opened. */
 let opened = 0;
@@ -33,9 +33,9 @@ export class Connection {
       heard();
       return answer;
     } catch (error) {
-      if (!isDisconnect(error)) heard();
+      if (!isTransient(error)) heard();
       // A call that fails among others that are answered is no reason to break those off.
-      else if (this.#lastHeard < started) this.#discard(client);
+      else if (isSilence(error) && this.#lastHeard < started) this.#discard(client);
       throw error;
     }
   }

@@ -21,8 +21,6 @@ const TRANSIENT_TYPES = new Set<string>([
   ErrorType.NOT_LEADER,
 ]);
 
-const DISCONNECTED_TYPES = new Set<string | undefined>([ErrorType.DEADLINE_EXCEEDED, ErrorType.UNAVAILABLE, ErrorType.CANCELLED]);
-
 /** gRPC status codes after which the same call may succeed; `unknown` and `internal` among them, as elections show as such. */
 const CANCELLED = 1;
 const UNKNOWN = 2;
@@ -46,11 +44,9 @@ export function isTransient(error: unknown): boolean {
   return type === ErrorType.UNKNOWN || (error as Error).message.startsWith('Failed to discover');
 }
 
-/** Nothing came back, or the connection broke: it is not worth another try. */
-export function isDisconnect(error: unknown): boolean {
-  const { type, code } = error as CallFailure;
-  return error instanceof TimedOut || DISCONNECTED_TYPES.has(type) || code === UNAVAILABLE;
-}
+/** Nothing came back. A connection that breaks says so, and the client dials again by itself; a dead one does not. */
+export const isSilence = (error: unknown): boolean =>
+  error instanceof TimedOut || (error as CallFailure).type === ErrorType.DEADLINE_EXCEEDED;
 
 export const isMissingStream = (error: unknown): boolean => (error as CallFailure).type === ErrorType.STREAM_NOT_FOUND;
 

@@ -50,7 +50,7 @@ function logAfter(batches: readonly (readonly Login[])[]): TelemetryEvent[] {
 const tables = (log: readonly TelemetryEvent[], batchSize?: number) => {
   const events = log.map((event, n) => recorded(event, n + 1));
   return [credentialUses, credentialStats, telemetryDaily].map((model) =>
-    rowsAfter(model, events, batchSize).map((row) => canonicalize(row)).sort(),
+    rowsAfter(model, events, batchSize).map((row) => canonicalize(row)!).toSorted(),
   );
 };
 
