@@ -104,7 +104,7 @@ export class EventCodec {
     const persons = new Map<string, Person>();
     for (const { tenantId, data } of stored) {
       const personId = (data as SealedData).$sealed?.person;
-      if (isUuid(personId)) persons.set(personKey({ tenantId, personId }), { tenantId, personId });
+      if (personId) persons.set(personKey({ tenantId, personId }), { tenantId, personId });
     }
     return persons.size > 0 ? this.#personKeys.forOpening([...persons.values()]) : NO_KEYS;
   }
@@ -114,7 +114,7 @@ export class EventCodec {
    * Never throws for what somebody has tampered with: such values stay sealed.
    */
   async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
-    const keys = await this.#keysFor(stored);
+    const keys = await this.#keysFor(stored.filter(({ data }) => isUuid((data as SealedData).$sealed?.person)));
     return stored.map((event) => {
       const personal = this.#contracts.get(event.type)?.personal;
       try {

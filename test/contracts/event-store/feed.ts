@@ -66,7 +66,9 @@ export function describeFeed(subject: Subject): void {
       const filter = { tenantId, types: ['A', 'B'] };
       for (const limit of [1, 3, 100]) {
         const part = await readEverything(store, before, limit, filter);
-        expect(part).toEqual(whole.filter(({ type }) => type !== 'C'));
+        // A store may parse data for those who ask, and may have its text at hand.
+        const plain = part.map((event) => ({ ...event, data: event.data, text: undefined }));
+        expect(plain).toEqual(whole.filter(({ type }) => type !== 'C'));
       }
       expect(await readEverything(store, before, 10, { tenantId, types: [] })).toEqual([]);
     });

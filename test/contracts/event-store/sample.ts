@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { asTenantId, type TenantId } from '../../../src/kernel/ids.ts';
-import type { Append, ClaimKey, EventStore, NewEvent, Verdict } from '../../../src/eventstore/port.ts';
+import type { Append, ClaimKey, EventStore, NewEvent, StoredEvent, Verdict } from '../../../src/eventstore/port.ts';
 
 export const newTenant = (): TenantId => asTenantId(randomUUID());
 export const newStream = (tenantId: TenantId, category = 'account'): string => `${category}-${tenantId}.${randomUUID()}`;
@@ -46,5 +46,11 @@ export async function mustAppend(store: EventStore, append: Append): Promise<App
   expect(verdict).toMatchObject({ kind: 'appended' });
   return verdict as Appended;
 }
+
+/** What the port promises of an event; a store may have its own way of keeping it. */
+export const plain = (events: readonly StoredEvent[]): StoredEvent[] =>
+  events.map(({ tenantId, id, type, version, stream, revision, position, recordedAt, data, metadata }) => ({
+    tenantId, id, type, version, stream, revision, position, recordedAt, data, metadata,
+  }));
 
 export const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
