@@ -1,3 +1,4 @@
+import type { ChainKey } from '../domain/audit/chain-key.ts';
 import { entryHash, type ChainHead } from '../domain/audit/entry.ts';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Position } from '../kernel/event.ts';
@@ -98,8 +99,8 @@ class Difference {
     // Without a later row the head row and the seals are asked whether the chain went on.
     const endsHere = !next && last === this.#before.sequence && hash === this.#before.hash && sealed <= last;
     const side: Side = endsHere || (next && this.#continues(next)) ? 'event' : 'entry';
-    if (elsewhere > 0) return reordered(side);
-    return side === 'event' ? 'event_added' : 'entry_missing';
+    if (side === 'entry') return elsewhere > 0 ? 'entries_reordered' : 'entry_missing';
+    return elsewhere > 0 && (await this.#inLog(entry.id)) === 1 ? 'events_reordered' : 'event_added';
   }
 
   async #onlyInTable(row: AuditLogRow, entry: ReplayedEntry | undefined): Promise<Reason> {
@@ -111,11 +112,8 @@ class Difference {
     return inLog > 0 && (await this.#inTable(row.event_id)) === 1 ? 'entries_reordered' : 'entry_added';
   }
 
-  /** True for a row that was written with the key, as the next one of the chain. */
   #continues(row: AuditLogRow): boolean {
-    if (row.sequence !== this.#before.sequence + 1 || row.previous_hash !== this.#before.hash) return false;
-    if (!isCanonical(row.details) || !isCanonical(row.event)) return false;
-    return entryHash(this.#case.source.key, entryIn(row)) === row.hash;
+    return continues(this.#case.source.key, this.#before, row);
   }
 
   async #inTable(eventId: string | null): Promise<number> {
@@ -134,6 +132,12 @@ class Difference {
       after = page.position;
     }
   }
+}
+
+/** True for a row that was written with the key, as the next one of the chain. */
+export function continues(key: ChainKey, before: ChainHead, row: AuditLogRow): boolean {
+  if (row.sequence !== before.sequence + 1 || row.previous_hash !== before.hash) return false;
+  return isCanonical(row.details) && isCanonical(row.event) && entryHash(key, entryIn(row)) === row.hash;
 }
 
 const reordered = (side: Side): Reason => (side === 'event' ? 'events_reordered' : 'entries_reordered');

@@ -4,7 +4,7 @@ import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import { AuditTable, LOWEST } from './audit-table.ts';
-import { diagnose, type Fault } from './diagnosis.ts';
+import { continues, diagnose, type Fault } from './diagnosis.ts';
 import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
 import type { FiledSeal } from './seal-file.ts';
 import { Seals, sealsInLog } from './seals.ts';
@@ -123,9 +123,14 @@ export class Verification {
   async #faultAtTheEnd(): Promise<Fault | undefined> {
     const sequence = this.#agreed.sequence + 1;
     const ends = await this.#table.ends();
-    if (ends.head_sequence !== ends.sequence || ends.head_hash !== ends.hash) return { sequence, reason: 'table_head_changed' };
     // What the table holds beyond `until` belongs to events that came since; beyond the log's end it belongs to none.
-    return BigInt(ends.position ?? 0) > (await this.#evidence.store.head()) ? { sequence, reason: 'entry_added' } : undefined;
+    if (BigInt(ends.position ?? 0) > (await this.#evidence.store.head())) {
+      const beyond = await this.#table.next(this.#until);
+      const wasEvent = beyond !== undefined && continues(this.#evidence.key, this.#agreed, beyond);
+      return { sequence, reason: wasEvent ? 'log_truncated' : 'entry_added' };
+    }
+    const sound = ends.head_sequence === ends.sequence && ends.head_hash === ends.hash;
+    return sound ? undefined : { sequence, reason: 'table_head_changed' };
   }
 
   /** The file is written after the log: what it knows, the log knew. */

@@ -5,7 +5,7 @@ import { chooseAccount } from './account.ts';
 import { locateBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { takeOwnership } from './ownership.ts';
-import { announcesReady, clearLeftover, livingPostmaster } from './postmaster.ts';
+import { announcesReady, clearLeftover, clearSocket, livingPostmaster } from './postmaster.ts';
 import { findReach } from './reach.ts';
 import { startServer } from './server.ts';
 import { serverArguments } from './settings.ts';
@@ -55,6 +55,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     ensureCluster(cluster, account, reach);
     await clearLeftover(cluster, log);
     const connection = connectionAt(socketDirectory(dataDir, account));
+    clearSocket(connection.host);
     const server = await startServer({
       program: reach.binaries.postgres,
       args: serverArguments(cluster, connection.host, options.durable ?? true),

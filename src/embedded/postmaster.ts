@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from './ownership.ts';
@@ -25,6 +25,14 @@ export async function clearLeftover(cluster: string, log: (line: string) => void
   }
   const pid = recordedPid(cluster);
   if (pid !== undefined && isAlive(pid)) disown(cluster);
+}
+
+/**
+ * The folder is private to the cluster, and whoever served it has been cleared: a socket there is nobody's, even while the
+ * one who was killed still stands in the process table.
+ */
+export function clearSocket(folder: string): void {
+  for (const name of readdirSync(folder)) if (name.startsWith('.s.PGSQL.')) rmSync(path.join(folder, name), { force: true });
 }
 
 async function shutDown(pid: number): Promise<void> {

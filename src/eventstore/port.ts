@@ -3,7 +3,7 @@ import type { TenantId } from '../kernel/ids.ts';
 
 /**
  * The event store as the rest of the house sees it: appends to one stream at a time, reads of one stream, and one ordered
- * feed of everything. Two adapters (`postgres/`, `eventstoredb/`) pass the same contract (`test/contracts/event-store.ts`).
+ * feed of everything. Two adapters (`postgres/`, `eventstoredb/`) pass the same contract (`test/contracts/event-store.contract.ts`).
  */
 export interface EventStore {
   /**

@@ -5,6 +5,7 @@ import { describeClaimRaces } from './event-store/claim-races.ts';
 import { describeClaims } from './event-store/claims.ts';
 import { describeFeed } from './event-store/feed.ts';
 import { describeReading } from './event-store/reading.ts';
+import { describeTailing } from './event-store/tailing.ts';
 
 export interface OpenedEventStore {
   readonly store: EventStore;
@@ -54,6 +55,7 @@ export function describeEventStoreContract(name: string, open: () => Promise<Ope
     describeAppending(subject);
     describeReading(subject);
     describeFeed(subject);
+    describeTailing(subject);
     describeClaims(subject);
     describeClaimRaces(subject);
   });

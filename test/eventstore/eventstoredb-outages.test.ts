@@ -2,18 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
 import { EventStoreUnavailable, type EventStore, type StoredEvent } from '../../src/eventstore/port.ts';
-import { idsOf, mustAppend, newAppend, newEvents, newTenant } from '../contracts/event-store/sample.ts';
+import { expectOnce, idsOf, mustAppend, newAppend, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import { FOLLOWER, LEADER } from '../fixtures/eventstoredb/cluster-calls.ts';
-import { callError, cancelled, unavailable, type Fault } from '../fixtures/eventstoredb/faults.ts';
-import { grpc } from '../fixtures/eventstoredb/protocol.ts';
 import { startRelay } from '../fixtures/eventstoredb/relay.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
-
-/** The fault for the first calls of a kind, then none. */
-const first = (count: number, fault: Fault) => {
-  let left = count;
-  return (method: string): Fault => (method === 'append' && left-- > 0 ? fault : undefined);
-};
 
 /** For peers that never answer: an answer that comes late after all is only asked for once more. */
 const SHORT_CALLS = { callTimeoutMs: 300 };
@@ -22,10 +14,6 @@ const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
 const PATIENTLY = { timeout: 20_000 };
 
 const expectUnavailable = (work: Promise<unknown>) => expect(work).rejects.toBeInstanceOf(EventStoreUnavailable);
-
-async function expectOnce(store: EventStore, append: { stream: string; events: readonly { id: string }[] }): Promise<void> {
-  expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf(append.events));
-}
 
 /** Sooner or later, however impatient the store is. */
 async function expectToWork(store: EventStore): Promise<void> {
@@ -128,69 +116,6 @@ describe('EventStoreDB adapter: outages', () => {
     await expectToWork(store);
   });
 
-  it('tries again on a new connection when a call stays without an answer', async () => {
-    const node = await startNode();
-    node.faults = first(1, 'silence');
-    const append = newAppend(newTenant());
-    const store = openStore(node, SHORT_CALLS);
-    await mustAppend(store, append);
-    await expectOnce(store, append);
-  });
-
-  it.each<[string, Fault]>([
-    ['unavailable', unavailable()],
-    ['cancelled', cancelled()],
-    ['internal', callError(grpc.status.INTERNAL, 'stream reset')],
-    ['unknown', callError(grpc.status.UNKNOWN, 'Server Is Not Ready')],
-    ['aborted', callError(grpc.status.ABORTED, 'Operation timed out')],
-    ['exhausted', callError(grpc.status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted')],
-  ])('tries again when a call ends as %s', async (_, fault) => {
-    const node = await startNode();
-    node.faults = first(3, fault);
-    const append = newAppend(newTenant());
-    const store = openStore(node);
-    await mustAppend(store, append);
-    await expectOnce(store, append);
-  });
-
-  it('does not try again what the server refuses for good', async () => {
-    const node = await startNode();
-    node.faults = (method) =>
-      method === 'append' ? callError(grpc.status.PERMISSION_DENIED, 'no', { exception: 'access-denied' }) : undefined;
-    await expect(openStore(node).append(newAppend(newTenant()))).rejects.toMatchObject({ type: 'access-denied' });
-    expect(node.calls).toEqual(['append']);
-  });
-
-  it.each<[string, Fault, boolean]>([
-    ['an error, by a server that recognises the repetition', unavailable(), true],
-    ['nothing at all, by a server that recognises the repetition', 'silence', true],
-    ['an error, by a server that takes the repetition for a conflict', cancelled(), false],
-  ])('does not write twice when the reply to an append was lost and there came %s', async (_, fault, recognisesRepeats) => {
-    const node = await startNode();
-    node.log.recognisesRepeats = recognisesRepeats;
-    node.lostReplies = first(1, fault);
-    const store = openStore(node, SHORT_CALLS);
-    const append = newAppend(newTenant(), { events: newEvents(3) });
-    const verdict = await mustAppend(store, append);
-    await expectOnce(store, append);
-    const last = (await store.readStream(append.stream)).at(-1)!;
-    expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position, recordedAt: last.recordedAt });
-  });
-
-  it('answers appended when somebody else has appended between the lost reply and the repetition', async () => {
-    const node = await startNode();
-    const [store, other] = [openStore(node, SHORT_CALLS), openStore(node)];
-    const append = newAppend(newTenant());
-    const later = { ...append, expectedRevision: 0n, events: newEvents(1) };
-    node.log.recognisesRepeats = false;
-    node.lostReplies = first(1, 'silence');
-    const verdict = store.append(append);
-    await expect.poll(() => node.log.lastRevision(append.stream), PATIENTLY).toBe(0n);
-    await mustAppend(other, later);
-    expect(await verdict).toMatchObject({ kind: 'appended', revision: 0n });
-    expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf([...append.events, ...later.events]));
-  });
-
   it('goes to the leader that a follower names', async () => {
     const leader = await startNode();
     const follower = await startNode({ log: leader.log });
@@ -247,23 +172,6 @@ describe('EventStoreDB adapter: outages', () => {
     release();
     expect(await verdict).toMatchObject({ kind: 'appended' });
     expect(node.calls).toEqual(['append', 'read']);
-  });
-
-  it('keeps a flood of appends in line', async () => {
-    const node = await startNode();
-    const store = openStore(node);
-    let [under, most] = [0, 0];
-    node.faults = async (method) => {
-      if (method !== 'append') return undefined;
-      under += 1;
-      most = Math.max(most, under);
-      await sleep(1);
-      under -= 1;
-      return undefined;
-    };
-    const verdicts = await Promise.all(Array.from({ length: 200 }, () => store.append(newAppend(newTenant()))));
-    expect(verdicts.every(({ kind }) => kind === 'appended')).toBe(true);
-    expect(most).toBeLessThanOrEqual(64);
   });
 
   it('finishes what is under way when it is closed, and takes nothing more', async () => {

@@ -31,7 +31,16 @@ const INTERNAL = 13;
 const UNAVAILABLE = 14;
 /** Node's own word for a stream that ended before it was over. */
 const PREMATURE_CLOSE = 'ERR_STREAM_PREMATURE_CLOSE';
-const TRANSIENT_CODES = new Set<number | string>([CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE, PREMATURE_CLOSE]);
+const TRANSIENT_CODES = new Set<number | string>([
+  CANCELLED,
+  UNKNOWN,
+  DEADLINE_EXCEEDED,
+  RESOURCE_EXHAUSTED,
+  ABORTED,
+  INTERNAL,
+  UNAVAILABLE,
+  PREMATURE_CLOSE,
+]);
 
 /** The code counts where the client has no name for an error, or lets it through as it came. */
 export function isTransient(error: unknown): boolean {

@@ -54,3 +54,8 @@ export const plain = (events: readonly StoredEvent[]): StoredEvent[] =>
   }));
 
 export const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
+
+/** The stream holds these events and no others. */
+export async function expectOnce(store: EventStore, append: Pick<Append, 'stream' | 'events'>): Promise<void> {
+  expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf(append.events));
+}
