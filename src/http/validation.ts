@@ -71,7 +71,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(['application/json', 'application/scim+json'], { parseAs: 'string' }, (request, body, done) => {
     const text = body as string;
-    parse(request, text, (error, value) => {
+    void parse(request, text, (error, value) => {
       if (error) return done(new FailureError(invalid('body', 'is not valid JSON')), undefined);
       try {
         if (SUSPECT.test(text) || text.includes('\u0000')) refuseBrokenText(value);

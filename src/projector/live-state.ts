@@ -6,7 +6,7 @@ import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
 
 /** How one kind of looked-up state goes stale: event type → ids that it concerns, or `tenant` for all of its tenant. */
-export type Invalidation = Readonly<Record<string, (event: Recorded) => string | 'tenant'>>;
+export type Invalidation = Readonly<Record<string, (event: Recorded) => string>>;
 
 const PAGE = 2_000;
 const PATIENCE_MS = 250;

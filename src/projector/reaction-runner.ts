@@ -5,7 +5,7 @@ import { system } from '../kernel/actor.ts';
 import type { AnyCommand } from '../kernel/command.ts';
 import type { Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { isFailure, type Failure } from '../kernel/failure.ts';
+import { isFailure } from '../kernel/failure.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
 import { transaction } from '../database/database.ts';
 import { derivedId, type Issuer } from '../execution/executor.ts';
@@ -19,7 +19,7 @@ const IDLE_MS = 1_000;
 
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface Effects {
-  execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown | Failure>;
+  execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown>;
   enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string; tenantId: TenantId; correlationId: string }): Promise<void>;
 }
 
