@@ -6,6 +6,7 @@ import { resolveAlert } from '../commands/alerts/resolve-alert.ts';
 import { raiseAlert } from '../commands/alerts/raise-alert.ts';
 import { system } from '../src/kernel/actor.ts';
 import { orThrow } from '../src/kernel/failure.ts';
+import { SELECT_ALERTS } from '../queries/alerts/alert-view.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
 
@@ -87,7 +88,7 @@ async function bareRoutes(config: pg.ClientConfig, tenantId: string, alertId: st
     return { done: true };
   });
   app.get('/alert', async () => {
-    const { rows } = await pool.query({ name: 'alert', text: 'select * from alerts_v1 where tenant_id = $1 and alert_id = $2', values: [tenantId, alertId] });
+    const { rows } = await pool.query({ name: 'alert', text: `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = $2`, values: [tenantId, alertId] });
     return rows[0] as object;
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

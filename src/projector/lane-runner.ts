@@ -14,6 +14,7 @@ import { Projection } from './projection.ts';
 
 const PAGE = 2_000;
 const IDLE_MS = 1_000;
+const SETTLE_MS = 50;
 
 /** From where on a stream is parked, and what its first event failed with. What came before still flows. */
 interface Parked {
@@ -51,6 +52,7 @@ export class LaneRunner {
   #members: Member[] = [];
   #running: Promise<void> | undefined;
   #lastLook = 0;
+  #unsaved = false;
   #failures = 0;
   /** After the database refused a page: one event at a time, to find the one it cannot take. */
   #narrow = false;
@@ -77,7 +79,7 @@ export class LaneRunner {
     let seize = this.#services.seize;
     while (!signal.aborted) {
       try {
-        if (Date.now() - this.#lastLook > IDLE_MS) {
+        if (Date.now() - this.#lastLook > this.#patience) {
           await this.#lookForWork(seize);
           seize = false;
         }
@@ -94,6 +96,7 @@ export class LaneRunner {
     this.#lastLook = Date.now();
     const { cursors, parking } = this.#services;
     if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor }) => cursor));
+    this.#unsaved = false;
     const held = new Set(this.#members.map(({ cursor }) => cursor.name));
     const free = this.#models.filter((model) => !held.has(model.name));
     if (free.length > 0) {
@@ -115,10 +118,22 @@ export class LaneRunner {
     const from = this.#members.reduce((low, { cursor }) => (cursor.position < low ? cursor.position : low), this.#members[0]!.cursor.position);
     const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE);
     if (slice.position === from) this.#narrow = false;
-    if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, signal);
+    if (slice.position === from) return this.#services.tail.wait(from, this.#patience, signal);
     const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));
     const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
-    await this.#commit(events, slice.position);
+    if (events.length === 0) this.#passBy(slice.position);
+    else await this.#commit(events, slice.position);
+  }
+
+  /** Nothing of concern to this lane: the checkpoint is written a little later, so that not every event costs a transaction. */
+  #passBy(to: Position): void {
+    for (const member of this.#members) if (to > member.cursor.position) member.cursor = { ...member.cursor, position: to };
+    this.#unsaved = true;
+    this.#services.freshness.passed(this.#members.map(({ cursor }) => cursor.name), to);
+  }
+
+  get #patience(): number {
+    return this.#unsaved ? SETTLE_MS : IDLE_MS;
   }
 
   async #commit(events: readonly Recorded[], to: Position): Promise<void> {

@@ -16,6 +16,8 @@ import { createTable, TableStatements, tableName, type TableRow, type TableShape
 
 const PAGE = 500;
 const IDLE_MS = 1_000;
+/** A checkpoint that only passed by events of no concern is written this much later, so that not every event costs a transaction. */
+const SETTLE_MS = 50;
 
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface Effects {
@@ -56,6 +58,7 @@ export class ReactionRunner {
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
   #renewed = 0;
+  #unsaved = false;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -104,7 +107,7 @@ export class ReactionRunner {
           seize = false;
           if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
         } else if (!(await this.#step(this.#cursor))) {
-          await tail.wait(this.#cursor.position, IDLE_MS, signal);
+          await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal);
           await this.#keepLease();
         }
         failures = 0;
@@ -118,10 +121,12 @@ export class ReactionRunner {
     }
   }
 
+  /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */
   async #keepLease(): Promise<void> {
-    if (Date.now() - this.#renewed < IDLE_MS) return;
+    if (Date.now() - this.#renewed < (this.#unsaved ? SETTLE_MS : IDLE_MS)) return;
     this.#renewed = Date.now();
     await this.#services.cursors.renew([this.#cursor!]);
+    this.#unsaved = false;
   }
 
   /** One page; false when the feed ends here. */
@@ -132,6 +137,12 @@ export class ReactionRunner {
     const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
     const wanted = slice.events.filter(({ type }) => on[type]);
     const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
+    if (events.length === 0) {
+      this.#cursor = { ...cursor, position: slice.position };
+      this.#unsaved = true;
+      await this.#keepLease();
+      return true;
+    }
     const due: Due[] = [];
     const batch = events.map((event) => ({ event, steps: this.#rowSteps(event, on[event.type]!(event), due) }));
     const work = new WorkSet(this.#shape?.key ?? []);
@@ -156,6 +167,7 @@ export class ReactionRunner {
       await cursors.advance(client, [{ cursor, to: slice.position }]);
     });
     this.#cursor = { ...cursor, position: slice.position };
+    this.#unsaved = false;
     return true;
   }
 

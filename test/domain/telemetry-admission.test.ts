@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { domainToASCII } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { acceptedDays, admit } from '../../src/domain/telemetry/admission.ts';
 import { inPortions } from '../../src/domain/telemetry/portions.ts';
@@ -130,6 +132,18 @@ describe('an address that may be kept', () => {
     ['https://shop.example', undefined],
     [`${'a'.repeat(64)}.example`, undefined],
   ])('the host %s is spelled %s', (given, spelled) => expect(hostName(given)).toBe(spelled));
+});
+
+describe('the spelling of hosts', () => {
+  it('is that of the URL standard for every domain, and stays as it is once it is reached', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.domain(), fc.ipV4(), fc.tuple(fc.domain(), fc.constant('.')).map((parts) => parts.join(''))), (host) => {
+        const spelled = hostName(host.toUpperCase());
+        expect(spelled).toBe(domainToASCII(host.replace(/\.$/, '')));
+        expect(hostName(spelled!)).toBe(spelled);
+      }),
+    );
+  });
 });
 
 describe('portions of a batch', () => {
