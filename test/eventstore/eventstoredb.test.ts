@@ -10,7 +10,7 @@ import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 
 describeEventStoreContract('EventStoreDB, through its client against the stand-in', async () => {
   const node = await startStandIn();
-  const open = () => new EventStoreDbEventStore(node.connectionString);
+  const open = () => new EventStoreDbEventStore(node.connectionString, { timeoutMs: 15_000 });
   const store = open();
   return {
     store,

@@ -18,7 +18,7 @@ export function describeTailing(subject: Subject): void {
       const written: string[] = [];
       const write = async (writer: number) => {
         const stream = newStream(tenantId, `writer${writer}`);
-        for (let expectedRevision = -1n; expectedRevision < 14n; ) {
+        for (let expectedRevision = -1n; expectedRevision < 9n; ) {
           const events = newEvents(1 + Math.floor(Math.random() * 3));
           expectedRevision = (await mustAppend(store, newAppend(tenantId, { stream, expectedRevision, events }))).revision;
           written.push(...idsOf(events));
