@@ -104,7 +104,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const vault = new PostgresVault(database.service, dataKeys);
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
   const codec = new EventCodec(families, personKeys);
-  const store = await openEventStore(config, database);
+  const store = await openEventStore(config, database, log);
   closers.push(() => store.close());
 
   const loader = new AggregateLoader(store, codec);

@@ -1,11 +1,12 @@
+import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { PostgresEventStore } from './postgres/postgres-event-store.ts';
 import type { EventStore } from './port.ts';
 
 /** The store that the configuration names: EventStoreDB where EVENTSTORE_URL is set, Postgres otherwise. */
-export async function openEventStore({ eventStoreUrl }: Config, database: Database): Promise<EventStore> {
+export async function openEventStore({ eventStoreUrl }: Config, database: Database, log: Logger): Promise<EventStore> {
   if (!eventStoreUrl) return new PostgresEventStore(database.store, database.config);
   const { EventStoreDbEventStore } = await import('./eventstoredb/eventstoredb-event-store.ts');
-  return new EventStoreDbEventStore(eventStoreUrl);
+  return new EventStoreDbEventStore(eventStoreUrl, { warn: (message) => log.warn({ module: 'eventstoredb' }, message) });
 }
