@@ -83,12 +83,14 @@ class Difference {
 
   async #bothButUnlike(entry: ReplayedEntry, row: AuditLogRow): Promise<Reason> {
     const side: Side = this.#continues(row) ? 'event' : 'entry';
+    const copies = await (side === 'event' ? this.#inLog(entry.id) : this.#inTable(row.event_id));
+    if (copies > 1) return `${side}_added`;
     if (row.event_id === entry.id) return `${side}_changed`;
     const [logHasRow, tableHasEntry] = await Promise.all([this.#inLog(row.event_id), this.#inTable(entry.id)]);
-    const [own, keepsTheOther, isKnown] = side === 'event' ? [await this.#inLog(entry.id), logHasRow, tableHasEntry] : [await this.#inTable(row.event_id), tableHasEntry, logHasRow];
-    if (keepsTheOther > 0 && isKnown > 0) return own > 1 ? `${side}_added` : reordered(side);
-    if (keepsTheOther > 0) return `${side}_added`;
-    return isKnown > 0 ? `${side}_missing` : `${side}_changed`;
+    // Of the side that was tampered with: does it still have what the other shows here, and does the other know what it shows?
+    const [hasOther, isKnown] = side === 'event' ? [logHasRow > 0, tableHasEntry > 0] : [tableHasEntry > 0, logHasRow > 0];
+    if (hasOther) return isKnown ? reordered(side) : `${side}_added`;
+    return isKnown ? `${side}_missing` : `${side}_changed`;
   }
 
   async #onlyInLog(entry: ReplayedEntry): Promise<Reason> {
@@ -104,12 +106,13 @@ class Difference {
   }
 
   async #onlyInTable(row: AuditLogRow, entry: ReplayedEntry | undefined): Promise<Reason> {
+    if ((await this.#inTable(row.event_id)) > 1) return 'entry_added';
     const inLog = await this.#inLog(row.event_id);
     if (this.#continues(row)) {
       if (inLog > 0) return 'events_reordered';
       return !entry && this.#case.page.last && !this.#case.page.broken ? 'log_truncated' : 'event_missing';
     }
-    return inLog > 0 && (await this.#inTable(row.event_id)) === 1 ? 'entries_reordered' : 'entry_added';
+    return inLog > 0 ? 'entries_reordered' : 'entry_added';
   }
 
   #continues(row: AuditLogRow): boolean {

@@ -19,6 +19,13 @@ export async function* sealsInLog(store: Pick<EventStore, 'readStream'>, tenantI
   }
 }
 
+/** The highest sequence that any of these speaks of and is genuine; 0 for none. */
+export const sealedUpTo = (key: ChainKey, tenantId: TenantId, seals: readonly unknown[]): number =>
+  Math.max(0, ...seals.map((seal) => {
+    const { success, data } = sealSchema.safeParse(seal);
+    return success && isGenuineSeal(key, tenantId, data) ? data.sequence : 0;
+  }));
+
 /**
  * Holds a chain against the heads that were sealed while it grew. Where table and log were changed together, so that they
  * agree with each other, a seal is what contradicts.
@@ -66,7 +73,7 @@ export class Seals {
     return this.#next !== undefined;
   }
 
-  /** The highest sequence that is known to have been sealed so far. */
+  /** The highest sequence that a genuine seal has spoken of so far. */
   get sealed(): number {
     return (this.#next ?? this.#newest).sequence;
   }

@@ -1,4 +1,5 @@
 import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
+import { auditHeadStream } from '../domain/audit/sealed-head.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -7,11 +8,11 @@ import { AuditTable, LOWEST } from './audit-table.ts';
 import { continues, diagnose, type Fault } from './diagnosis.ts';
 import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
 import type { FiledSeal } from './seal-file.ts';
-import { Seals, sealsInLog } from './seals.ts';
+import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
 
 /** Everything that says something about a tenant's chain. */
 export interface Evidence extends ChainSource {
-  readonly store: Pick<EventStore, 'readFeed' | 'readStream' | 'head'>;
+  readonly store: Pick<EventStore, 'readFeed' | 'readStream' | 'readStreamTail' | 'head'>;
   readonly reads: (tenantId: TenantId) => TenantReads;
   /** What the file beside the databases holds of a tenant. */
   filed(tenantId: TenantId): Partial<FiledSeal>[];
@@ -92,13 +93,19 @@ export class Verification {
     const before = this.#agreed;
     if (!(await this.#table.says(page, count, after, upTo))) {
       if (this.#quick) return { sequence: before.sequence + 1, reason: 'entry_changed' };
-      const sealed = Math.max(this.#filed.sealed, this.#logged.sealed);
+      const sealed = await this.#sealedUpTo();
       const fault = await diagnose({ source: this.#evidence, tenantId: this.#tenantId, table: this.#table, page, count, after, upTo, before, sealed });
       if (fault) return fault;
     }
     this.#after = upTo;
     this.#agreed = page.entries[count - 1] ?? this.#agreed;
     return undefined;
+  }
+
+  async #sealedUpTo(): Promise<number> {
+    const { key, store, filed } = this.#evidence;
+    const newest = await store.readStreamTail(auditHeadStream(this.#tenantId), 1);
+    return sealedUpTo(key, this.#tenantId, [...filed(this.#tenantId), ...newest.map(({ data }) => data)]);
   }
 
   /** How far this page can be held against the table: to its end, unless the read model has not come to its last entry. */

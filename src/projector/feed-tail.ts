@@ -17,7 +17,8 @@ export class FeedGapError extends Error {
   }
 }
 
-const REMEMBERED = 20_000;
+/** Events of telemetry may hold hundreds of observations each: what is remembered is bounded with those in mind. */
+const REMEMBERED = 2_000;
 /** A hint may outrun the answer to the append that it tells of; this long it is given the chance to catch up. */
 const GRACE_MS = 5;
 

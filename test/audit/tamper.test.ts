@@ -153,9 +153,7 @@ describe('tampering with the audit table', () => {
         async run() {
           // Out of the way first: a copy of a row that moves shall be the copy of what it was.
           const [row] = await sql('select * from audit_log where tenant_id = $1 and position = $2', [ACME, at(of)]);
-          await sql('update audit_log set position = position * 10 where tenant_id = $1 and position > 0', [ACME]);
-          await sql('update events set position = position * 10');
-          const place = BigInt(at(before)) * 10n;
+          const place = await spread(before);
           if (shift) await sql('update audit_log set position = position + 1 where tenant_id = $1 and position = $2', [ACME, String(place)]);
           await add({ ...row, ...(copy ? {} : { event_id: randomUUID() }), position: String(shift ? place : place - 5n) });
         },
@@ -274,9 +272,7 @@ describe('tampering with the event log', () => {
           const [event] = await sql('select * from events where position = $1', [at(of)]);
           let place = BigInt(at(before));
           if (gap) {
-            await sql('update audit_log set position = position * 10');
-            await sql('update events set position = position * 10');
-            place = place * 10n - 5n;
+            place = (await spread(before)) - 5n;
           } else await shiftEvents(place - 1n, 1n);
           await sql(
             `insert into events select $2::bigint, tenant_id, stream || '-again', revision, $3, type, version, recorded_at, ${damaged ? `'{}'` : 'metadata'}, data from events where id = $1`,
@@ -385,9 +381,7 @@ describe('tampering with seals', () => {
 
   it.each(['sequence', 'hash', 'position', 'previous', 'mac'])('is found when %s of one is changed', async (field) => {
     const value = { sequence: '11', position: '"1"' }[field] ?? `"${'0'.repeat(64)}"`;
-    await isNamed({ how: field, n: SEALS[0]! + 1, reason: 'seal_changed', run: () => seal(1, `data = jsonb_set(data::jsonb, '{${field}}', '${value}')::json`) }).catch((error: unknown) => {
-      throw error;
-    });
+    await isNamed({ how: field, n: SEALS[0]! + 1, reason: 'seal_changed', run: () => seal(1, `data = jsonb_set(data::jsonb, '{${field}}', '${value}')::json`) });
   });
 
   it('is found when one is taken out, from the middle or from the end', async () => {
@@ -436,6 +430,13 @@ async function swap(table: string, scope: string, one: string, other: string): P
 async function shiftEvents(after: bigint, by: bigint): Promise<void> {
   await sql('update events set position = position + 1000000 where position > $1', [String(after)]);
   await sql('update events set position = position - 1000000 + $1 where position > 1000000', [String(by)]);
+}
+
+/** Makes room between all positions, in log and table alike. Answers where an entry stands now. */
+async function spread(n: number): Promise<bigint> {
+  await sql('update audit_log set position = position * 10 + 1000000 where position > 0');
+  await sql('update events set position = position * 10 + 1000000');
+  return BigInt(at(n)) * 10n + 1_000_000n;
 }
 
 async function correctHead(): Promise<void> {

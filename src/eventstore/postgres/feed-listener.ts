@@ -37,10 +37,10 @@ export class FeedListener {
     });
     // pg-listen reconnects by itself; until then the poll of the followers carries on.
     subscriber.events.on('error', () => undefined);
-    subscriber.connect().then(
-      () => subscriber.listenTo('castellan_feed'),
-      () => undefined,
-    );
+    subscriber
+      .connect()
+      .then(() => subscriber.listenTo('castellan_feed'))
+      .catch(() => undefined); // closed, or not reachable yet: the same
     return subscriber;
   }
 
