@@ -148,7 +148,8 @@ describe('tampering with the audit table', () => {
     everyTampering(
       fc.record({ of: entry, before: entry, copy: fc.boolean(), shift: fc.boolean() }).map(({ of, before, copy, shift }) => ({
         how: `add ${copy ? 'a copy' : 'an invention'} of ${of} before ${before}, ${shift ? 'at its place' : 'in a gap'}`,
-        n: before,
+        // A copy that takes the place of what it copies is the genuine one; the other, one place later, is the addition.
+        n: copy && shift && of === before ? before + 1 : before,
         reason: 'entry_added',
         async run() {
           // Out of the way first: a copy of a row that moves shall be the copy of what it was.
