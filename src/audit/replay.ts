@@ -12,6 +12,8 @@ export interface ChainSource {
   readonly store: Pick<EventStore, 'readFeed'>;
   readonly key: ChainKey;
   readonly words: ReadonlyMap<string, AuditWords>;
+  /** Entries that are read and compared at a time. */
+  readonly pageSize?: number;
 }
 
 /** What is kept of an entry: enough to compare it, little enough to have many. */
@@ -32,7 +34,7 @@ export interface ReplayedPage {
   readonly broken: StoredEvent | undefined;
 }
 
-const PAGE = 1000;
+const PAGE = 1_000;
 /** Hashing this many takes a few milliseconds; then others get their turn. */
 const SLICE = 250;
 
@@ -42,7 +44,7 @@ const SLICE = 250;
  * house writes it: quicker, and wrong about an event that somebody else has written.
  */
 export async function* replay(
-  { store, key, words }: ChainSource,
+  { store, key, words, pageSize = PAGE }: ChainSource,
   tenantId: TenantId,
   from: { readonly head: ChainHead; readonly position: Position },
   until: Position,
@@ -50,12 +52,12 @@ export async function* replay(
 ): AsyncGenerator<ReplayedPage> {
   const filter = { tenantId, types: [...words.keys()] };
   let { head, position } = from;
-  let next = store.readFeed(position, PAGE, filter);
+  let next = store.readFeed(position, pageSize, filter);
   for (;;) {
     const page = await next;
     const last = page.position === position || page.position >= until;
     position = page.position;
-    if (!last) next = store.readFeed(position, PAGE, filter);
+    if (!last) next = store.readFeed(position, pageSize, filter);
     next.catch(() => undefined); // reported where it is awaited
     const entries: ReplayedEntry[] = [];
     const rows = new PrintedRows();

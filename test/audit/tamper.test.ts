@@ -45,15 +45,19 @@ interface Tampering {
 async function isNamed({ how, n, reason, run }: Tampering, tenantId = ACME): Promise<void> {
   try {
     await run();
-    const { verifiedAt: _, ...verdict } = await house.verify(tenantId);
     const allowed = Array.isArray(reason) ? reason : [reason];
-    expect({ how, ...verdict, reason: allowed.includes(verdict.reason) ? 'as expected' : verdict.reason }).toEqual({
-      how,
-      valid: false,
-      entriesChecked: n - 1,
-      firstInvalidSequence: n,
-      reason: 'as expected',
-    });
+    // In one page and in several, so that whatever was done is also done across an edge.
+    for (const pageSize of [1_000, 5]) {
+      const { verifiedAt: _, ...verdict } = await house.verify(tenantId, pageSize);
+      expect({ how, pageSize, ...verdict, reason: allowed.includes(verdict.reason) ? 'as expected' : verdict.reason }).toEqual({
+        how,
+        pageSize,
+        valid: false,
+        entriesChecked: n - 1,
+        firstInvalidSequence: n,
+        reason: 'as expected',
+      });
+    }
   } finally {
     await putBack();
   }

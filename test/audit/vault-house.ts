@@ -87,7 +87,7 @@ export async function openVaultHouse() {
       await house.happen(auditHeadStream(tenantId), [{ type: 'AuditHeadSealed', data: seal }], tenantId);
       filed.push({ tenantId, ...seal });
     },
-    verify: (tenantId: TenantId = ACME) => verify(evidence, tenantId),
+    verify: (tenantId: TenantId = ACME, pageSize = 1_000) => verify({ ...evidence, pageSize }, tenantId),
     /** Remembers log and table; what it answers puts both back. */
     async snapshot(name: string): Promise<() => Promise<void>> {
       for (const table of ['events', TABLE]) await sql(`create table ${name}_${table} as table ${table}`);
