@@ -46,6 +46,14 @@ const types = {
     (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format),
 };
 
+/**
+ * A projection that a crash undoes is folded again from its checkpoint, so its commits need not wait for the disk. Its statements
+ * take a page as one JSON text: they are planned once, for index reads, for a table that may be empty now and large tomorrow.
+ */
+const PROJECTOR = ['synchronous_commit=off', 'plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off']
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
 export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
   const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
@@ -68,8 +76,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
     owner: pool(undefined, 3),
     store: pool('castellan_store', sizes.store ?? 5),
     service: pool('castellan_service', sizes.service ?? 8),
-    // A projection that a crash undoes is folded again from its checkpoint, so its commits need not wait for the disk.
-    projector: pool('castellan_projector', sizes.projector ?? 6, '-c synchronous_commit=off'),
+    projector: pool('castellan_projector', sizes.projector ?? 6, PROJECTOR, true),
     reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
   };
   return {
@@ -81,14 +88,22 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
   };
 }
 
-/** Runs `work` in one transaction; any throw rolls back. */
-export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in one transaction; any throw rolls back. `last`, when given, is its last statement: the commit is sent right behind
+ * it, and undoes everything when it fails.
+ */
+export async function transaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  last?: (client: pg.PoolClient) => Promise<unknown>,
+): Promise<T> {
   const client = await pool.connect();
   let broken = false;
   try {
-    await client.query('begin');
-    const answer = await work(client);
-    const { command } = await client.query('commit');
+    // Not waited for: what comes next on this connection comes behind it.
+    const begun = client.query('begin');
+    const answer = await settled(begun, work(client));
+    const { command } = await settled(last?.(client), client.query('commit'));
     // The database answers ROLLBACK, without an error, when a statement had failed that `work` did not hear of.
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
     return answer;
@@ -100,4 +115,12 @@ export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient
   } finally {
     client.release(broken);
   }
+}
+
+/** Waits for both, so that nothing is left in flight; the first one's failure is the one that counts. */
+async function settled<T>(first: Promise<unknown> | undefined, second: Promise<T>): Promise<T> {
+  const [before, after] = await Promise.allSettled([first, second]);
+  if (before.status === 'rejected') throw before.reason;
+  if (after.status === 'rejected') throw after.reason;
+  return after.value;
 }

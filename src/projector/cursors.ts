@@ -24,6 +24,8 @@ export class LeaseLost extends Error {
 }
 
 const LEASE_SECONDS = 5;
+/** SQLSTATE that `advance_cursors` raises (`migrations/006_projections.sql`). */
+const LEASE_LOST = 'CA001';
 
 interface CursorRow {
   name: string;
@@ -89,7 +91,7 @@ export class Cursors {
   }
 
   /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held. */
-  async advance(client: pg.PoolClient, moved: readonly { cursor: Cursor; to: Position }[]): Promise<void> {
+  async advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly { cursor: Cursor; to: Position }[]): Promise<void> {
     const rows = moved.map(({ cursor, to }) => ({
       name: cursor.name,
       version: cursor.version,
@@ -98,22 +100,15 @@ export class Cursors {
       state: cursor.state,
       position: String(to),
     }));
-    const { rowCount } = await client.query({
-      name: 'advance-cursors',
-      text: `update cursors c set position = m.position, leased_until = now() + make_interval(secs => $2), updated_at = now()
-               from json_to_recordset($1::json) as m(name text, version int, generation int, epoch bigint, state text, position bigint)
-              where c.name = m.name and c.version = m.version and c.generation = m.generation
-                and c.epoch = m.epoch and c.state = m.state`,
-      values: [JSON.stringify(rows), LEASE_SECONDS],
+    const values = [JSON.stringify(rows), LEASE_SECONDS];
+    await client.query({ name: 'advance-cursors', text: 'select advance_cursors($1::json, $2)', values }).catch((error: { code?: string }) => {
+      throw error.code === LEASE_LOST ? new LeaseLost() : error;
     });
-    if (rowCount !== rows.length) throw new LeaseLost();
   }
 
   /** Keeps leases alive while there is nothing to do. */
   async renew(held: readonly Cursor[]): Promise<void> {
-    await transaction(this.#pool, (client) =>
-      this.advance(client, held.map((cursor) => ({ cursor, to: cursor.position }))),
-    );
+    await this.advance(this.#pool, held.map((cursor) => ({ cursor, to: cursor.position })));
   }
 
   async setState(cursor: Cursor, state: Cursor['state'], failure: string | null = null): Promise<void> {

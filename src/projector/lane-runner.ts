@@ -140,7 +140,7 @@ export class LaneRunner {
     const { pool, cursors, freshness } = this.#services;
     const halted: { member: Member; poison: Poisoned }[] = [];
     const moved = this.#members.map((member) => ({ cursor: member.cursor, to: to > member.cursor.position ? to : member.cursor.position }));
-    await transaction(pool, async (client) => {
+    const fold = async (client: pg.PoolClient) => {
       for (const member of this.#members) {
         const mine = events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type));
         if (mine.length === 0) continue;
@@ -148,8 +148,8 @@ export class LaneRunner {
         if (poison) halted.push({ member, poison });
       }
       if (halted.length > 0) throw new Halted(halted);
-      await cursors.advance(client, moved);
-    });
+    };
+    await transaction(pool, fold, (client) => cursors.advance(client, moved));
     this.#members.forEach((member, index) => {
       member.projection.committed();
       member.cursor = { ...member.cursor, position: moved[index]!.to };

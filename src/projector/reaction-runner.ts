@@ -17,7 +17,7 @@ import { createTable, TableStatements, tableName, type TableRow, type TableShape
 const PAGE = 500;
 const IDLE_MS = 1_000;
 /** A checkpoint that only passed by events of no concern is written this much later, so that not every event costs a transaction. */
-const SETTLE_MS = 50;
+const SETTLE_MS = 250;
 
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface Effects {
@@ -156,7 +156,7 @@ export class ReactionRunner {
       await this.#keepLease();
       await this.#runCommand(effect, event, id);
     }
-    await transaction(pool, async (client) => {
+    const act = async (client: pg.PoolClient) => {
       await this.#save(client, work);
       for (const { effect, id, event } of due) {
         if ('job' in effect) {
@@ -164,8 +164,8 @@ export class ReactionRunner {
           await effects.enqueueWithin(client, effect.job, effect.data, { id, tenantId, correlationId: metadata.correlationId });
         }
       }
-      await cursors.advance(client, [{ cursor, to: slice.position }]);
-    });
+    };
+    await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, to: slice.position }]));
     this.#cursor = { ...cursor, position: slice.position };
     this.#unsaved = false;
     return true;

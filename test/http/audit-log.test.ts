@@ -26,7 +26,7 @@ const owner = (sql: string, values: unknown[]) => app.services.database.owner.qu
 beforeAll(async () => {
   app = await startApp();
   tenant = await app.newTenant({ name: 'Acme' });
-  const policy = { name: '=HYPERLINK("http://evil.example")', description: 'd', priority: 1, isEnabled: true, rules: [], groupIds: [] };
+  const policy = { name: '=HYPERLINK("http://evil.example")', description: 'd', priority: 1, isEnabled: true, rules: [{ domainMatch: { type: 'exact', value: 'bank.example' }, condition: 'any', action: 'warn' }], groupIds: [] };
   for (let n = 0; n < 3; n += 1) expect((await tenant.admin.post('/api/v1/admin/policies', { ...policy, name: `${policy.name}${n}` })).status).toBe(201);
   acted = await app.adminWithRole(tenant, 'analyst');
   await app.settled();
@@ -158,7 +158,7 @@ describe('GET /audit-log/verify', () => {
     const { rows } = await owner(`select actor_id from audit_log where tenant_id = $1 and sequence = 4 and position > 0`, [tenant.tenantId]);
     await owner(`update audit_log set actor_id = $2 where tenant_id = $1 and sequence = 3 and position > 0`, [tenant.tenantId, (rows[0] as { actor_id: string | null }).actor_id]);
     for (let n = 0; n < 5; n += 1) {
-      await tenant.admin.post('/api/v1/admin/policies', { name: `quick ${n}`, description: '', priority: 1, isEnabled: true, rules: [], groupIds: [] });
+      await tenant.admin.post('/api/v1/admin/policies', { name: `quick ${n}`, description: '', priority: 1, isEnabled: true, rules: [{ domainMatch: { type: 'exact', value: 'bank.example' }, condition: 'any', action: 'warn' }], groupIds: [] });
       const verdict = await verify();
       expect([verdict.reason, verdict.entriesChecked >= n]).toEqual([verdict.reason === 'entry_changed' && verdict.firstInvalidSequence === 3 ? 'entry_changed' : null, true]);
     }

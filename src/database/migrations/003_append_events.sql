@@ -1,90 +1,89 @@
 -- Appends a group of attempts in one transaction, each with its own verdict. The caller guarantees that a group names
--- every stream and every claim at most once; attempts are numbered 1, 2, 3, ….
+-- every stream and every claim at most once. The arguments are columns of four little tables, in which `…_of` is the number
+-- of an attempt:
 --
---   attempts  [{stream, expected, size}]              expected: revision of the last known event, -1 for a new stream
---   arrivals  [{n, i, tenant, stream, id, type, version, metadata, data}]     i: 1, 2, 3, … within its attempt
---   takes     [{n, tenant, kind, digest, stream}]     null when nobody claims anything
---   releases  [{n, tenant, kind, digest, stream}]
+--   attempts                  tenants, streams, expected (revision of the last known event, -1 for a new stream), sizes
+--   their events              event_of, event_nth (1, 2, 3, … within the attempt), ids, types, versions, metadata, data
+--   the claims that they take        take_of, take_tenants, take_kinds, take_digests
+--   and those that they release      release_of, release_tenants, release_kinds, release_digests
 --
--- Answers {ok: [bool], actual: [revision], base: [position before its first event], at: epoch ms, blocked: [{n, …}]}.
--- Its statements are planned once a session: planning them anew for the values of each call cost more than running them.
-create function append_events(attempts json, arrivals json, takes json, releases json) returns json
-language plpgsql security definer set search_path = public set plan_cache_mode = force_generic_plan
+-- Answers {ok: [bool], actual: [revision], base: [position before its first event], at: epoch ms,
+-- lost: [which of the takes was lost first, or null], holders: [the stream that has it]}.
+-- The plan is made once a session, perhaps while the log is still empty: hence no sequential scan, whatever the statistics say.
+create function append_events(
+  tenants uuid[], streams text[], expected bigint[], sizes integer[],
+  event_of integer[], event_nth integer[], ids uuid[], types text[], versions smallint[], metadata json[], data json[],
+  take_of integer[] default '{}', take_tenants uuid[] default '{}', take_kinds text[] default '{}', take_digests bytea[] default '{}',
+  release_of integer[] default '{}', release_tenants uuid[] default '{}', release_kinds text[] default '{}', release_digests bytea[] default '{}'
+) returns json
+language plpgsql security definer set search_path = public set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
 declare
-  ok      boolean[];
-  actual  bigint[];
-  base    bigint[];
-  blocked json;
+  ok      boolean[] := '{}';
+  actual  bigint[]  := '{}';
+  base    bigint[]  := '{}';
+  lost    integer[] := array_fill(null::integer, array[cardinality(streams)]);
+  holders text[]    := array_fill(null::text, array[cardinality(streams)]);
   head    bigint;
-  written bigint;
+  holder  text;
+  written bigint := 0;
   moment  timestamptz;
 begin
   perform pg_advisory_xact_lock(4202611);
   moment := clock_timestamp();
-  select coalesce(max(position), 0) into head from events;
+  head := coalesce((select e.position from events e order by e.position desc limit 1), 0);
 
-  if takes is not null then
+  for t in 1 .. cardinality(take_of) loop
     -- In the order in which the attempt asked: the first claim that is lost is the one that it hears of.
-    select json_agg(json_build_object('n', t.n, 'tenant', t.tenant, 'kind', t.kind, 'digest', t.digest, 'holder', c.stream) order by t.place)
-      into blocked
-      from rows from (json_to_recordset(takes) as (n int, tenant uuid, kind text, digest text))
-           with ordinality as t(n, tenant, kind, digest, place)
-      join claims c on c.tenant_id = t.tenant and c.kind = t.kind and c.digest = decode(t.digest, 'hex')
-     where not exists (
-       select from json_to_recordset(releases) as r(n int, tenant uuid, kind text, digest text, stream text)
-        where r.n = t.n and r.tenant = t.tenant and r.kind = t.kind and r.digest = t.digest and r.stream = c.stream);
-  end if;
+    continue when lost[take_of[t]] is not null;
+    select c.stream into holder from claims c
+     where c.tenant_id = take_tenants[t] and c.kind = take_kinds[t] and c.digest = take_digests[t];
+    if found and not (holder = streams[take_of[t]] and exists (
+      select from generate_series(1, cardinality(release_of)) r
+       where release_of[r] = take_of[t] and release_tenants[r] = take_tenants[t]
+         and release_kinds[r] = take_kinds[t] and release_digests[r] = take_digests[t]))
+    then
+      lost[take_of[t]] := t;
+      holders[take_of[t]] := holder;
+    end if;
+  end loop;
 
-  select array_agg(verdict.ok order by verdict.n),
-         array_agg(verdict.actual order by verdict.n),
-         array_agg(head + verdict.earlier order by verdict.n),
-         sum(verdict.size) filter (where verdict.ok)
-    into ok, actual, base, written
-    from (
-      select judged.*,
-             coalesce(sum(case when judged.ok then judged.size end)
-               over (order by judged.n rows between unbounded preceding and 1 preceding), 0)::bigint as earlier
-        from (
-          select a.n, a.size, coalesce(newest.revision, -1) as actual,
-                 coalesce(newest.revision, -1) = a.expected
-                   and (blocked is null or not exists (
-                     select from json_to_recordset(blocked) as b(n int) where b.n = a.n)) as ok
-            from rows from (json_to_recordset(attempts) as (stream text, expected bigint, size int))
-                 with ordinality as a(stream, expected, size, n)
-            left join lateral (
-              select e.revision from events e where e.stream = a.stream order by e.revision desc limit 1
-            ) newest on true
-        ) judged
-    ) verdict;
+  select array_agg(coalesce(newest.revision, -1) order by s.n) into actual
+    from unnest(streams) with ordinality s(stream, n)
+    left join lateral (select e.revision from events e where e.stream = s.stream order by e.revision desc limit 1) newest on true;
+  for n in 1 .. cardinality(streams) loop
+    base[n] := head + written;
+    ok[n] := actual[n] = expected[n] and lost[n] is null;
+    if ok[n] then written := written + sizes[n]; end if;
+  end loop;
 
   if written > 0 then
     insert into events (position, tenant_id, stream, revision, id, type, version, recorded_at, metadata, data)
-    select base[e.n] + e.i, e.tenant, e.stream, actual[e.n] + e.i, e.id, e.type, e.version, moment, e.metadata, e.data
-      from json_to_recordset(arrivals)
-        as e(n int, i int, tenant uuid, stream text, id uuid, type text, version smallint, metadata json, data json)
-     where ok[e.n];
+    select base[event_of[e]] + event_nth[e], tenants[event_of[e]], streams[event_of[e]], actual[event_of[e]] + event_nth[e],
+           ids[e], types[e], versions[e], moment, append_events.metadata[e], append_events.data[e]
+      from generate_series(1, cardinality(ids)) e
+     where ok[event_of[e]];
 
-    if releases is not null then
-      delete from claims c using json_to_recordset(releases) as r(n int, tenant uuid, kind text, digest text, stream text)
-       where ok[r.n] and c.tenant_id = r.tenant and c.kind = r.kind and c.digest = decode(r.digest, 'hex')
-         and c.stream = r.stream;
+    if cardinality(release_of) > 0 then
+      delete from claims c using generate_series(1, cardinality(release_of)) r
+       where ok[release_of[r]] and c.tenant_id = release_tenants[r] and c.kind = release_kinds[r]
+         and c.digest = release_digests[r] and c.stream = streams[release_of[r]];
     end if;
-    if takes is not null then
+    if cardinality(take_of) > 0 then
       insert into claims (tenant_id, kind, digest, stream)
-      select t.tenant, t.kind, decode(t.digest, 'hex'), t.stream
-        from json_to_recordset(takes) as t(n int, tenant uuid, kind text, digest text, stream text)
-       where ok[t.n];
+      select take_tenants[t], take_kinds[t], take_digests[t], streams[take_of[t]]
+        from generate_series(1, cardinality(take_of)) t
+       where ok[take_of[t]];
     end if;
     perform pg_notify('castellan_feed', (head + written)::text);
   end if;
 
-  return json_build_object('ok', ok, 'actual', actual, 'base', base, 'blocked', blocked,
+  return json_build_object('ok', ok, 'actual', actual, 'base', base, 'lost', lost, 'holders', holders,
     'at', floor(extract(epoch from moment) * 1000)::bigint);
 end $$;
 
-revoke all on function append_events(json, json, json, json) from public;
-grant execute on function append_events(json, json, json, json) to castellan_store;
+revoke all on function append_events from public;
+grant execute on function append_events to castellan_store;
 
 -- Retention's own function, the only way in which something leaves the log: an expired telemetry event keeps its place
 -- (positions stay gapless) and loses its content. Answers how many were trimmed.

@@ -40,3 +40,21 @@ create policy projector on parked_events to castellan_projector using (true) wit
 create policy readable on cursors for select to castellan_service using (true);
 grant select, insert, update, delete on cursors, parked_events to castellan_projector;
 grant select on cursors to castellan_service;
+
+-- Moves checkpoints and prolongs their leases, all of them or (SQLSTATE CA001) none: a holder of an older epoch must not commit.
+-- It raises instead of telling how many it moved, so that the commit can be sent right behind it.
+create function advance_cursors(moved json, lease_seconds integer) returns void
+language plpgsql set search_path = public set plan_cache_mode = force_generic_plan set enable_seqscan = off
+as $$
+declare held integer;
+begin
+  update cursors c set position = m.position, leased_until = now() + make_interval(secs => lease_seconds), updated_at = now()
+    from json_to_recordset(moved) as m(name text, version int, generation int, epoch bigint, state text, position bigint)
+   where c.name = m.name and c.version = m.version and c.generation = m.generation and c.epoch = m.epoch and c.state = m.state;
+  get diagnostics held = row_count;
+  if held <> json_array_length(moved) then
+    raise exception 'the lease on a cursor was lost' using errcode = 'CA001';
+  end if;
+end $$;
+revoke all on function advance_cursors(json, integer) from public;
+grant execute on function advance_cursors(json, integer) to castellan_projector;

@@ -17,7 +17,9 @@ export class FeedListener {
     this.#config = config;
   }
 
-  wakeWith(events: readonly StoredEvent[]): void {
+  wakeWith(appended: () => readonly StoredEvent[]): void {
+    if (this.#wakes.size === 0) return;
+    const events = appended();
     for (const wake of this.#wakes) wake({ events });
   }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { isRefusal } from '../../database/refusal.ts';
 import { EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
-import { encodeGroup } from './group-encoding.ts';
+import { claimsOf, encodeGroup } from './group-encoding.ts';
 
 interface Waiting {
   readonly append: Append;
@@ -14,12 +14,20 @@ interface GroupAnswer {
   actual: number[];
   base: number[];
   at: number;
-  blocked: { n: number; tenant: ClaimKey['tenantId']; kind: string; digest: string; holder: string }[] | null;
+  lost: (number | null)[];
+  holders: string[];
 }
 
-const APPEND = 'select append_events($1::json, $2::json, $3::json, $4::json) as answer';
+const appendWith = (parameters: number) => ({
+  name: `append-events-${parameters}`,
+  text: `select append_events(${Array.from({ length: parameters }, (_, index) => `$${index + 1}`).join(', ')}) as answer`,
+});
 const MOST_APPENDS = 512;
 const MOST_BYTES = 4 * 1024 * 1024;
+/** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
+const MOST_GROUPS = 2;
+/** A second group that leaves with less than this would only keep its appends from a bigger one. */
+const WORTH_A_GROUP = 32;
 
 /**
  * Appends that arrive while a group is being written wait and become the next group: one transaction, one flush to disk,
@@ -27,12 +35,13 @@ const MOST_BYTES = 4 * 1024 * 1024;
  */
 export class GroupCommit {
   readonly #pool: pg.Pool;
-  readonly #appended: (events: readonly StoredEvent[]) => void;
+  readonly #appended: (events: () => readonly StoredEvent[]) => void;
+  readonly #underWay = new Set<ReadonlySet<string>>();
   #waiting: Waiting[] = [];
-  #busy = false;
+  #leaving = false;
   #idle: (() => void)[] = [];
 
-  constructor(pool: pg.Pool, appended: (events: readonly StoredEvent[]) => void) {
+  constructor(pool: pg.Pool, appended: (events: () => readonly StoredEvent[]) => void) {
     this.#pool = pool;
     this.#appended = appended;
   }
@@ -40,11 +49,7 @@ export class GroupCommit {
   append(append: Append): Promise<Verdict> {
     return new Promise((answer, fail) => {
       this.#waiting.push({ append, answer, fail });
-      if (!this.#busy) {
-        this.#busy = true;
-        // Callers that were answered together come back together: let all of them in before the next group leaves.
-        setImmediate(() => void this.#writeGroups());
-      }
+      this.#leaveSoon();
     });
   }
 
@@ -53,42 +58,70 @@ export class GroupCommit {
     if (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  async #writeGroups(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#write(this.#nextGroup());
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    this.#busy = false;
-    for (const resolve of this.#idle.splice(0)) resolve();
+  get #busy(): boolean {
+    return this.#waiting.length > 0 || this.#underWay.size > 0;
   }
 
-  /** A stream or a claim may stand in a group only once: its second mention waits, so that it meets the first's outcome. */
-  #nextGroup(): Waiting[] {
+  /** Callers that were answered together come back together: all of them are let in before the next group leaves. */
+  #leaveSoon(): void {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    setImmediate(() => {
+      this.#leaving = false;
+      this.#leave();
+    });
+  }
+
+  #leave(): void {
+    const worth = this.#underWay.size === 0 ? 1 : WORTH_A_GROUP;
+    if (this.#underWay.size < MOST_GROUPS && this.#waiting.length >= worth) {
+      const { group, names } = this.#nextGroup();
+      if (group.length > 0) {
+        this.#underWay.add(names);
+        void this.#write(group).finally(() => {
+          this.#underWay.delete(names);
+          this.#leaveSoon();
+        });
+        this.#leaveSoon();
+      }
+    }
+    if (!this.#busy) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** A stream or a claim may be under way only once: its second mention waits, so that it meets the first's outcome. */
+  #nextGroup(): { group: Waiting[]; names: ReadonlySet<string> } {
     const group: Waiting[] = [];
+    const names = new Set<string>();
     const later: Waiting[] = [];
-    const named = new Set<string>();
+    const held = new Set<string>();
+    // Callers that come back together are parted here, so that from now on one half is written while the other comes back.
+    const parted = this.#underWay.size === 0 && this.#waiting.length >= 2 * WORTH_A_GROUP;
+    const most = parted ? Math.min(MOST_APPENDS, Math.ceil(this.#waiting.length / 2)) : MOST_APPENDS;
+    const taken = (name: string) => names.has(name) || held.has(name) || this.#isUnderWay(name);
     let bytes = 0;
     for (const waiting of this.#waiting) {
-      const names = namesOf(waiting.append);
-      const full = group.length >= MOST_APPENDS || bytes > MOST_BYTES;
-      if (full || names.some((name) => named.has(name))) {
-        later.push(waiting);
-      } else {
-        group.push(waiting);
-        for (const event of waiting.append.events) bytes += event.data.length;
-      }
+      const own = namesOf(waiting.append);
+      const full = group.length >= most || bytes > MOST_BYTES;
+      const waits = full || own.some(taken);
+      (waits ? later : group).push(waiting);
       // Also those that wait keep their place in the order of their stream.
-      for (const name of names) named.add(name);
+      for (const name of own) (waits ? held : names).add(name);
+      if (!waits) for (const event of waiting.append.events) bytes += event.data.length;
     }
     this.#waiting = later;
-    return group;
+    return { group, names };
+  }
+
+  #isUnderWay(name: string): boolean {
+    for (const names of this.#underWay) if (names.has(name)) return true;
+    return false;
   }
 
   async #write(group: Waiting[]): Promise<void> {
     let answer: GroupAnswer;
     try {
       const values = encodeGroup(group.map((waiting) => waiting.append));
-      const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ name: 'append-events', text: APPEND, values });
+      const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
       answer = rows[0]!.answer;
     } catch (cause) {
       if (group.length > 1 && isRefusal(cause)) return this.#writeApart(group);
@@ -96,13 +129,14 @@ export class GroupCommit {
       for (const waiting of group) waiting.fail(error);
       return;
     }
-    const written: StoredEvent[] = [];
+    const written: (readonly [Append, number])[] = [];
+    const takes = claimsOf(group.map(({ append }) => append), 'take');
     group.forEach(({ append, answer: settle }, at) => {
-      const verdict = verdictOf(append, answer, at);
-      if (verdict.kind === 'appended') written.push(...recorded(append, answer, at));
+      const verdict = verdictOf(append, answer, at, takes);
+      if (verdict.kind === 'appended') written.push([append, at]);
       settle(verdict);
     });
-    if (written.length > 0) this.#appended(written);
+    if (written.length > 0) this.#appended(() => written.flatMap(([append, at]) => recorded(append, answer, at)));
   }
 
   /** One append that the database refuses (a value that no column takes) must not fail its neighbours. */
@@ -115,16 +149,16 @@ const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}
 const namesOf = ({ stream, take, release }: Append) =>
   take.length + release.length === 0 ? [stream] : [stream, ...take.map(claimName), ...release.map(claimName)];
 
-function verdictOf({ events }: Append, { ok, actual, base, at, blocked }: GroupAnswer, index: number): Verdict {
+function verdictOf({ events }: Append, { ok, actual, base, at, lost, holders }: GroupAnswer, index: number, takes: readonly ClaimKey[]): Verdict {
   const revision = BigInt(actual[index]!);
   if (ok[index]) {
     const size = BigInt(events.length);
     return { kind: 'appended', revision: revision + size, position: BigInt(base[index]!) + size, recordedAt: at };
   }
-  const lost = blocked?.find(({ n }) => n === index + 1);
-  return lost
-    ? { kind: 'claimed', claim: { tenantId: lost.tenant, kind: lost.kind, digest: lost.digest }, holder: lost.holder }
-    : { kind: 'wrongRevision', actual: revision };
+  const which = lost[index];
+  if (which === null || which === undefined) return { kind: 'wrongRevision', actual: revision };
+  const { tenantId, kind, digest } = takes[which - 1]!;
+  return { kind: 'claimed', claim: { tenantId, kind, digest }, holder: holders[index]! };
 }
 
 function recorded({ tenantId, stream, events }: Append, { actual, base, at }: GroupAnswer, index: number): StoredEvent[] {

@@ -1,31 +1,37 @@
+import { digestArray, int2Array, int4Array, int8Array, jsonArray, textArray, uuidArray } from '../../database/binary-arrays.ts';
 import type { Append, ClaimKey } from '../port.ts';
 
 /**
- * The four JSON parameters of `append_events`. Written by hand because event data is JSON text already:
- * parsing it only to print it again would cost more than the append.
+ * The columns of a group, in the order of the parameters of `append_events` (`migrations/003_append_events.sql`); those of its
+ * claims are left out when there are none.
  */
-export function encodeGroup(group: readonly Append[]): [string, string, string | null, string | null] {
-  const attempts: string[] = [];
-  const arrivals: string[] = [];
-  const takes: string[] = [];
-  const releases: string[] = [];
-  group.forEach((append, index) => {
-    const n = index + 1;
-    const stream = JSON.stringify(append.stream);
-    attempts.push(`{"stream":${stream},"expected":${append.expectedRevision},"size":${append.events.length}}`);
-    append.events.forEach((event, at) => {
-      arrivals.push(
-        `{"n":${n},"i":${at + 1},"tenant":"${append.tenantId}","stream":${stream},"id":"${event.id}",` +
-          `"type":${JSON.stringify(event.type)},"version":${event.version},` +
-          `"metadata":${JSON.stringify(event.metadata)},"data":${event.data}}`,
-      );
-    });
-    for (const claim of append.take) takes.push(encodeClaim(n, stream, claim));
-    for (const claim of append.release) releases.push(encodeClaim(n, stream, claim));
-  });
-  const list = (items: string[]) => `[${items.join(',')}]`;
-  return [list(attempts), list(arrivals), takes.length ? list(takes) : null, releases.length ? list(releases) : null];
+export function encodeGroup(group: readonly Append[]): Buffer[] {
+  const events = group.flatMap((append) => append.events);
+  return [
+    uuidArray(group.map(({ tenantId }) => tenantId)),
+    textArray(group.map(({ stream }) => stream)),
+    int8Array(group.map(({ expectedRevision }) => expectedRevision)),
+    int4Array(group.map((append) => append.events.length)),
+    int4Array(group.flatMap((append, index) => append.events.map(() => index + 1))),
+    int4Array(group.flatMap((append) => append.events.map((_, at) => at + 1))),
+    uuidArray(events.map(({ id }) => id)),
+    textArray(events.map(({ type }) => type)),
+    int2Array(events.map(({ version }) => version)),
+    jsonArray(events.map(({ metadata }) => JSON.stringify(metadata))),
+    jsonArray(events.map(({ data }) => data)),
+    ...(group.some(claimsSomething) ? [...encodeClaims(claimsOf(group, 'take')), ...encodeClaims(claimsOf(group, 'release'))] : []),
+  ];
 }
 
-const encodeClaim = (n: number, stream: string, { tenantId, kind, digest }: ClaimKey) =>
-  `{"n":${n},"tenant":"${tenantId}","kind":${JSON.stringify(kind)},"digest":"${digest}","stream":${stream}}`;
+const claimsSomething = ({ take, release }: Append): boolean => take.length + release.length > 0;
+
+/** The claims of a group, in the order in which `append_events` counts them. */
+export const claimsOf = (group: readonly Append[], which: 'take' | 'release'): (ClaimKey & { readonly of: number })[] =>
+  group.flatMap((append, index) => append[which].map((claim) => ({ of: index + 1, ...claim })));
+
+const encodeClaims = (claims: readonly (ClaimKey & { readonly of: number })[]): Buffer[] => [
+  int4Array(claims.map(({ of }) => of)),
+  uuidArray(claims.map(({ tenantId }) => tenantId)),
+  textArray(claims.map(({ kind }) => kind)),
+  digestArray(claims.map(({ digest }) => digest)),
+];
