@@ -102,8 +102,8 @@ export async function transaction<T>(
   try {
     // Not waited for: what comes next on this connection comes behind it.
     const begun = client.query('begin');
-    const answer = await settled(begun, work(client));
-    const { command } = await settled(last?.(client), client.query('commit'));
+    const [, answer] = await settleAll([begun, work(client)]);
+    const [, { command }] = await settleAll([last?.(client) ?? Promise.resolve(), client.query('commit')]);
     // The database answers ROLLBACK, without an error, when a statement had failed that `work` did not hear of.
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
     return answer;
@@ -117,10 +117,13 @@ export async function transaction<T>(
   }
 }
 
-/** Waits for both, so that nothing is left in flight; the first one's failure is the one that counts. */
-async function settled<T>(first: Promise<unknown> | undefined, second: Promise<T>): Promise<T> {
-  const [before, after] = await Promise.allSettled([first, second]);
-  if (before.status === 'rejected') throw before.reason;
-  if (after.status === 'rejected') throw after.reason;
-  return after.value;
+/** SQLSTATE of a statement that failed only because one before it in the transaction had. */
+const ECHO = '25P02';
+
+/** Waits for all of these statements of one connection, so that none is left in flight when it is given back. Throws what failed first. */
+export async function settleAll<T extends readonly unknown[]>(statements: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  const outcomes = await Promise.allSettled(statements);
+  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error & { code?: string }] : []));
+  if (reasons.length > 0) throw reasons.find(({ code }) => code !== ECHO) ?? reasons[0]!;
+  return outcomes.map((outcome) => (outcome as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import formbody from '@fastify/formbody';
-import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -11,6 +10,7 @@ import { describeApi } from './openapi.ts';
 import { IdempotentAnswers } from './plugins/idempotency.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
+import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { registerRoute } from './register.ts';
 import { routeGroups } from './routes/index.ts';
 import { parseJsonBodies, validateWithZod } from './validation.ts';
@@ -30,6 +30,8 @@ export async function buildServer(services: Services, options: ServerOptions): P
   const app = fastify({
     loggerInstance: log.child({ module: 'http' }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    // A logger a request would cost more than the few that ever log: whoever does names the request.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     bodyLimit: JSON_BODY_BYTES,
@@ -44,13 +46,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   mapErrors(app);
   validateWithZod(app);
   parseJsonBodies(app);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-  });
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    hsts: { maxAge: 31_536_000, includeSubDomains: true },
-  });
+  setSecurityHeaders(app);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });

@@ -21,8 +21,10 @@ export interface Purged {
 interface Cell {
   readonly key: TableRow;
   row: TableRow | undefined;
-  dirty: boolean;
 }
+
+/** Cells as they were: row, and whether it was dirty. */
+type Undo = [cell: Cell, row: TableRow | undefined, dirty: boolean][];
 
 /** An event that could not be folded, with what went wrong. */
 export interface Poisoned {
@@ -38,6 +40,8 @@ export class WorkSet {
   readonly #keyColumns: readonly string[];
   readonly #ownerOf: (event: Recorded) => TenantId;
   readonly #cells = new Map<string, Cell>();
+  /** The cells that are dirty: many rows stay in memory between batches, few of them change in one. */
+  readonly #dirty = new Set<Cell>();
   readonly purged: Purged[] = [];
 
   /** `ownerOf` says whose rows an event may touch. */
@@ -62,7 +66,7 @@ export class WorkSet {
 
   /** Takes in rows as they stand in the table; keys without a row are known to have none. */
   admit(keys: readonly TableRow[], rows: readonly TableRow[]): void {
-    for (const key of keys) this.#cells.set(this.#name(key), { key, row: undefined, dirty: false });
+    for (const key of keys) this.#cells.set(this.#name(key), { key, row: undefined });
     for (const row of rows) {
       const cell = this.#cells.get(this.#name(row));
       if (cell) cell.row = row;
@@ -73,12 +77,12 @@ export class WorkSet {
   fold(batch: readonly EventSteps[]): Poisoned[] {
     const poisoned: Poisoned[] = [];
     for (const { event, steps } of batch) {
-      const undo: [Cell, TableRow | undefined, boolean][] = [];
+      const undo: Undo = [];
       const purgedBefore = this.purged.length;
       try {
         for (const step of steps) this.#apply(event, step, undo);
       } catch (error) {
-        for (const [cell, row, dirty] of undo.reverse()) Object.assign(cell, { row, dirty });
+        for (const [cell, row, dirty] of undo.reverse()) this.#put(cell, row, dirty);
         this.purged.length = purgedBefore;
         poisoned.push({ event, error: error as Error });
       }
@@ -86,35 +90,38 @@ export class WorkSet {
     return poisoned;
   }
 
-  #apply(event: Recorded, step: RowStep, undo: [Cell, TableRow | undefined, boolean][]): void {
+  #apply(event: Recorded, step: RowStep, undo: Undo): void {
     if ('purge' in step) return this.#purge(this.#ownerOf(event), step.purge, undo);
     const cell = this.#cells.get(this.#name({ ...step.key, tenant_id: this.#ownerOf(event) }))!;
     const next = step.fold(cell.row);
     if (next === cell.row) return;
-    undo.push([cell, cell.row, cell.dirty]);
+    undo.push([cell, cell.row, this.#dirty.has(cell)]);
     // Whatever a fold answers, the row stays where its key and its tenant are.
-    cell.row = next && { ...next, ...cell.key };
-    cell.dirty = true;
+    this.#put(cell, next && { ...next, ...cell.key }, true);
   }
 
-  #purge(tenantId: TenantId, where: TableRow, undo: [Cell, TableRow | undefined, boolean][]): void {
+  #purge(tenantId: TenantId, where: TableRow, undo: Undo): void {
     const columns = Object.keys(where);
     for (const cell of this.#cells.values()) {
       if (cell.key['tenant_id'] !== tenantId || !cell.row) continue;
       if (columns.some((name) => cell.row![name] !== where[name])) continue;
-      undo.push([cell, cell.row, cell.dirty]);
-      cell.row = undefined;
-      cell.dirty = true;
+      undo.push([cell, cell.row, this.#dirty.has(cell)]);
+      this.#put(cell, undefined, true);
     }
     this.purged.push({ tenantId, where });
+  }
+
+  #put(cell: Cell, row: TableRow | undefined, dirty: boolean): void {
+    cell.row = row;
+    if (dirty) this.#dirty.add(cell);
+    else this.#dirty.delete(cell);
   }
 
   /** What has to be written: rows to upsert, keys to delete. */
   changes(): { upserts: TableRow[]; removals: TableRow[] } {
     const upserts: TableRow[] = [];
     const removals: TableRow[] = [];
-    for (const { key, row, dirty } of this.#cells.values()) {
-      if (!dirty) continue;
+    for (const { key, row } of this.#dirty) {
       if (row) upserts.push(row);
       else removals.push(key);
     }
@@ -124,7 +131,7 @@ export class WorkSet {
   /** After the commit: everything here is as it stands in the table. Forgets it all, and says so, once it is more than `most` rows. */
   settle(most: number): boolean {
     this.purged.length = 0;
-    for (const cell of this.#cells.values()) cell.dirty = false;
+    this.#dirty.clear();
     if (this.#cells.size <= most) return true;
     this.#cells.clear();
     return false;

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
-import { transaction } from '../database/database.ts';
+import { settleAll, transaction } from '../database/database.ts';
 import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
@@ -140,16 +140,24 @@ export class LaneRunner {
     const { pool, cursors, freshness } = this.#services;
     const halted: { member: Member; poison: Poisoned }[] = [];
     const moved = this.#members.map((member) => ({ cursor: member.cursor, to: to > member.cursor.position ? to : member.cursor.position }));
+    const written: Promise<unknown>[] = [];
     const fold = async (client: pg.PoolClient) => {
-      for (const member of this.#members) {
+      const foldFor = async (member: Member) => {
         const mine = events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type));
-        if (mine.length === 0) continue;
-        const poison = await this.#fold(client, member, mine);
+        const poison = mine.length > 0 ? await this.#fold(client, member, mine, written) : undefined;
         if (poison) halted.push({ member, poison });
+      };
+      if (this.#narrow) {
+        // One event at a time has savepoints, and those of two models must not interleave.
+        for (const member of this.#members) await foldFor(member);
+      } else {
+        const folding = settleAll(this.#members.map(foldFor));
+        // What one model could not write may be why another could not park.
+        await folding.catch(async (error) => settleAll([...written, Promise.reject(error)]));
       }
       if (halted.length > 0) throw new Halted(halted);
     };
-    await transaction(pool, fold, (client) => cursors.advance(client, moved));
+    await transaction(pool, fold, (client) => settleAll([...written, cursors.advance(client, moved)]));
     this.#members.forEach((member, index) => {
       member.projection.committed();
       member.cursor = { ...member.cursor, position: moved[index]!.to };
@@ -158,7 +166,7 @@ export class LaneRunner {
   }
 
   /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
-  async #fold(client: pg.PoolClient, member: Member, events: readonly Recorded[]): Promise<Poisoned | undefined> {
+  async #fold(client: pg.PoolClient, member: Member, events: readonly Recorded[], written: Promise<unknown>[]): Promise<Poisoned | undefined> {
     const { parking, log } = this.#services;
     const flowing: Recorded[] = [];
     for (const event of events) {
@@ -166,7 +174,7 @@ export class LaneRunner {
       if (parked && event.position >= parked.from) await parking.park(client, member.cursor, event, parked.reason);
       else flowing.push(event);
     }
-    const poisoned = await this.#apply(client, member, flowing);
+    const poisoned = await this.#apply(client, member, flowing, written);
     if (poisoned.length === 0) return undefined;
     if (member.projection.model.whenPoisoned === 'halt') {
       if (!this.#narrow && events.length > 1) throw new NarrowDown();
@@ -184,9 +192,13 @@ export class LaneRunner {
   }
 
   /** In narrow mode a refusal by the database is the event's own fault, like a fold that throws. */
-  async #apply(client: pg.PoolClient, member: Member, events: readonly Recorded[]): Promise<Poisoned[]> {
+  async #apply(client: pg.PoolClient, member: Member, events: readonly Recorded[], written: Promise<unknown>[]): Promise<Poisoned[]> {
     const [event] = events;
-    if (!this.#narrow || events.length !== 1) return member.projection.apply(client, events);
+    if (!this.#narrow || events.length !== 1) {
+      const folded = await member.projection.fold(client, events);
+      written.push(folded.written);
+      return folded.poisoned;
+    }
     try {
       await client.query('savepoint one_event');
       return await member.projection.apply(client, events);

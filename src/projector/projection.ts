@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Recorded } from '../kernel/event.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
+import { settleAll } from '../database/database.ts';
 import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
 import { TableStatements, tableName, type TableRow, type TableShape } from './table.ts';
 
@@ -69,11 +70,19 @@ export class Projection {
 
   /** Loads, folds and writes inside the caller's transaction. Answers the events that could not be folded. */
   async apply(client: pg.PoolClient, events: readonly Recorded[]): Promise<Poisoned[]> {
+    const { poisoned, written } = await this.fold(client, events);
+    await written;
+    return poisoned;
+  }
+
+  /** Like `apply`, but its writes are only on their way, in their order: what the caller sends next comes behind them. */
+  async fold(client: pg.PoolClient, events: readonly Recorded[]): Promise<{ poisoned: Poisoned[]; written: Promise<unknown> }> {
     const { batch, poisoned } = this.steps(events);
     await this.#load(client, this.#work.missing(batch));
     poisoned.push(...this.#work.fold(batch));
-    await this.#write(client);
-    return poisoned;
+    const written = settleAll(this.#write(client));
+    written.catch(() => undefined); // whoever commits behind it hears of it
+    return { poisoned, written };
   }
 
   async #load(client: pg.PoolClient, keys: TableRow[]): Promise<void> {
@@ -84,14 +93,12 @@ export class Projection {
     this.#work.admit(keys, rows);
   }
 
-  async #write(client: pg.PoolClient): Promise<void> {
-    for (const { tenantId, where } of this.#work.purged) {
-      await client.query(this.#statements.purge(Object.keys(where)), [tenantId, ...Object.values(where)]);
-    }
+  #write(client: pg.PoolClient): Promise<unknown>[] {
+    const sent = this.#work.purged.map(({ tenantId, where }) => client.query(this.#statements.purge(Object.keys(where)), [tenantId, ...Object.values(where)]));
     const { upserts, removals } = this.#work.changes();
-    if (removals.length > 0) await client.query(this.#statements.remove, [JSON.stringify(removals)]);
-    if (upserts.length === 0) return;
-    await client.query({ ...this.#named('upsert'), text: this.#statements.upsert, values: [JSON.stringify(upserts)] });
+    if (removals.length > 0) sent.push(client.query(this.#statements.remove, [JSON.stringify(removals)]));
+    if (upserts.length > 0) sent.push(client.query({ ...this.#named('upsert'), text: this.#statements.upsert, values: [JSON.stringify(upserts)] }));
+    return sent;
   }
 
   /** The transaction was committed: what is in memory is what the table holds. */

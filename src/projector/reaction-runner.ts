@@ -195,7 +195,7 @@ export class ReactionRunner {
   async #load(work: WorkSet, batch: readonly EventSteps[]): Promise<void> {
     const keys = work.missing(batch);
     if (keys.length === 0 || !this.#statements) return;
-    const { rows } = await this.#services.pool.query<TableRow>(this.#statements.load, [JSON.stringify(keys)]);
+    const { rows } = await this.#services.pool.query<TableRow>(this.#named('load', this.#statements.load, keys));
     work.admit(keys, rows);
   }
 
@@ -206,7 +206,12 @@ export class ReactionRunner {
     }
     const { upserts, removals } = work.changes();
     if (removals.length > 0) await client.query(this.#statements.remove, [JSON.stringify(removals)]);
-    if (upserts.length > 0) await client.query(this.#statements.upsert, [JSON.stringify(upserts)]);
+    if (upserts.length > 0) await client.query(this.#named('upsert', this.#statements.upsert, upserts));
+  }
+
+  /** Prepared once a connection: planning would cost more than the rows of one event. */
+  #named(statement: string, text: string, rows: readonly TableRow[]) {
+    return { name: `${statement} ${this.#shape!.name}_v${this.#reaction.state!.version}`, text, values: [JSON.stringify(rows)] };
   }
 
   async #runCommand(effect: Extract<Effect, { command: AnyCommand }>, event: Recorded, id: string): Promise<void> {

@@ -9,6 +9,7 @@ import { employeeRoutes } from './employees.ts';
 import { enrollRoutes } from './enroll.ts';
 import { enrollmentRoutes } from './enrollment.ts';
 import { licenseRoutes } from './license.ts';
+import { loginPageRoutes } from './login-page.ts';
 import { meRoutes } from './me.ts';
 import { opsRoutes } from './ops.ts';
 import { policyRoutes } from './policies.ts';
@@ -41,5 +42,6 @@ export const routeGroups: readonly RouteGroup[] = [
   eventRoutes,
   extRoutes,
   auditLogRoutes,
+  loginPageRoutes,
   opsRoutes,
 ];

@@ -1,0 +1,39 @@
+import { offerOrganizationSignIn } from './organization.js';
+import { offerPasswordSignIn } from './password.js';
+import { ask, succeeded } from './server.js';
+import { begin, offerSignOut } from './session.js';
+import { fail, forgetFailure, say, show } from './screens.js';
+import { findTenant } from './tenant.js';
+import { refusal, ssoError } from './words.js';
+
+/** Where a single sign-on came back to this page: by which parameters, and who exchanges the code. */
+const RETURNS = [
+  { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', screen: 'password' },
+  { code: 'org_sso_code', error: 'org_sso_error', exchange: '/api/v1/org/auth/sso/exchange', screen: 'organization' },
+];
+
+const parameters = new URLSearchParams(location.search);
+const tenantId = parameters.get('tenant_id');
+// A code is used once, but even so it has no business in the history or in the address bar.
+history.replaceState(null, '', tenantId ? `/login?${new URLSearchParams({ tenant_id: tenantId })}` : '/login');
+
+offerPasswordSignIn();
+offerOrganizationSignIn();
+offerSignOut(() => show('password'));
+for (const button of document.querySelectorAll('[data-screen]')) {
+  button.addEventListener('click', () => {
+    forgetFailure();
+    show(button.dataset.screen);
+  });
+}
+
+const came = RETURNS.find(({ code, error }) => parameters.has(code) || parameters.has(error));
+say('One moment…');
+const [answer] = await Promise.all([came && parameters.has(came.code) ? ask('POST', came.exchange, { body: { code: parameters.get(came.code) } }) : undefined, findTenant(tenantId)]);
+say('');
+if (answer && succeeded(answer)) begin(answer.body);
+else {
+  show(came?.screen ?? 'password');
+  if (answer) fail(refusal(answer, 'This sign-in was used already or took too long. Start it again.'));
+  else if (came) fail(ssoError(parameters.get(came.error)));
+}

@@ -1,0 +1,27 @@
+import { ask } from './server.js';
+import { element, forgetFailure, show } from './screens.js';
+import { roleName } from './words.js';
+
+/** In memory only: no script of another page, no extension's storage dump and no disk ever sees it. */
+let session;
+
+/** An answer with tokens in it: of a tenant's admin, or of an organization's. */
+export function begin({ accessToken, user }) {
+  session = { accessToken };
+  for (const form of document.querySelectorAll('form')) form.reset();
+  forgetFailure();
+  element('who-name').textContent = user.displayName;
+  element('who-email').textContent = user.email;
+  element('who-role').textContent = roleName(user.roleType ?? user.role);
+  show('signed-in');
+}
+
+export function offerSignOut(afterwards) {
+  element('sign-out').addEventListener('click', async () => {
+    const ending = session;
+    session = undefined;
+    // Whatever the server says, this page knows nothing any more.
+    if (ending) await ask('POST', '/api/v1/auth/logout', { token: ending.accessToken });
+    afterwards();
+  });
+}

@@ -1,0 +1,62 @@
+/** Refusals in the words of a person who wants to get in. */
+const REFUSALS = new Map([
+  ['invalid credentials', 'This e-mail and password do not match. Check both and try again.'],
+  ['account locked', 'This account is locked after too many wrong attempts. Wait a quarter of an hour, then try again.'],
+  ['account suspended', 'This account is suspended. Another administrator can reinstate it.'],
+  ['sso required', 'Your organization signs in through its identity provider only. Continue with your e-mail to get there.'],
+  ['invalid or expired token', 'This took too long, or was done already. Sign in again from the start.'],
+  ['invalid or expired code', 'This sign-in was used already or took too long. Start it again.'],
+  ['invalid code', 'This code is not right, or was used before. Wait for the next one and try again.'],
+]);
+
+/** Why an identity provider's answer led to nobody (choice OP-150). */
+const SSO_ERRORS = new Map([
+  ['invalid_state', 'The sign-in took too long or was not started here. Start it again.'],
+  ['idp_error', 'The identity provider did not sign you in.'],
+  ['token_exchange_failed', 'The identity provider could not confirm your sign-in. Try again in a moment.'],
+  ['invalid_assertion', "The identity provider's answer could not be trusted. Tell your administrator if this happens again."],
+  ['email_not_verified', 'The identity provider has not verified your e-mail address.'],
+  ['account_not_found', 'You are known to the identity provider, but there is no administrator account with your e-mail address here.'],
+  ['account_disabled', 'Your account here is suspended. Another administrator can reinstate it.'],
+  ['sso_not_configured', 'Single sign-on is not set up here.'],
+]);
+
+export const ssoError = (reason) => SSO_ERRORS.get(reason) ?? 'Single sign-on did not work. Start it again.';
+
+/** `fallback` says what was wrong where the server only says that it was. */
+export function refusal({ status, body, retryAfter }, fallback) {
+  if (status === 0) return 'The server cannot be reached. Check your connection and try again.';
+  if (status === 429) return `Too many attempts. Try again in ${retryAfter > 0 ? seconds(retryAfter) : 'a minute'}.`;
+  if (status >= 500) return 'Something went wrong on the server. Try again in a moment.';
+  return REFUSALS.get(body.error) ?? fieldRefusal(body.error) ?? fallback;
+}
+
+const seconds = (count) => (count === 1 ? 'a second' : count > 90 ? `${Math.ceil(count / 60)} minutes` : `${count} seconds`);
+
+const FIELDS = new Map([
+  ['email', 'The e-mail'],
+  ['password', 'The password'],
+  ['newPassword', 'The new password'],
+  ['confirmPassword', 'The repeated password'],
+  ['code', 'The code'],
+  ['backupCode', 'The backup code'],
+  ['tenantId', 'The tenant ID'],
+  ['X-Tenant-ID', 'The tenant ID'],
+]);
+
+/** "validation failed: newPassword: must contain a digit" -> "The new password must contain a digit." */
+function fieldRefusal(error) {
+  const [, field, reason] = /^validation failed: ([\w-]+): (.+)$/.exec(error ?? '') ?? [];
+  return field && FIELDS.has(field) ? `${FIELDS.get(field)} ${reason}.` : undefined;
+}
+
+const ROLES = new Map([
+  ['super_admin', 'Super administrator'],
+  ['admin', 'Administrator'],
+  ['analyst', 'Analyst'],
+  ['viewer', 'Viewer'],
+  ['org_owner', 'Organization owner'],
+  ['org_admin', 'Organization administrator'],
+  ['org_viewer', 'Organization viewer'],
+]);
+export const roleName = (role) => ROLES.get(role) ?? role;

@@ -1,0 +1,27 @@
+import { IncomingMessage, ServerResponse, type OutgoingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import helmet from 'helmet';
+
+/** Nothing of this API is a page: whoever renders an answer gets no script, no frame, no form. A page brings its own policy. */
+const protect = helmet({
+  contentSecurityPolicy: { useDefaults: true, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  hsts: { maxAge: 31_536_000, includeSubDomains: true },
+});
+
+/** Helmet's headers are the same for every request, so it is asked once: setting fifteen headers one by one cost a tenth of a small answer. */
+export function setSecurityHeaders(app: FastifyInstance): void {
+  const headers = headersOf();
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...headers, 'x-request-id': request.id });
+  });
+}
+
+function headersOf(): OutgoingHttpHeaders {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  protect(request, response, (error) => {
+    if (error) throw error;
+  });
+  return { ...response.getHeaders() };
+}

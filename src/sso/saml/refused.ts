@@ -1,0 +1,33 @@
+/** Why a response was not accepted: the word for the audit log. Nobody else is told more than that it was refused. */
+export type SamlRefusal =
+  | 'too_large'
+  | 'malformed'
+  | 'forbidden_markup'
+  | 'structure'
+  | 'weak_algorithm'
+  | 'schema'
+  | 'signature'
+  | 'status'
+  | 'issuer'
+  | 'audience'
+  | 'recipient'
+  | 'destination'
+  | 'not_requested'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'replayed'
+  | 'relay_state'
+  | 'no_subject';
+
+export class SamlRefused extends Error {
+  readonly reason: SamlRefusal;
+  constructor(reason: SamlRefusal, detail: string) {
+    super(`${reason}: ${detail}`);
+    this.name = 'SamlRefused';
+    this.reason = reason;
+  }
+}
+
+export function refuse(reason: SamlRefusal, detail: string): never {
+  throw new SamlRefused(reason, detail);
+}

@@ -1,0 +1,49 @@
+import { refuse } from './refused.ts';
+import { attribute, childrenOf, DS, elementsIn, onlyChild, type XmlElement } from './xml.ts';
+
+const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
+const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
+const XENC = 'http://www.w3.org/2001/04/xmlenc#';
+
+/** RSA with SHA-2. No SHA-1, and nothing keyed by a shared secret: a public key must never be taken for one. */
+const SIGNATURE_METHODS = new Set([`${MORE}rsa-sha256`, `${MORE}rsa-sha384`, `${MORE}rsa-sha512`, 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1']);
+const DIGEST_METHODS = new Set([`${XENC}sha256`, `${MORE}sha384`, `${XENC}sha512`]);
+
+/**
+ * The one form of signature that SAML uses (Core §5.4): enveloped, over its parent and nothing else, in exclusive
+ * canonical form without comments. Throws `SamlRefused`.
+ */
+export function guardSignature(signature: XmlElement): void {
+  const parts = elementsIn(signature).map(({ localName }) => localName);
+  // No Object: what is carried inside a signature is a favourite hiding place.
+  if (!/^SignedInfo,SignatureValue(,KeyInfo)?$/.test(parts.join(','))) refuse('structure', 'the signature holds more or less than it should');
+  const signedInfo = only(signature, 'SignedInfo');
+  const [, , reference, ...others] = elementsIn(signedInfo);
+  if (!reference || reference.localName !== 'Reference' || others.length > 0) refuse('structure', 'the signature does not sign exactly one thing');
+  if (attribute(only(signedInfo, 'CanonicalizationMethod'), 'Algorithm') !== EXCLUSIVE) refuse('weak_algorithm', 'canonicalization');
+  if (!SIGNATURE_METHODS.has(attribute(only(signedInfo, 'SignatureMethod'), 'Algorithm') ?? '')) refuse('weak_algorithm', 'signature');
+  guardReference(reference, signature.parentNode!);
+  guardKeyInfo(onlyChild(signature, DS, 'KeyInfo'));
+}
+
+function guardReference(reference: XmlElement, parent: XmlElement): void {
+  const id = attribute(parent, 'ID');
+  // A whole-document reference ("") would do for the response alone; one form is enough.
+  if (!id || !/^[A-Za-z_][\w.-]*$/.test(id) || attribute(reference, 'URI') !== `#${id}`) refuse('structure', 'the signature signs something else than its parent');
+  if (!DIGEST_METHODS.has(attribute(only(reference, 'DigestMethod'), 'Algorithm') ?? '')) refuse('weak_algorithm', 'digest');
+  const transforms = childrenOf(only(reference, 'Transforms'), DS, 'Transform').map((transform) => attribute(transform, 'Algorithm'));
+  if (transforms.length !== 2 || transforms[0] !== ENVELOPED || transforms[1] !== EXCLUSIVE) refuse('structure', 'the signature transforms what it signs');
+}
+
+/** A key that comes with the message proves nothing: it may only name the configured certificate, and has to. */
+function guardKeyInfo(keyInfo: XmlElement | undefined): void {
+  if (!keyInfo) return;
+  const certificates = childrenOf(keyInfo, DS, 'X509Data').flatMap((data) => childrenOf(data, DS, 'X509Certificate'));
+  const known = elementsIn(keyInfo).every(({ localName }) => localName === 'X509Data' || localName === 'KeyName' || localName === 'KeyValue');
+  if (certificates.length !== 1 || !known) refuse('structure', 'the key is not named by one certificate');
+}
+
+function only(parent: XmlElement, name: string): XmlElement {
+  return onlyChild(parent, DS, name) ?? refuse('structure', `${name} is missing or repeated`);
+}

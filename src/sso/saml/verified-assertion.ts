@@ -1,0 +1,55 @@
+import { X509Certificate } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { GuardedResponse } from './document-guard.ts';
+import { refuse } from './refused.ts';
+import { attribute, childrenOf, DS, isNamed, onlyChild, parseXml, SAML, type XmlElement } from './xml.ts';
+
+// As for the parser: its declarations would bring a browser's globals along.
+const { SamlLib } = createRequire(import.meta.url)('samlify') as {
+  SamlLib: { verifySignature(xml: string, trusted: { metadata: { getX509Certificate(): string[] } }): [boolean, string | null] };
+};
+
+/**
+ * The assertion as it was signed: parsed from the very bytes that a signature by one of these certificates covers, so
+ * that nothing can be read that is not signed. Every signature in the document has to be right, not just one.
+ * Throws `SamlRefused`.
+ */
+export function verifiedAssertion(guarded: GuardedResponse, certificatesPem: readonly string[]): XmlElement {
+  const certificates = certificatesPem.map((pem) => new X509Certificate(pem).raw.toString('base64'));
+  // The library is content with whichever signature is right. The assertion it answers still holds its own signature
+  // only if it was taken from a response whose signature was right.
+  if (guarded.responseSignature && childrenOf(signedPart(guarded.xml, certificates), DS, 'Signature').length !== 1) {
+    refuse('signature', "the response's signature is wrong");
+  }
+  const assertion = signedPart(withoutResponseSignature(guarded.xml), certificates);
+  if (attribute(assertion, 'ID') !== attribute(guarded.assertion, 'ID')) refuse('signature', 'something else was signed');
+  return assertion;
+}
+
+function signedPart(xml: string, certificates: readonly string[]): XmlElement {
+  for (const certificate of certificates) {
+    const signed = verified(xml, certificate);
+    if (!signed) continue;
+    const root = parseXml(signed).documentElement;
+    if (isNamed(root, SAML, 'Assertion')) return root;
+  }
+  return refuse('signature', 'the signature is wrong');
+}
+
+function verified(xml: string, certificate: string): string | undefined {
+  try {
+    const [right, signed] = SamlLib.verifySignature(xml, { metadata: { getX509Certificate: () => [certificate] } });
+    return right && signed ? signed : undefined;
+  } catch {
+    // It throws for a wrong value, another certificate, an algorithm that it does not know.
+    return undefined;
+  }
+}
+
+/** An enveloped signature over the response covers the one over the assertion, but not the other way round. */
+function withoutResponseSignature(xml: string): string {
+  const document = parseXml(xml);
+  const signature = onlyChild(document.documentElement, DS, 'Signature');
+  if (signature) document.documentElement.removeChild(signature);
+  return document.toString();
+}

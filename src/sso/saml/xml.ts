@@ -1,0 +1,68 @@
+import { createRequire } from 'node:module';
+
+/** What of a document is looked at here: elements by namespace and name, their attributes, their text. */
+export interface XmlElement {
+  readonly localName: string;
+  readonly namespaceURI: string | null;
+  readonly parentNode: XmlElement | null;
+  readonly childNodes: ArrayLike<XmlElement>;
+  readonly attributes: ArrayLike<{ readonly name: string; readonly localName: string; readonly value: string }>;
+  readonly textContent: string;
+  readonly nodeType: number;
+  getAttribute(name: string): string;
+  hasAttribute(name: string): boolean;
+  removeChild(child: XmlElement): unknown;
+  toString(): string;
+}
+export interface XmlDocument {
+  readonly documentElement: XmlElement;
+  toString(): string;
+}
+interface Parser {
+  parseFromString(text: string, mediaType: string): XmlDocument | undefined;
+}
+
+// Their declarations would bring the globals of a browser into this program, so what is used of them is declared above.
+const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom') as {
+  DOMParser: new (options: { errorHandler: Record<'warning' | 'error' | 'fatalError', (message: string) => never> }) => Parser;
+};
+
+export const SAML = 'urn:oasis:names:tc:SAML:2.0:assertion';
+export const SAMLP = 'urn:oasis:names:tc:SAML:2.0:protocol';
+export const DS = 'http://www.w3.org/2000/09/xmldsig#';
+
+export class XmlRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'XmlRefused';
+  }
+}
+
+const refuse = (): never => {
+  throw new XmlRefused('is not well-formed');
+};
+
+/** A tolerant parser made strict: what it only warns about is an error here, or two parsers could read two documents. */
+export function parseXml(text: string): XmlDocument {
+  const document = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } }).parseFromString(text, 'text/xml');
+  if (!document?.documentElement) refuse();
+  return document!;
+}
+
+const ELEMENT = 1;
+export const elementsIn = ({ childNodes }: XmlElement): XmlElement[] => Array.from(childNodes).filter(({ nodeType }) => nodeType === ELEMENT);
+
+export const childrenOf = (parent: XmlElement, namespace: string, name: string): XmlElement[] =>
+  elementsIn(parent).filter(({ namespaceURI, localName }) => namespaceURI === namespace && localName === name);
+
+/** The only child of that name; undefined where there is none or more than one. */
+export function onlyChild(parent: XmlElement, namespace: string, name: string): XmlElement | undefined {
+  const [first, ...others] = childrenOf(parent, namespace, name);
+  return others.length === 0 ? first : undefined;
+}
+
+export const isNamed = ({ namespaceURI, localName }: XmlElement, namespace: string, name: string): boolean =>
+  namespaceURI === namespace && localName === name;
+
+/** Undefined where the attribute is missing: an empty one is a value. */
+export const attribute = (element: XmlElement, name: string): string | undefined => (element.hasAttribute(name) ? element.getAttribute(name) : undefined);

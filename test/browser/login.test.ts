@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
+import { system } from '../../src/kernel/actor.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
+import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { licenseKey } from '../dsl/licenses.ts';
+import { newOrganization } from '../dsl/organization.ts';
+import { findChromium, launchChromium, openPage, type WatchedPage } from './chromium.ts';
+
+const chromiumPath = findChromium();
+
+describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chromiumPath === undefined ? ' (skipped: none is installed here)' : ''}`, () => {
+  let app: TestApp;
+  let acme: TestTenant;
+  let browser: Browser;
+  let person: WatchedPage;
+  let page: Page;
+  beforeAll(async () => {
+    [app, browser] = await Promise.all([startApp({ devMode: true }), launchChromium(chromiumPath!)]);
+    acme = await app.newTenant({ name: 'Acme' });
+    // With a second one, nobody can be meant without being named.
+    await app.newTenant({ name: 'Globex' });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+  beforeEach(async () => {
+    person = await openPage(browser);
+    ({ page } = person);
+  });
+  afterEach(async () => {
+    const { complaints } = person;
+    await person.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const open = (tenantId: TenantId = acme.tenantId) => page.goto(`${app.url}/login?tenant_id=${tenantId}`);
+  /** By what a person sees written beside it. */
+  const field = (label: string) => page.getByLabel(label, { exact: true }).and(page.locator('input:visible'));
+  async function signIn(email: string, password: string): Promise<void> {
+    await field('E-mail').fill(email);
+    await field('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  }
+  const failure = () => page.getByRole('alert').textContent();
+  async function expectSignedIn(email: string, role: string): Promise<void> {
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    expect(await page.locator('#who-email').textContent()).toBe(email);
+    expect(await page.locator('#who-role').textContent()).toBe(role);
+    expect(page.url()).not.toMatch(/code|token/i);
+    expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie])')).toBe('[{},{},""]');
+  }
+
+  it('signs an admin in with e-mail and password by the keyboard alone, says who that is, and signs out', async () => {
+    await open();
+    await page.locator('#email:focus').waitFor();
+    await page.keyboard.type(acme.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await expectSignedIn(acme.email, 'Super administrator');
+    const ended = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/auth/logout'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    expect((await ended).status()).toBe(200);
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+  });
+
+  it('says in plain words what was wrong, and puts the reader where it can be put right', async () => {
+    await open();
+    await signIn(acme.email, 'Wrong-Horse-7!');
+    expect(await failure()).toBe('This e-mail and password do not match. Check both and try again.');
+    await page.locator('#password:focus').waitFor();
+    expect(await field('Password').getAttribute('aria-invalid')).toBe('true');
+    expect(await field('Password').inputValue()).toBe('');
+    await signIn(acme.email, PASSWORD);
+    await expectSignedIn(acme.email, 'Super administrator');
+  });
+
+  it('asks for the tenant where nothing names it', async () => {
+    await page.goto(`${app.url}/login`);
+    await field('Tenant ID').fill('acme');
+    await signIn(acme.email, PASSWORD);
+    expect(await failure()).toContain('This is not a tenant ID');
+    await field('Tenant ID').fill(acme.tenantId.toUpperCase());
+    await signIn(acme.email, PASSWORD);
+    await expectSignedIn(acme.email, 'Super administrator');
+  });
+
+  it('has a password changed that must be changed, and lets in with the new one', async () => {
+    const { tenantId, email } = await tenantWithForcedChange(app);
+    await open(tenantId);
+    await signIn(email, PASSWORD);
+    await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+    await field('New password').fill('Another-Horse-8!');
+    await field('New password again').fill('Another-Horse-9!');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    expect(await failure()).toBe('The two passwords differ.');
+    await field('New password again').fill('Another-Horse-8!');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await page.getByText('The password was changed. Sign in with it.').waitFor();
+    await signIn(email, 'Another-Horse-8!');
+    await expectSignedIn(email, 'Super administrator');
+  });
+
+  it("signs an organization's admin in, by the e-mail first", async () => {
+    const { email, password } = await newOrganization(app);
+    await page.goto(`${app.url}/login`);
+    await page.getByRole('button', { name: 'I administer an organization' }).click();
+    await field('E-mail').fill(email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await field('Password').fill(password);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await expectSignedIn(email, 'Organization owner');
+  });
+
+  it('says why single sign-on failed, and forgets the address it came back with', async () => {
+    await page.goto(`${app.url}/login?org_sso_error=account_not_found`);
+    expect(await failure()).toContain('there is no administrator account with your e-mail address');
+    expect(page.url()).toBe(`${app.url}/login`);
+    await page.goto(`${app.url}/login?org_sso_code=no-such-code`);
+    await page.getByText('used already or took too long').waitFor();
+    expect(page.url()).toBe(`${app.url}/login`);
+  });
+
+  it('can be read by everybody: one heading of the first rank, a language, a title, and a label for every field', async () => {
+    await open();
+    await page.locator('#email:focus').waitFor();
+    const found = (await page.evaluate(`({
+      lang: document.documentElement.lang,
+      title: document.title,
+      h1: document.querySelectorAll('h1').length,
+      unlabelled: [...document.querySelectorAll('input')].filter((input) => input.labels.length === 0 && !input.ariaLabel).map(({ id }) => id),
+      unnamed: [...document.querySelectorAll('button, a')].filter((element) => element.textContent.trim() === '').length,
+      withoutAlt: [...document.images].filter((image) => !image.hasAttribute('alt')).length,
+      ids: [...document.querySelectorAll('[id]')].length - new Set([...document.querySelectorAll('[id]')].map(({ id }) => id)).size,
+      dangling: [...document.querySelectorAll('[aria-describedby], [aria-labelledby]')].flatMap((element) => (element.getAttribute('aria-describedby') ?? element.getAttribute('aria-labelledby')).split(' ')).filter((id) => !document.getElementById(id)),
+    })`)) as Record<string, unknown>;
+    expect(found).toEqual({ lang: 'en', title: 'Sign in · Castellan', h1: 1, unlabelled: [], unnamed: 0, withoutAlt: 0, ids: 0, dangling: [] });
+  });
+
+  it.each(['light', 'dark'] as const)('has enough contrast in a %s scheme (WCAG 2.2, 1.4.3)', async (scheme) => {
+    await person.close();
+    person = await openPage(browser, scheme);
+    ({ page } = person);
+    await open();
+    await signIn(acme.email, 'Wrong-Horse-7!');
+    await failure();
+    const weak = (await page.evaluate(CONTRASTS)) as { text: string; ratio: number }[];
+    expect(weak.length).toBeGreaterThan(5);
+    expect(weak.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+  });
+});
+
+/** Every visible text with the ratio between its colour and that of the nearest ground behind it. */
+const CONTRASTS = `(() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const luminance = (colour) => {
+    const [r, g, b] = channels(colour).map((value) => value / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    for (let current = element; current; current = current.parentElement) {
+      const colour = getComputedStyle(current).backgroundColor;
+      if ((channels(colour)[3] ?? 1) === 1) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  return [...document.querySelectorAll('h1, h2, p, label, button, a')].filter((element) => element.offsetParent && element.textContent.trim()).map((element) => {
+    const [light, dark] = [luminance(getComputedStyle(element).color), luminance(ground(element))].sort((a, b) => b - a);
+    return { text: element.textContent.trim().slice(0, 40), ratio: Math.round(((light + 0.05) / (dark + 0.05)) * 100) / 100 };
+  });
+})()`;
+
+async function tenantWithForcedChange({ services }: TestApp): Promise<{ tenantId: TenantId; email: string }> {
+  const tenantId = asTenantId(randomUUID());
+  const email = `owner@${tenantId.slice(0, 8)}.example`;
+  const owner = { email, password: PASSWORD, displayName: 'Owner', adminId: randomUUID(), mustChangePassword: true };
+  const input = { ...owner, name: 'Forced', licenseKey: licenseKey({ clientName: 'Forced' }), externalBaseUrl: 'https://castellan.example', completesSetup: false };
+  const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
+  await services.freshness.waitFor(services.mainModels, position!, 10_000);
+  return { tenantId, email };
+}
