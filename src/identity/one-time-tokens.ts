@@ -4,7 +4,7 @@ import { asTenant } from '../database/tenant-scope.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { tenantOf } from './refresh-tokens.ts';
 
-export type TokenPurpose = 'mfa' | 'temp' | 'reauth' | 'org-reauth' | 'org-handoff' | 'sso-state';
+export type TokenPurpose = 'mfa' | 'temp' | 'reauth' | 'org-reauth' | 'org-handoff' | 'sso-state' | 'sso-handoff' | 'saml-request';
 
 export interface OneTimeToken {
   readonly tenantId: TenantId;

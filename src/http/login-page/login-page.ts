@@ -27,6 +27,7 @@ export const pageAssets = {
   'screens.js': script('screens.js'),
   'server.js': script('server.js'),
   'session.js': script('session.js'),
+  'sso-return.js': script('sso-return.js'),
   'tenant.js': script('tenant.js'),
   'words.js': script('words.js'),
 } as const satisfies Record<string, PageFile>;

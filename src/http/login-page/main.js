@@ -3,12 +3,13 @@ import { offerPasswordSignIn } from './password.js';
 import { ask, succeeded } from './server.js';
 import { begin, offerSignOut } from './session.js';
 import { fail, forgetFailure, say, show } from './screens.js';
+import { finishReturn } from './sso-return.js';
 import { findTenant } from './tenant.js';
 import { refusal, ssoError } from './words.js';
 
 /** Where a single sign-on came back to this page: by which parameters, and who exchanges the code. */
 const RETURNS = [
-  { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', screen: 'password' },
+  { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', verified: true, screen: 'password' },
   { code: 'org_sso_code', error: 'org_sso_error', exchange: '/api/v1/org/auth/sso/exchange', screen: 'organization' },
 ];
 
@@ -27,9 +28,11 @@ for (const button of document.querySelectorAll('[data-screen]')) {
   });
 }
 
+const verifier = finishReturn();
 const came = RETURNS.find(({ code, error }) => parameters.has(code) || parameters.has(error));
 say('One moment…');
-const [answer] = await Promise.all([came && parameters.has(came.code) ? ask('POST', came.exchange, { body: { code: parameters.get(came.code) } }) : undefined, findTenant(tenantId)]);
+const code = came && parameters.get(came.code);
+const [answer] = await Promise.all([code ? ask('POST', came.exchange, { body: came.verified ? { code, verifier } : { code } }) : undefined, findTenant(tenantId)]);
 say('');
 if (answer && succeeded(answer)) begin(answer.body);
 else {
