@@ -8,6 +8,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   http: () => import('./http.ts'),
   'device-policies': () => import('./device-policies.ts'),
   telemetry: () => import('./telemetry.ts'),
+  'audit-verify': () => import('./audit-verify.ts'),
 };
 
 const asked = process.argv.slice(2);

@@ -21,7 +21,11 @@ import { AggregateLoader } from './execution/aggregate-loader.ts';
 import { Executor } from './execution/executor.ts';
 import { openJobs } from './jobs/open-jobs.ts';
 import { migrateJobs } from './jobs/postgres/schema.ts';
+import { alertStaleDevices } from './maintenance/alert-stale-devices.ts';
 import { maintenanceJobs, maintenanceSchedules } from './maintenance/jobs.ts';
+import { forwardAlertJob } from './portal/forward-alert.ts';
+import { Portal } from './portal/portal.ts';
+import { guardedFetch } from './outbound/guarded-fetch.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { buildServer, tlsDoor } from './http/server.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
@@ -139,7 +143,10 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const reads = tenantReads(database.reads);
   const trusted = config.trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`));
 
-  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: maintenanceJobs(store, database, config), log });
+  // The operator named the portal's address, so it may be a private one.
+  const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
+  const catalogue = [...maintenanceJobs(store, database, config), alertStaleDevices(database.projector, executor), forwardAlertJob({ portal, executor, reads })];
+  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: catalogue, log });
   closers.push(() => jobs.close());
   const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false }) : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
@@ -160,6 +167,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     projector,
     vault,
     personKeys,
+    portal,
     passwords,
     accessTokens: new AccessTokens(keyring, config.tokenKeyGeneration),
     refreshTokens: new RefreshTokens(database.service),

@@ -25,6 +25,7 @@ import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
 import type { Authority } from './pki/authority.ts';
 import type { CertificateService } from './pki/certificate-service.ts';
+import type { Portal } from './portal/portal.ts';
 import type { PersonKeys, Vault } from './vault/vault.ts';
 
 /** What a command's `prepare` may reach: the write side and the slow or outside work, never a read model. */
@@ -58,6 +59,7 @@ export interface Services {
   readonly jobs: Jobs;
   readonly vault: Vault;
   readonly personKeys: PersonKeys;
+  readonly portal: Portal;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;

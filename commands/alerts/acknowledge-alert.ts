@@ -1,4 +1,5 @@
 import { alert, alertStream, isClosed } from '../../src/domain/alerts/alert.ts';
+import { moved } from '../../src/domain/alerts/standing.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 
@@ -12,10 +13,11 @@ export const acknowledgeAlert = defineCommand({
   name: 'AcknowledgeAlert',
   aggregate: alert,
   stream: ({ alertId }: AcknowledgeAlert, { tenantId }) => alertStream(tenantId, alertId),
-  decide(state, { alertId, notes }) {
+  decide(state, { alertId, notes }, { now }) {
     if (state.status === 'none') return notFound();
     if (isClosed(state)) return conflict('alert is already resolved');
-    return accept([{ type: 'AlertAcknowledged', data: { alertId, notes } }]);
+    const acknowledgedAt = state.standing?.acknowledgedAt ?? new Date(now).toISOString();
+    return accept([{ type: 'AlertAcknowledged', data: { alertId, notes, ...moved(state.standing, { status: 'acknowledged', acknowledgedAt }) } }]);
   },
-  freshens: ['alerts'],
+  freshens: ['alerts', 'alert_hours'],
 });

@@ -1,4 +1,5 @@
 import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { moved } from '../../src/domain/alerts/standing.ts';
 import type { Severity } from '../../src/domain/alerts/vocabulary.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
@@ -17,7 +18,7 @@ export const changeAlertSeverity = defineCommand({
   decide(state, { alertId, severity, reason }) {
     if (state.status === 'none') return notFound();
     if (state.severity === severity) return accept([]);
-    return accept([{ type: 'AlertSeverityChanged', data: { alertId, severity, reason } }]);
+    return accept([{ type: 'AlertSeverityChanged', data: { alertId, severity, reason, ...moved(state.standing, { severity }) } }]);
   },
-  freshens: ['alerts'],
+  freshens: ['alerts', 'alert_hours'],
 });

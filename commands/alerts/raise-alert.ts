@@ -29,8 +29,8 @@ export const raiseAlert = defineCommand({
     const { severities } = await aggregates.load(alertSeverity, streamName('alertSeverity', tenantId, tenantId));
     return { severity: severities[alertType] ?? defaultSeverities[alertType] };
   },
-  decide(state, input, _context, { severity }) {
+  decide(state, input, { now }, { severity }) {
     if (state.status !== 'none') return accept([]);
-    return accept([{ type: 'AlertRaised', data: { ...input, severity } }]);
+    return accept([{ type: 'AlertRaised', data: { ...input, severity, raisedAt: new Date(now).toISOString() } }]);
   },
 });

@@ -1,4 +1,5 @@
 import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { moved } from '../../src/domain/alerts/standing.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 
@@ -15,7 +16,8 @@ export const reopenAlert = defineCommand({
   decide(state, { alertId, notes }) {
     if (state.status === 'none') return notFound();
     if (state.status === 'open') return conflict('alert is already open');
-    return accept([{ type: 'AlertReopened', data: { alertId, notes, fingerprint: state.fingerprint } }]);
+    const move = moved(state.standing, { status: 'open', acknowledgedAt: null, resolvedAt: null });
+    return accept([{ type: 'AlertReopened', data: { alertId, notes, fingerprint: state.fingerprint, ...move } }]);
   },
-  freshens: ['alerts'],
+  freshens: ['alerts', 'alert_hours'],
 });

@@ -1,4 +1,5 @@
 import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
+import { moved } from '../../src/domain/alerts/standing.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 
@@ -13,10 +14,11 @@ export const resolveAlert = defineCommand({
   name: 'ResolveAlert',
   aggregate: alert,
   stream: ({ alertId }: ResolveAlert, { tenantId }) => alertStream(tenantId, alertId),
-  decide(state, { alertId, status, resolution }) {
+  decide(state, { alertId, status, resolution }, { now }) {
     if (state.status === 'none') return notFound();
     const { fingerprint } = state;
-    return accept([{ type: 'AlertResolved', data: { alertId, status, resolution, fingerprint } }]);
+    const move = moved(state.standing, { status, resolvedAt: new Date(now).toISOString() });
+    return accept([{ type: 'AlertResolved', data: { alertId, status, resolution, fingerprint, ...move } }]);
   },
-  freshens: ['alerts'],
+  freshens: ['alerts', 'alert_hours'],
 });

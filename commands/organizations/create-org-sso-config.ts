@@ -33,5 +33,5 @@ export const createOrgSsoConfig = defineCommand({
     const config = { configId, name, issuerUrl, clientId, clientSecretRef, scopes, emailDomains: [...emailDomains], isEnabled };
     return accept([{ type: 'OrgSsoConfigCreated', data: config }]);
   },
-  freshens: ['org_sso_configs'],
+  freshens: ['org_sso_configs', 'org_sso_routing'],
 });

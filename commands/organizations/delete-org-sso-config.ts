@@ -18,5 +18,5 @@ export const deleteOrgSsoConfig = defineCommand({
     if (isLast && state.requireSso) return conflict('single sign-on is required');
     return acceptWith({ unusedSecret: config.clientSecretRef }, [{ type: 'OrgSsoConfigDeleted', data: { configId } }]);
   },
-  freshens: ['org_sso_configs'],
+  freshens: ['org_sso_configs', 'org_sso_routing'],
 });

@@ -51,5 +51,5 @@ export const updateOrgSsoConfig = defineCommand({
     const unusedSecret = stored.clientSecretRef === updated.clientSecretRef ? null : stored.clientSecretRef;
     return acceptWith({ unusedSecret }, [{ type: 'OrgSsoConfigUpdated', data: updated }]);
   },
-  freshens: ['org_sso_configs'],
+  freshens: ['org_sso_configs', 'org_sso_routing'],
 });

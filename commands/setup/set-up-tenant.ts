@@ -1,6 +1,6 @@
 import { readLicense, type License } from '../../src/domain/licensing/license.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
-import { foldedEmail, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand, type Claim } from '../../src/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../../src/kernel/ids.ts';
@@ -29,7 +29,6 @@ interface Facts {
 
 export const SETUP_CLAIM: Claim = { kind: 'setup', value: 'complete', tenantId: INSTALLATION };
 export const slugClaim = (slug: string): Claim => ({ kind: 'tenant-slug', value: slug, tenantId: INSTALLATION });
-export const adminEmailClaim = (email: string): Claim => ({ kind: 'admin-email', value: foldedEmail(email) });
 
 type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'licensePublicKey' | 'accountDigest' | 'claimHolder' | 'newAuthority'>;
 
@@ -71,7 +70,7 @@ export const setUpTenant = defineCommand({
     if (state.exists) return conflict();
     const name = input.name ?? license.clientName;
     const { adminId, email, displayName, externalBaseUrl, mustChangePassword } = input;
-    const claims = [...(input.completesSetup ? [SETUP_CLAIM] : []), slugClaim(slug), adminEmailClaim(email)];
+    const claims = [...(input.completesSetup ? [SETUP_CLAIM] : []), slugClaim(slug), adminEmailClaim(accountDigest)];
     return acceptWith(
       { tenantId, name, slug, license },
       [

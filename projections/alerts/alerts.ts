@@ -48,7 +48,7 @@ const change = (alertId: string, fold: Fold) => ({
 /** The alert list and the alert itself, as `GET /alerts` and `GET /alerts/{alertID}` show them. */
 export const alerts = defineReadModel({
   name: 'alerts',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['alert_id'],
@@ -82,8 +82,8 @@ export const alerts = defineReadModel({
           forwarded_at: null,
           occurrence_count: 1,
           metadata,
-          created_at: at(event),
-          updated_at: at(event),
+          created_at: event.data.raisedAt ?? at(event),
+          updated_at: event.data.raisedAt ?? at(event),
         };
       },
     }),
@@ -94,7 +94,7 @@ export const alerts = defineReadModel({
         ...row,
         status: 'acknowledged',
         notes: event.data.notes ?? row.notes,
-        acknowledged_at: row.acknowledged_at ?? at(event),
+        acknowledged_at: row.acknowledged_at ?? event.data.is?.acknowledgedAt ?? at(event),
         acknowledged_by: row.acknowledged_by ?? event.metadata.actor.id,
         updated_at: at(event),
       })),
@@ -103,7 +103,7 @@ export const alerts = defineReadModel({
         ...row,
         status: event.data.status,
         resolution: event.data.resolution,
-        resolved_at: at(event),
+        resolved_at: event.data.is?.resolvedAt ?? at(event),
         resolved_by: event.metadata.actor.id,
         updated_at: at(event),
       })),

@@ -39,7 +39,7 @@ export const employees = defineReadModel({
   lane: 'main',
   columns,
   key: ['user_id'],
-  indexes: [['created_at desc', 'user_id'], ['department'], ['external_id']],
+  indexes: [['created_at desc', 'user_id'], ['department'], ['external_id'], `using gin (tenant_id, lower(email || ' ' || display_name) gin_trgm_ops)`],
   families: [employeeEvents, deviceEvents],
   on: {
     EmployeeCreated: (event) => ({

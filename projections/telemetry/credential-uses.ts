@@ -34,7 +34,7 @@ export const credentialUses = defineReadModel({
   lane: 'telemetry',
   columns,
   key: ['user_id', 'domain', 'username', 'password_hash'],
-  indexes: [['site']],
+  indexes: [['site'], '(tenant_id, user_id) where is_breached'],
   families: [telemetryEvents, employeeEvents],
   on: {
     TelemetryRecorded: ({ tenantId, data: { userId, observations } }) =>

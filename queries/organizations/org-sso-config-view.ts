@@ -1,23 +1,11 @@
 import { z } from 'zod';
 import type { OrgSsoConfigRow } from '../../projections/organizations/org-sso-configs.ts';
+import { ORG_OIDC_CALLBACK } from '../../src/domain/sso/addresses.ts';
+import { commonFields, oidcFields } from '../sso/sso-config-view.ts';
 
 /** An organization's SSO configuration without its secret (choices OP-131, OP-132). */
 export const orgSsoConfigView = z
-  .object({
-    id: z.uuid(),
-    organizationId: z.uuid(),
-    protocol: z.literal('oidc'),
-    name: z.string(),
-    isEnabled: z.boolean(),
-    emailDomains: z.array(z.string()),
-    issuerUrl: z.string(),
-    clientId: z.string(),
-    clientSecretConfigured: z.boolean(),
-    scopes: z.string(),
-    redirectUri: z.string(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
+  .object({ organizationId: z.uuid(), ...commonFields, ...oidcFields })
   .meta({ title: 'OrganizationSsoConfig' });
 export type OrgSsoConfigView = z.output<typeof orgSsoConfigView>;
 
@@ -25,8 +13,6 @@ export interface OrgSsoConfigWithAddress extends OrgSsoConfigRow {
   readonly tenant_id: string;
   readonly external_base_url: string;
 }
-
-export const ORG_SSO_CALLBACK = '/api/v1/org/auth/sso/callback';
 
 export const SELECT_ORG_SSO_CONFIGS = `
   select c.*, o.external_base_url
@@ -44,7 +30,7 @@ export const orgSsoConfigOf = (row: OrgSsoConfigWithAddress): OrgSsoConfigView =
   clientId: row.client_id,
   clientSecretConfigured: row.client_secret_configured,
   scopes: row.scopes,
-  redirectUri: row.external_base_url + ORG_SSO_CALLBACK,
+  redirectUri: row.external_base_url + ORG_OIDC_CALLBACK,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

@@ -44,13 +44,25 @@ function fixed<Item>(oid: number, size: number, items: readonly Item[], write: (
 }
 
 const HYPHEN = 45;
-/** The value of a hexadecimal digit by its character code. */
-const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0);
+/** The value of a hexadecimal digit by its character code; 255 for what is none. */
+const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? 255 : value;
+});
 
-function writeUuid(to: Buffer, uuid: string, at: number): void {
-  for (let read = 0, byte = at; read < 36; read += 2, byte += 1) {
-    if (uuid.charCodeAt(read) === HYPHEN) read += 1;
-    to[byte] = (NIBBLES[uuid.charCodeAt(read)]! << 4) | NIBBLES[uuid.charCodeAt(read + 1)]!;
+/** Writes the 16 bytes of a UUID in its usual form (RFC 9562 §4). Throws `TypeError` for any other text. */
+export function writeUuid(to: Buffer, uuid: string, at: number): void {
+  let byte = at;
+  for (let read = 0; read < 36; read += 2) {
+    if (read === 8 || read === 13 || read === 18 || read === 23) {
+      if (uuid.charCodeAt(read) !== HYPHEN) throw new TypeError('not a uuid');
+      read += 1;
+    }
+    const high = NIBBLES[uuid.charCodeAt(read)] ?? 255;
+    const low = NIBBLES[uuid.charCodeAt(read + 1)] ?? 255;
+    if (high > 15 || low > 15) throw new TypeError('not a uuid');
+    to[byte] = (high << 4) | low;
+    byte += 1;
   }
 }
 

@@ -5,14 +5,18 @@ import { auditHeadEvents } from './audit/events.ts';
 import { canaryCookieTriggers } from './countermeasures/canary-cookie-triggers.ts';
 import { credentialReuseEvents } from './credentials/events.ts';
 import { deviceEvents } from './devices/events.ts';
+import { authEndpointEvents, endpointEvents } from './discovery/events.ts';
 import { employeeEvents } from './employees/events.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
 import { loginEvents } from './logins/events.ts';
 import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
+import { unblockKeyEvents } from './policies/unblock-key-events.ts';
 import { sessionEvents } from './sessions/events.ts';
 import { alertSeverityEvents } from './settings/alert-severity.ts';
 import { mobileAccessEvents } from './settings/mobile-access.ts';
+import { ssoEvents } from './sso/events.ts';
+import { ssoSignInEvents } from './sso/refusals.ts';
 import { telemetryEvents } from './telemetry/events.ts';
 import { tenantEvents } from './tenants/events.ts';
 
@@ -22,6 +26,8 @@ export const families: readonly EventFamily[] = [
   sessionEvents,
   loginEvents,
   organizationEvents,
+  ssoEvents,
+  ssoSignInEvents,
   employeeEvents,
   deviceEvents,
   enrollmentEvents,
@@ -30,8 +36,11 @@ export const families: readonly EventFamily[] = [
   alertEvents,
   alertSeverityEvents,
   policyEvents,
+  unblockKeyEvents,
   mobileAccessEvents,
   canaryCookieTriggers,
+  endpointEvents,
+  authEndpointEvents,
   auditHeadEvents,
   ...resourceFamilies,
 ];

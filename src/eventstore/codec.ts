@@ -3,9 +3,11 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import {
   ERASED,
   type DomainEvent,
+  type Envelope,
   type EventDefinition,
   type EventFamily,
   type EventMetadata,
+  type Position,
   type Recorded,
 } from '../kernel/event.ts';
 import { isUuid, type TenantId } from '../kernel/ids.ts';
@@ -131,19 +133,8 @@ export class EventCodec {
     const { definition, personal } = contract;
     const { data, erased } = personal ? this.#open(stored, personal, keys) : { data: stored.data, erased: false };
     const current = stored.version === definition.version ? data : upcast(stored, definition, data);
-    return {
-      type: stored.type,
-      // Erased values cannot satisfy a schema of e-mails and the like; everything else must.
-      data: erased ? current : validated(stored, definition, current),
-      tenantId: stored.tenantId,
-      id: stored.id,
-      stream: stored.stream,
-      revision: stored.revision,
-      position: stored.position,
-      recordedAt: stored.recordedAt,
-      metadata: stored.metadata,
-      stored,
-    };
+    // Erased values cannot satisfy a schema of e-mails and the like; everything else must.
+    return new Decoded(stored, erased ? current : validated(stored, definition, current)) as Recorded;
   }
 
   #open(
@@ -166,14 +157,42 @@ export class EventCodec {
   }
 }
 
+/** An event as folds see it. What few of them look at is asked of the stored event when they do. */
+class Decoded implements Envelope {
+  readonly type: string;
+  readonly data: unknown;
+  readonly tenantId: TenantId;
+  readonly id: string;
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly position: Position;
+  readonly recordedAt: number;
+  readonly stored: StoredEvent;
+
+  constructor(stored: StoredEvent, data: unknown) {
+    this.type = stored.type;
+    this.data = data;
+    this.tenantId = stored.tenantId;
+    this.id = stored.id;
+    this.stream = stored.stream;
+    this.revision = stored.revision;
+    this.position = stored.position;
+    this.recordedAt = stored.recordedAt;
+    this.stored = stored;
+  }
+
+  get metadata(): EventMetadata {
+    return this.stored.metadata;
+  }
+}
+
 /** The envelope of an event whose content cannot be had. */
-const damaged = (stored: StoredEvent, error: Error): Recorded => ({
-  ...stored,
-  stored,
-  get data(): unknown {
-    throw error;
-  },
-});
+const damaged = (stored: StoredEvent, error: Error): Recorded =>
+  Object.defineProperty(new Decoded(stored, undefined) as Recorded, 'data', {
+    get() {
+      throw error;
+    },
+  });
 
 const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
 const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;

@@ -21,8 +21,11 @@ export type Access =
   | { readonly kind: 'open'; readonly rate: RateClass }
   /** A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-52). */
   | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean }
-  /** An org admin's session; writes need `org_owner` and a single-use re-authentication token, in this order. */
-  | { readonly kind: 'org'; readonly roles: readonly OrgRole[] | 'any'; readonly reauth: boolean }
+  /**
+   * An org admin's session; writes need `org_owner` and a single-use re-authentication token, in this order. `itsTenant`:
+   * then the path's `tenantId` has to be a tenant of the organization.
+   */
+  | { readonly kind: 'org'; readonly roles: readonly OrgRole[] | 'any'; readonly reauth: boolean; readonly itsTenant?: true }
   /** A device certificate. */
   | { readonly kind: 'device' };
 
@@ -34,6 +37,7 @@ export const adminEvenUnlicensed = (permission: Permission): AccessOf<'admin'> =
 export const orgReader: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: false };
 export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
+export const ofItsTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });
 export const device: AccessOf<'device'> = { kind: 'device' };
 
 export const rateClassOf = (access: Access): RateClass => {

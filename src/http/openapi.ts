@@ -41,7 +41,7 @@ export function openApiDocument(groups: readonly RouteGroup[]): object {
 function operation(area: string, declared: AnyRoute): object {
   const { summary, access, params, query, body, answer, consumes = 'json' } = declared;
   const status = String(declared.status ?? (answer ? 200 : 204));
-  const media = consumes === 'multipart' ? 'multipart/form-data' : 'application/json';
+  const media = consumes === 'multipart' ? 'multipart/form-data' : consumes === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     tags: [area],
     summary,

@@ -86,6 +86,13 @@ export type Row<Model extends { columns: Columns }> = RowOf<Model['columns']>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyReadModel = ReadModel<any, any, any>;
 
+let latest = { epochMs: 0, iso: new Date(0).toISOString() };
+/** Events that were written together bear one time: most of a history is printed once a group. */
+function isoOf(epochMs: number): string {
+  if (latest.epochMs !== epochMs) latest = { epochMs, iso: new Date(epochMs).toISOString() };
+  return latest.iso;
+}
+
 /** The ISO timestamp of a recorded event. */
-export const at = (event: { recordedAt: number }): string => new Date(event.recordedAt).toISOString();
-export const dayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
+export const at = (event: { recordedAt: number }): string => isoOf(event.recordedAt);
+export const dayOf = (epochMs: number): string => isoOf(epochMs).slice(0, 10);

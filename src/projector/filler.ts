@@ -34,7 +34,7 @@ export interface FillOptions {
 const PAGE = 5_000;
 
 /**
- * Folds the feed into a table beside the live one. The next page is read while this one is folded and written.
+ * Folds the feed into a table beside the live one. While a page is written the next is folded and the one after it read.
  * A stream that cannot be folded ends the fill: a new version with holes must never be served.
  */
 export async function fill(
@@ -50,6 +50,7 @@ export async function fill(
   let position = options.from;
   let seen = 0;
   let next = store.readFeed(position, PAGE);
+  let writing: Promise<unknown> = Promise.resolve();
   for (;;) {
     signal?.throwIfAborted();
     const page = await next;
@@ -61,12 +62,21 @@ export async function fill(
     const wanted = events.filter(({ type }) => projection.wants(type));
     const decoded = (await codec.decode(wanted)).filter((event) => event !== undefined);
     const to = events.length < page.events.length ? (events.at(-1)?.position ?? position) : page.position;
-    await transaction(pool, async (client) => {
-      const [poison] = await projection.apply(client, decoded);
+    const ahead = projection.foldAhead(decoded);
+    await writing;
+    writing = transaction(pool, async (client) => {
+      const [poison] = ahead ? ahead.poisoned : await projection.apply(client, decoded);
       if (poison) throw new Error(`${model.name} cannot fold the event at ${poison.event.position}: ${poison.error.message}`, { cause: poison.error });
+      await ahead?.write(client);
       await options.checkpoint?.(client, to);
     });
-    projection.committed();
+    writing.catch(() => undefined); // reported where it is awaited
+    if (!ahead) {
+      // What is loaded next has to see it.
+      await writing;
+      projection.committed();
+    }
+    if (last) await writing;
     position = to;
     seen += events.length;
     options.onProgress?.({

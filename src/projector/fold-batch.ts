@@ -54,11 +54,11 @@ export class WorkSet {
   missing(batch: readonly EventSteps[]): TableRow[] {
     const wanted = new Map<string, TableRow>();
     for (const { event, steps } of batch) {
+      const owner = this.#ownerOf(event);
       for (const step of steps) {
         if ('purge' in step) continue;
-        const key = { ...step.key, tenant_id: this.#ownerOf(event) };
-        const name = this.#name(key);
-        if (!this.#cells.has(name) && !wanted.has(name)) wanted.set(name, key);
+        const name = this.#name(owner, step.key);
+        if (!this.#cells.has(name) && !wanted.has(name)) wanted.set(name, { ...step.key, tenant_id: owner });
       }
     }
     return [...wanted.values()];
@@ -66,9 +66,9 @@ export class WorkSet {
 
   /** Takes in rows as they stand in the table; keys without a row are known to have none. */
   admit(keys: readonly TableRow[], rows: readonly TableRow[]): void {
-    for (const key of keys) this.#cells.set(this.#name(key), { key, row: undefined });
+    for (const key of keys) this.#cells.set(this.#name(key['tenant_id'] as string, key), { key, row: undefined });
     for (const row of rows) {
-      const cell = this.#cells.get(this.#name(row));
+      const cell = this.#cells.get(this.#name(row['tenant_id'] as string, row));
       if (cell) cell.row = row;
     }
   }
@@ -92,12 +92,12 @@ export class WorkSet {
 
   #apply(event: Recorded, step: RowStep, undo: Undo): void {
     if ('purge' in step) return this.#purge(this.#ownerOf(event), step.purge, undo);
-    const cell = this.#cells.get(this.#name({ ...step.key, tenant_id: this.#ownerOf(event) }))!;
+    const cell = this.#cells.get(this.#name(this.#ownerOf(event), step.key))!;
     const next = step.fold(cell.row);
     if (next === cell.row) return;
     undo.push([cell, cell.row, this.#dirty.has(cell)]);
     // Whatever a fold answers, the row stays where its key and its tenant are.
-    this.#put(cell, next && { ...next, ...cell.key }, true);
+    this.#put(cell, next && this.#inItsPlace(next, cell.key), true);
   }
 
   #purge(tenantId: TenantId, where: TableRow, undo: Undo): void {
@@ -109,6 +109,11 @@ export class WorkSet {
       this.#put(cell, undefined, true);
     }
     this.purged.push({ tenantId, where });
+  }
+
+  #inItsPlace(row: TableRow, key: TableRow): TableRow {
+    if (row['tenant_id'] === key['tenant_id'] && this.#keyColumns.every((column) => row[column] === key[column])) return row;
+    return { ...row, ...key };
   }
 
   #put(cell: Cell, row: TableRow | undefined, dirty: boolean): void {
@@ -141,8 +146,8 @@ export class WorkSet {
     return this.#cells.size;
   }
 
-  #name(row: TableRow): string {
-    let name = row['tenant_id'] as string;
+  #name(owner: string, row: TableRow): string {
+    let name = owner;
     for (const column of this.#keyColumns) name += `\u0000${String(row[column])}`;
     return name;
   }

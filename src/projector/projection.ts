@@ -4,7 +4,8 @@ import { INSTALLATION } from '../kernel/ids.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { settleAll } from '../database/database.ts';
 import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
-import { TableStatements, tableName, type TableRow, type TableShape } from './table.ts';
+import { RowWriter } from './row-writer.ts';
+import { tableName, type TableRow, type TableShape } from './table.ts';
 
 export const shapeOf = (model: AnyReadModel): TableShape => ({
   name: model.name,
@@ -26,10 +27,8 @@ const KEEP_FILLING = 300_000;
 export class Projection {
   readonly model: AnyReadModel;
   readonly table: string;
-  readonly #statements: TableStatements;
+  readonly #writer: RowWriter;
   readonly #on: Handlers;
-  /** Prepares the statements of the live tables alone: in another schema a table of the same name means another one. */
-  readonly #named: (statement: string) => { name?: string };
   #work: WorkSet;
   /** True while the table is known to hold nothing that is not in memory: then nothing needs loading. */
   #complete: boolean;
@@ -37,9 +36,8 @@ export class Projection {
   constructor(model: AnyReadModel, generation: number, options: { schema?: string; empty?: boolean } = {}) {
     this.model = model;
     this.table = tableName(model.name, model.version, generation);
-    this.#statements = new TableStatements(shapeOf(model), this.table, options.schema);
+    this.#writer = new RowWriter(shapeOf(model), this.table, options.schema);
     this.#on = model.on as Handlers;
-    this.#named = (statement) => (options.schema === undefined ? { name: `${statement} ${this.table}` } : {});
     this.#work = this.#newWork();
     this.#complete = options.empty ?? false;
   }
@@ -78,27 +76,34 @@ export class Projection {
   /** Like `apply`, but its writes are only on their way, in their order: what the caller sends next comes behind them. */
   async fold(client: pg.PoolClient, events: readonly Recorded[]): Promise<{ poisoned: Poisoned[]; written: Promise<unknown> }> {
     const { batch, poisoned } = this.steps(events);
-    await this.#load(client, this.#work.missing(batch));
+    await Promise.all([this.#writer.prepare(client), this.#load(client, this.#work.missing(batch))]);
     poisoned.push(...this.#work.fold(batch));
-    const written = settleAll(this.#write(client));
+    const written = settleAll(this.#changes().map((statement) => client.query(statement)));
     written.catch(() => undefined); // whoever commits behind it hears of it
     return { poisoned, written };
   }
 
-  async #load(client: pg.PoolClient, keys: TableRow[]): Promise<void> {
-    if (keys.length === 0) return;
-    if (this.#complete) return this.#work.admit(keys, []);
-    const text = this.#statements.load;
-    const { rows } = await client.query<TableRow>({ ...this.#named('load'), text, values: [JSON.stringify(keys)] });
-    this.#work.admit(keys, rows);
+  /**
+   * Folds in memory alone, while the writes of earlier events may still be under way; `write` belongs behind them. Undefined when
+   * rows would have to be loaded. Memory is ahead of the table from then on: should a write fail, this projection is worth nothing.
+   */
+  foldAhead(events: readonly Recorded[]): { poisoned: Poisoned[]; write: (client: pg.PoolClient) => Promise<unknown> } | undefined {
+    if (!this.#complete || !this.#writer.isReady) return undefined;
+    const { batch, poisoned } = this.steps(events);
+    this.#work.admit(this.#work.missing(batch), []);
+    poisoned.push(...this.#work.fold(batch));
+    const statements = this.#changes();
+    this.committed();
+    return { poisoned, write: (client) => settleAll(statements.map((statement) => client.query(statement))) };
   }
 
-  #write(client: pg.PoolClient): Promise<unknown>[] {
-    const sent = this.#work.purged.map(({ tenantId, where }) => client.query(this.#statements.purge(Object.keys(where)), [tenantId, ...Object.values(where)]));
-    const { upserts, removals } = this.#work.changes();
-    if (removals.length > 0) sent.push(client.query(this.#statements.remove, [JSON.stringify(removals)]));
-    if (upserts.length > 0) sent.push(client.query({ ...this.#named('upsert'), text: this.#statements.upsert, values: [JSON.stringify(upserts)] }));
-    return sent;
+  async #load(client: pg.PoolClient, keys: TableRow[]): Promise<void> {
+    if (keys.length === 0) return;
+    this.#work.admit(keys, this.#complete ? [] : await this.#writer.load(client, keys));
+  }
+
+  #changes(): pg.QueryConfig[] {
+    return this.#writer.changes(this.#work.purged, this.#work.changes());
   }
 
   /** The transaction was committed: what is in memory is what the table holds. */

@@ -7,12 +7,13 @@ import type { Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { isFailure } from '../kernel/failure.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
-import { transaction } from '../database/database.ts';
+import { settleAll, transaction } from '../database/database.ts';
 import { derivedId, type Issuer } from '../execution/executor.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
 import { WorkSet, type EventSteps, type RowStep } from './fold-batch.ts';
-import { createTable, TableStatements, tableName, type TableRow, type TableShape } from './table.ts';
+import { RowWriter } from './row-writer.ts';
+import { createTable, tableName, type TableRow, type TableShape } from './table.ts';
 
 const PAGE = 500;
 const IDLE_MS = 1_000;
@@ -53,7 +54,7 @@ export class ReactionRunner {
   readonly #reaction: AnyReaction;
   readonly #services: ReactionServices;
   readonly #shape: TableShape | undefined;
-  readonly #statements: TableStatements | undefined;
+  readonly #writer: RowWriter | undefined;
   readonly #stop = new AbortController();
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
@@ -66,7 +67,7 @@ export class ReactionRunner {
     if (reaction.state) {
       const name = `${reaction.name.replaceAll('-', '_')}_state`;
       this.#shape = { name, columns: reaction.state.columns, key: reaction.state.key, indexes: [] };
-      this.#statements = new TableStatements(this.#shape, tableName(name, reaction.state.version, 1));
+      this.#writer = new RowWriter(this.#shape, tableName(name, reaction.state.version, 1));
     }
   }
 
@@ -194,24 +195,13 @@ export class ReactionRunner {
 
   async #load(work: WorkSet, batch: readonly EventSteps[]): Promise<void> {
     const keys = work.missing(batch);
-    if (keys.length === 0 || !this.#statements) return;
-    const { rows } = await this.#services.pool.query<TableRow>(this.#named('load', this.#statements.load, keys));
-    work.admit(keys, rows);
+    if (keys.length > 0 && this.#writer) work.admit(keys, await this.#writer.load(this.#services.pool, keys));
   }
 
   async #save(client: pg.PoolClient, work: WorkSet): Promise<void> {
-    if (!this.#statements) return;
-    for (const { tenantId, where } of work.purged) {
-      await client.query(this.#statements.purge(Object.keys(where)), [tenantId, ...Object.values(where)]);
-    }
-    const { upserts, removals } = work.changes();
-    if (removals.length > 0) await client.query(this.#statements.remove, [JSON.stringify(removals)]);
-    if (upserts.length > 0) await client.query(this.#named('upsert', this.#statements.upsert, upserts));
-  }
-
-  /** Prepared once a connection: planning would cost more than the rows of one event. */
-  #named(statement: string, text: string, rows: readonly TableRow[]) {
-    return { name: `${statement} ${this.#shape!.name}_v${this.#reaction.state!.version}`, text, values: [JSON.stringify(rows)] };
+    if (!this.#writer) return;
+    await this.#writer.prepare(client);
+    await settleAll(this.#writer.changes(work.purged, work.changes()).map((statement) => client.query(statement)));
   }
 
   async #runCommand(effect: Extract<Effect, { command: AnyCommand }>, event: Recorded, id: string): Promise<void> {

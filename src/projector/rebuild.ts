@@ -9,7 +9,7 @@ import { Cursors } from './cursors.ts';
 import { fill, type FillProgress } from './filler.ts';
 import { shapeOf } from './projection.ts';
 import type { Projector } from './projector.ts';
-import { createTable, serveTable, tableName, qualified } from './table.ts';
+import { createBareTable, createIndexes, createTable, serveTable, tableName, qualified } from './table.ts';
 
 export interface RebuildParts {
   readonly store: EventStore;
@@ -73,8 +73,10 @@ export async function rebuildInto(
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`grant usage on schema ${schema} to castellan_reads`);
     await client.query(`drop table if exists ${qualified(schema, table)} cascade`);
-    await client.query(createTable(shapeOf(model), table, schema));
+    await client.query(createBareTable(shapeOf(model), table, schema));
     await client.query(serveTable(model.name, table, schema));
   });
-  return fill(parts, { model, generation: 1, schema, from: 0n, empty: true, until: asOf, onProgress });
+  const position = await fill(parts, { model, generation: 1, schema, from: 0n, empty: true, until: asOf, onProgress });
+  for (const index of createIndexes(shapeOf(model), table, schema)) await parts.pool.query(index);
+  return position;
 }

@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import type { SsoProtocol } from '../domain/sso/events.ts';
+import type { SsoRefusal } from '../domain/sso/refusals.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import type { TenantId } from '../kernel/ids.ts';
 
@@ -29,20 +31,22 @@ export const pageReturnOf = ({ return_to, challenge }: { return_to?: 'login' | u
 export interface HandedOver {
   readonly tenantId: TenantId;
   readonly adminId: string;
-  readonly method: 'oidc' | 'saml';
+  /** Of the admin at that moment: whoever is signed out everywhere in the meantime does not come in. */
+  readonly sessionEpoch: number;
+  readonly method: SsoProtocol;
 }
 
 const SECONDS = 60;
-const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string() });
+const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string(), sessionEpoch: z.int() });
 
 /** The address on this host to send the browser to. */
-export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, method }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
-  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge } }, SECONDS);
+export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, sessionEpoch, method }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
+  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch } }, SECONDS);
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 }
 
 /** Choice OP-150's words, for a sign-in that led to nobody. */
-export const refusedReturn = (reason: string, tenantId?: TenantId): string =>
+export const refusedReturn = (reason: SsoRefusal, tenantId?: TenantId): string =>
   `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
 
 /** Spends the code, whether or not the verifier is right. */
@@ -50,9 +54,9 @@ export async function takeOver(tokens: OneTimeTokens, code: string, verifier: st
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) return undefined;
-  const { method, challenge } = payload.data;
+  const { method, challenge, sessionEpoch } = payload.data;
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return { tenantId: token.tenantId, adminId: token.subjectId, method };
+  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method };
 }

@@ -86,7 +86,7 @@ export interface TestApp {
   readonly anonymous: Client;
   as(token: string, headers?: Record<string, string>): Client;
   /** A tenant of its own with a signed-in super admin; never through the set-up route. */
-  newTenant(options?: { name?: string; license?: Parameters<typeof licenseKey>[0] }): Promise<TestTenant>;
+  newTenant(options?: { name?: string; license?: Parameters<typeof licenseKey>[0]; externalBaseUrl?: string }): Promise<TestTenant>;
   /** Another admin of a tenant, signed in. Made by the same command as the first one's. */
   adminWithRole(tenant: TestTenant, role: Role): Promise<{ adminId: string; client: Client; token: string }>;
   /** mTLS: a client that presents this certificate on a kept-alive connection. */
@@ -112,7 +112,7 @@ export async function startApp(over: Partial<Config> = {}): Promise<TestApp> {
     tlsUrl: house.addresses.tls,
     anonymous: clientFor({}),
     as: (token, headers = {}) => clientFor({ authorization: `Bearer ${token}`, ...headers }),
-    async newTenant({ name = `Acme ${randomUUID().slice(0, 8)}`, license = {} } = {}) {
+    async newTenant({ name = `Acme ${randomUUID().slice(0, 8)}`, license = {}, externalBaseUrl = 'https://castellan.example' } = {}) {
       const tenantId = asTenantId(randomUUID());
       const adminId = randomUUID();
       const email = `owner@${tenantId.slice(0, 8)}.example`;
@@ -122,7 +122,7 @@ export async function startApp(over: Partial<Config> = {}): Promise<TestApp> {
         password: PASSWORD,
         displayName: 'Owner',
         licenseKey: licenseKey({ clientName: name, ...license }),
-        externalBaseUrl: 'https://castellan.example',
+        externalBaseUrl,
         adminId,
         mustChangePassword: false,
         completesSetup: false,

@@ -25,9 +25,9 @@ export interface TestOrganization {
 }
 
 /** An organization whose owner is signed in with the password that was made for them. */
-export async function newOrganization(app: TestApp, name = `Org ${randomUUID().slice(0, 8)}`): Promise<TestOrganization> {
+export async function newOrganization(app: TestApp, name = `Org ${randomUUID().slice(0, 8)}`, externalBaseUrl?: string): Promise<TestOrganization> {
   const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
-  const { organizationId, slug, password } = await createOrganization(app.services, { name, ownerEmail: email });
+  const { organizationId, slug, password } = await createOrganization(app.services, { name, ownerEmail: email, externalBaseUrl });
   await app.settled();
   const answer = await app.anonymous.post('/api/v1/org/auth/login', { email, password });
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.status} ${answer.text}`);

@@ -134,7 +134,9 @@ export async function startSamlIdentityProvider(entityId = 'urn:example:identity
         );
       if (!edit) return answer({ signAssertion, signResponse });
       const unsigned = await answer({ signAssertion: false });
-      return unsigned.replace(assertionIn(unsigned), signed(edit(assertionIn(unsigned)), signer));
+      const edited = edit(assertionIn(unsigned));
+      if (edited === assertionIn(unsigned)) throw new Error('the edit changed nothing');
+      return unsigned.replace(assertionIn(unsigned), signed(edited, signer));
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

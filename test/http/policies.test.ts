@@ -6,6 +6,7 @@ import { policyView } from '../../queries/policies/policy-view.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 
 const POLICIES = '/api/v1/admin/policies';
 const rules = [{ domainMatch: { type: 'wildcard', value: '*.Example.com' }, condition: 'password_reuse', action: 'block', message: 'Not again' }];
@@ -154,4 +155,131 @@ describe('what an extension is told', () => {
     expect((await configOf(tenant)).policyVersion).toBe(latest);
     expect((await admin.get(canaries)).body.canaryCookies).toMatchObject([{ triggerCount: 1, lastTriggeredAt: '2026-06-01T10:00:00.000Z' }]);
   });
+});
+
+describe('testing policies', () => {
+  const TEST = `${POLICIES}/test`;
+  let tenant: TestTenant;
+  const block = (value: string, condition = 'any', action = 'block') => [{ domainMatch: { type: 'exact', value }, condition, action }];
+  beforeAll(async () => {
+    tenant = await app.newTenant();
+    await tenant.admin.put('/api/v1/admin/settings', { extensionMode: 'warn' });
+  });
+  const ask = async (body: object, client = tenant.admin) => (await client.post(TEST, body)).body;
+
+  it('answers what would happen, and stores nothing', async () => {
+    const { body: policy } = await tenant.admin.post(POLICIES, { name: 'Evil', rules: block('evil.example') });
+    const before = (await tenant.admin.get(POLICIES)).body;
+    expect(await ask({ domain: 'EVIL.example.', signals: [] })).toEqual({
+      matched: true,
+      effectiveAction: 'block',
+      policyAction: 'block',
+      matchedPolicyId: policy.id,
+      matchedPolicyName: 'Evil',
+      matchedRuleIndex: 0,
+      message: null,
+      extensionMode: 'warn',
+      reason: 'rule',
+      trace: { ignoredSignals: [], considered: [{ policyId: policy.id, policyName: 'Evil', ruleIndex: 0, outcome: 'decided' }] },
+    });
+    expect(await ask({ domain: 'evil.example', extensionMode: 'learning' })).toMatchObject({ effectiveAction: 'allow', policyAction: 'block', extensionMode: 'learning' });
+    expect(await ask({ domain: 'shop.example', signals: ['weak_password'] })).toMatchObject({ matched: false, effectiveAction: 'warn', policyAction: null, matchedPolicyId: null });
+    expect(await ask({ domain: 'shop.example', signals: ['weak_password'], extensionMode: 'block' })).toMatchObject({ effectiveAction: 'block' });
+    expect(await ask({ domain: 'shop.example' })).toMatchObject({ matched: false, effectiveAction: 'allow' });
+    const draft = { rules: block('evil.example', 'any', 'allow'), priority: 9_999 };
+    expect(await ask({ domain: 'evil.example', policy: draft })).toMatchObject({ effectiveAction: 'allow', matchedPolicyId: null, matchedPolicyName: 'Draft' });
+    expect(await ask({ domain: 'evil.example', policy: { ...draft, isEnabled: false } })).toMatchObject({ effectiveAction: 'block', matchedPolicyId: policy.id });
+    expect((await tenant.admin.get(POLICIES)).body).toEqual(before);
+  });
+
+  it('minds the domain scope and the phishing whitelist', async () => {
+    await tenant.admin.post('/api/v1/admin/phishing-whitelist', { domain: 'partner.example' });
+    await tenant.admin.post('/api/v1/admin/domain-scope', { domain: 'intern.example', scope: 'excluded' });
+    expect(await ask({ domain: 'partner.example', signals: ['phishing_signal'] })).toMatchObject({ effectiveAction: 'allow', trace: { ignoredSignals: ['phishing_signal'] } });
+    expect(await ask({ domain: 'wiki.intern.example', signals: ['weak_password'] })).toMatchObject({ effectiveAction: 'allow', reason: 'excluded_domain' });
+  });
+
+  it('is open to analysts, and not to viewers', async () => {
+    const [analyst, viewer] = await Promise.all([app.adminWithRole(tenant, 'analyst'), app.adminWithRole(tenant, 'viewer')]);
+    expect((await analyst.client.post(TEST, { domain: 'a.example' })).status).toBe(200);
+    expect((await viewer.client.post(TEST, { domain: 'a.example' })).status).toBe(403);
+  });
+
+  it.each([
+    {},
+    { domain: 'https://a.example/login' },
+    { domain: 'a.example', signals: ['fear'] },
+    { domain: 'a.example', extensionMode: 'panic' },
+    { domain: 'a.example', userId: randomUUID() },
+    { domain: 'a.example', userId: 'me' },
+    { domain: 'a.example', policy: { rules: [] } },
+    { domain: 'a.example', policy: { rules: [{ domainMatch: { type: 'regex', value: '(a)\\1' }, condition: 'any', action: 'block' }] } },
+  ])('is refused for %j', async (body) => {
+    expect((await tenant.admin.post(TEST, body)).status).toBe(400);
+  });
+});
+
+describe('unblock keys', () => {
+  const KEYS = '/api/v1/admin/unblock-keys';
+  const UNBLOCK = '/api/v1/ext/unblock';
+  let tenant: TestTenant;
+  let device: EnrolledDevice;
+  beforeAll(async () => {
+    tenant = await app.newTenant();
+    device = await enrolledDevice(app, tenant);
+  });
+  afterAll(() => device.client.close());
+  const newKey = async (over: object = {}) => (await tenant.admin.post(KEYS, { domain: 'shop.example', reason: 'payroll', ...over })).body;
+  const listed = async (id: string) => (await tenant.admin.get(KEYS)).body.unblockKeys.find((one: { id: string }) => one.id === id);
+
+  it('are shown once, open once, and say so', async () => {
+    const created = await tenant.admin.post(KEYS, { domain: 'Shop.example', reason: 'payroll', userId: device.userId, deviceId: device.deviceId });
+    expect(created.status).toBe(201);
+    const { key, ...shown } = created.body;
+    expect(key).toMatch(/^[2-9A-Z]{4}-[2-9A-Z]{4}$/);
+    expect(shown).toMatchObject({ domain: 'shop.example', userId: device.userId, deviceId: device.deviceId, status: 'active', maxUses: 1, usedAt: null, createdBy: tenant.adminId });
+    expect(Math.abs(Date.parse(shown.expiresAt) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
+    const list = await tenant.admin.get(KEYS);
+    expect(list.text).not.toContain(key);
+    expect(list.body).toMatchObject({ total: 1, unblockKeys: [{ ...shown, createdAt: expect.any(String) }] });
+
+    const used = await device.client.post(UNBLOCK, { key: key.toLowerCase().replace('-', ' '), domain: 'shop.example' });
+    expect([used.status, used.body]).toEqual([200, { unblocked: true, expiresAt: shown.expiresAt }]);
+    expect((await device.client.post(UNBLOCK, { key, domain: 'shop.example' })).status).toBe(400);
+    expect(await listed(shown.id)).toMatchObject({ status: 'used', usedAt: expect.any(String) });
+    const { rows } = await app.services.database.owner.query('select data from events where type like $1', ['UnblockKey%']);
+    expect(JSON.stringify(rows)).not.toContain(key);
+  });
+
+  it('open for one of many who try at the same time', async () => {
+    const { key } = await newKey();
+    const others = Array.from({ length: 4 }, () => app.device(device.certificatePem, device.privateKeyPem));
+    const answers = await Promise.all([device.client, ...others].map((one) => one.post(UNBLOCK, { key, domain: 'shop.example' })));
+    for (const other of others) other.close();
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
+  });
+
+  it('open nothing else: not another site, not for another person, not after their time, not in another tenant', async () => {
+    const stranger = await enrolledDevice(app, await app.newTenant());
+    const second = await enrolledDevice(app, tenant);
+    const wrong = [
+      [device, await newKey(), 'bank.example'],
+      [second, await newKey({ userId: device.userId }), 'shop.example'],
+      [second, await newKey({ deviceId: device.deviceId }), 'shop.example'],
+      [stranger, await newKey(), 'shop.example'],
+      [device, { key: 'AAAA-AAAA' }, 'shop.example'],
+    ] as const;
+    for (const [who, { key }, domain] of wrong) {
+      const { status, body } = await who.client.post(UNBLOCK, { key, domain });
+      expect([status, body]).toEqual([400, { error: 'validation failed: key: is not valid' }]);
+    }
+    for (const { client } of [stranger, second]) client.close();
+  });
+
+  it.each([{ domain: 'co.uk' }, { domain: 'shop.example', expiresInHours: 169 }, { domain: 'shop.example', expiresInHours: 0 }, { domain: 'shop.example', userId: randomUUID() }, { domain: 'shop.example', deviceId: randomUUID() }])(
+    'are not made of %j',
+    async (body) => {
+      expect((await tenant.admin.post(KEYS, body)).status).toBe(400);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { alertEvents } from './events.ts';
+import type { Standing } from './standing.ts';
 import type { AlertStatus, Severity } from './vocabulary.ts';
 
 /** What decisions about an alert need. */
@@ -11,9 +12,12 @@ export interface AlertState {
   readonly fingerprint: string;
   /** The latest causes, so that one report counts once however often it is asked for. */
   readonly causes: readonly string[];
+  /** Null for an alert from before standings were recorded. */
+  readonly standing: Standing | null;
+  readonly lastDeliveryId: string | null;
 }
 
-const initial: AlertState = { status: 'none', severity: 'low', assigneeId: null, fingerprint: '', causes: [] };
+const initial: AlertState = { status: 'none', severity: 'low', assigneeId: null, fingerprint: '', causes: [], standing: null, lastDeliveryId: null };
 
 /** An effect is repeated only around a crash, within the batch under way then: far fewer than this. */
 const CAUSES_KEPT = 1_000;
@@ -21,24 +25,26 @@ const CAUSES_KEPT = 1_000;
 export const alert = defineAggregate<AlertState, typeof alertEvents>(alertEvents, initial, (state, event) => {
   switch (event.type) {
     case 'AlertRaised': {
-      const { severity, fingerprint, cause } = event.data;
-      return { status: 'open', severity, assigneeId: null, fingerprint, causes: [cause] };
+      const { severity, fingerprint, cause, raisedAt } = event.data;
+      const standing: Standing | null = raisedAt ? { raisedAt, severity, status: 'open', acknowledgedAt: null, resolvedAt: null } : null;
+      return { status: 'open', severity, assigneeId: null, fingerprint, causes: [cause], standing, lastDeliveryId: null };
     }
     case 'AlertRepeated':
       return { ...state, causes: [...state.causes.slice(1 - CAUSES_KEPT), event.data.cause] };
     case 'AlertAcknowledged':
-      return { ...state, status: 'acknowledged' };
+      return { ...state, status: 'acknowledged', standing: event.data.is };
     case 'AlertResolved':
-      return { ...state, status: event.data.status };
+      return { ...state, status: event.data.status, standing: event.data.is };
     case 'AlertReopened':
-      return { ...state, status: 'open' };
+      return { ...state, status: 'open', standing: event.data.is };
     case 'AlertAssigned':
     case 'AlertClaimed':
       return { ...state, assigneeId: event.data.assigneeId };
     case 'AlertSeverityChanged':
-      return { ...state, severity: event.data.severity };
-    case 'AlertPolicyActionRecorded':
+      return { ...state, severity: event.data.severity, standing: event.data.is };
     case 'AlertForwarded':
+      return { ...state, lastDeliveryId: event.data.deliveryId };
+    case 'AlertPolicyActionRecorded':
       return state;
   }
 });

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../kernel/event.ts';
 import { uuid } from '../../kernel/ids.ts';
+import { moveFields, unknownMove } from './standing.ts';
 import { alertTypeSchema, policyActionSchema, severitySchema } from './vocabulary.ts';
 
 const alertId = uuid();
 const fingerprint = z.string();
+/** Version 2 of the events that move an alert in triage says from where to where. */
+const upcasters = { 1: (data: object) => ({ ...data, ...unknownMove }) };
 
 /**
  * An alert's stream: why it was raised and every decision about it since. `fingerprint` names what repeats: the same type,
@@ -12,7 +15,7 @@ const fingerprint = z.string();
  */
 export const alertEvents = defineEvents('alert', {
   AlertRaised: {
-    version: 1,
+    version: 2,
     schema: z.object({
       alertId,
       alertType: alertTypeSchema,
@@ -27,7 +30,10 @@ export const alertEvents = defineEvents('alert', {
       /** The observation that raised it. */
       cause: uuid(),
       metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
+      /** Null before version 2. */
+      raisedAt: z.iso.datetime().nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ ...data, raisedAt: null }) },
     personal: { subject: 'userId', fields: ['url'] },
     audit: 'alert.raised',
   },
@@ -37,21 +43,33 @@ export const alertEvents = defineEvents('alert', {
     schema: z.object({ alertId, cause: uuid(), occurrences: z.int().min(1), occurredAt: z.iso.datetime() }),
     audit: 'alert.repeated',
   },
-  AlertAcknowledged: { version: 1, schema: z.object({ alertId, notes: z.string().nullable() }), audit: 'alert.acknowledged' },
+  AlertAcknowledged: { version: 2, schema: z.object({ alertId, notes: z.string().nullable(), ...moveFields }), upcasters, audit: 'alert.acknowledged' },
   AlertResolved: {
-    version: 1,
-    schema: z.object({ alertId, status: z.enum(['resolved', 'false_positive']), resolution: z.string().nullable(), fingerprint }),
+    version: 2,
+    schema: z.object({ alertId, status: z.enum(['resolved', 'false_positive']), resolution: z.string().nullable(), fingerprint, ...moveFields }),
+    upcasters,
     audit: 'alert.resolved',
   },
-  AlertReopened: { version: 1, schema: z.object({ alertId, notes: z.string().nullable(), fingerprint }), audit: 'alert.reopened' },
+  AlertReopened: { version: 2, schema: z.object({ alertId, notes: z.string().nullable(), fingerprint, ...moveFields }), upcasters, audit: 'alert.reopened' },
   AlertAssigned: { version: 1, schema: z.object({ alertId, assigneeId: uuid().nullable() }), audit: 'alert.assigned' },
   AlertClaimed: { version: 1, schema: z.object({ alertId, assigneeId: uuid() }), audit: 'alert.claimed' },
-  AlertSeverityChanged: { version: 1, schema: z.object({ alertId, severity: severitySchema, reason: z.string().nullable() }), audit: 'alert.severity_changed' },
+  AlertSeverityChanged: {
+    version: 2,
+    schema: z.object({ alertId, severity: severitySchema, reason: z.string().nullable(), ...moveFields }),
+    upcasters,
+    audit: 'alert.severity_changed',
+  },
   AlertPolicyActionRecorded: {
     version: 1,
     schema: z.object({ alertId, action: policyActionSchema, policyId: uuid().nullable(), policyName: z.string().nullable() }),
     audit: 'alert.policy_action_recorded',
   },
-  AlertForwarded: { version: 1, schema: z.object({ alertId, portalAlertId: z.string() }), audit: 'alert.forwarded' },
+  /** The portal's receipt. */
+  AlertForwarded: {
+    version: 2,
+    schema: z.object({ alertId, portalAlertId: z.string(), deliveryId: uuid().nullable() }),
+    upcasters: { 1: (data: object) => ({ ...data, deliveryId: null }) },
+    audit: 'alert.forwarded',
+  },
 });
 export type AlertEvent = EventOf<typeof alertEvents>;

@@ -1,3 +1,6 @@
+import { RE2JS } from 're2js';
+import { MOST_PATTERN_CHARACTERS } from './linear-matcher.ts';
+
 /** What RE2 allows a counted repetition to multiply up to, nested ones included. */
 const MOST_REPETITIONS = 1_000;
 
@@ -6,6 +9,7 @@ const MOST_REPETITIONS = 1_000;
  * service and the extensions read them alike. No lookaround, no backreference (choice OP-108). Answers what is wrong.
  */
 export function patternFault(pattern: string): string | undefined {
+  if (pattern.length > MOST_PATTERN_CHARACTERS) return `must be at most ${MOST_PATTERN_CHARACTERS} characters long`;
   if (!compiles(pattern)) return 'is not a regular expression';
   const repetitions = [1];
   let last = 1;
@@ -20,12 +24,21 @@ export function patternFault(pattern: string): string | undefined {
     if (last > MOST_REPETITIONS) return `must not repeat more than ${MOST_REPETITIONS} times`;
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
-  return undefined;
+  return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
 }
 
 function compiles(pattern: string): boolean {
   try {
     return Boolean(new RegExp(pattern, 'u'));
+  } catch {
+    return false;
+  }
+}
+
+/** Whatever the two do not have in common and the tokens do not show (properties of characters, sizes of programs). */
+function knownToRe2(pattern: string): boolean {
+  try {
+    return Boolean(RE2JS.compile(pattern));
   } catch {
     return false;
   }

@@ -37,3 +37,7 @@ export type PolicyContent = z.output<typeof newPolicy>;
 
 export const policyChanges = z.object(policyFields).partial();
 export type PolicyChanges = z.output<typeof policyChanges>;
+
+/** A policy that is tried before it is saved: all that it needs is its rules. */
+export const policyDraft = newPolicy.extend({ name: policyFields.name.default('Draft') });
+export type PolicyDraft = z.output<typeof policyDraft>;

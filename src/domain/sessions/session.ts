@@ -1,19 +1,21 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { sessionEvents } from './events.ts';
+import { sessionEvents, type SessionEvent } from './events.ts';
 
 export interface SessionState {
   readonly status: 'none' | 'live' | 'ended';
   readonly subjectId: string;
   readonly epoch: number;
+  /** How its holder signed in; null before they did. */
+  readonly method: Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'] | null;
 }
 
-const initial: SessionState = { status: 'none', subjectId: '', epoch: 0 };
+const initial: SessionState = { status: 'none', subjectId: '', epoch: 0, method: null };
 
 export const session = defineAggregate<SessionState, typeof sessionEvents>(sessionEvents, initial, (state, event) => {
   switch (event.type) {
     case 'SessionStarted':
-      return { status: 'live', subjectId: event.data.subjectId, epoch: event.data.epoch };
+      return { status: 'live', subjectId: event.data.subjectId, epoch: event.data.epoch, method: event.data.method };
     case 'SessionEnded':
       return { ...state, status: 'ended' };
   }

@@ -4,6 +4,8 @@ import { soundsSecret } from './secret-tripwire.ts';
 const MOST_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
 const LABELS = /^(?=.)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const IPV6 = /^\[[0-9a-f:.]+\]$/;
+/** What an address has around its host, or spells a host with: `domainToASCII` would read on to the host alone. */
+const AROUND_A_HOST = /[/?#\\@%\s]/;
 
 /** Spelled that way already, as nearly every host is; ends in a letter, so it is no address in disguise. */
 const SPELLED = /^(?!.*xn--)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z])?$/;
@@ -11,6 +13,7 @@ const SPELLED = /^(?!.*xn--)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[
 /** A host as one spelling: lower case, ASCII (IDNA), no trailing dot; undefined where there is none. */
 export function hostName(text: string): string | undefined {
   if (text.length <= MOST_HOST_CHARACTERS && SPELLED.test(text)) return text;
+  if (AROUND_A_HOST.test(text.trim())) return undefined;
   const ascii = domainToASCII(text.trim().replace(/\.$/, ''));
   return ascii.length <= MOST_HOST_CHARACTERS && (LABELS.test(ascii) || IPV6.test(ascii)) ? ascii : undefined;
 }

@@ -65,6 +65,51 @@ export const tenantEvents = defineEvents('tenant', {
     about: aboutAdmin,
     audit: 'admin_user.sessions_revoked',
   },
+  /** As `AdminSessionsRevoked`, but for the session from which it was asked. */
+  AdminOtherSessionsRevoked: {
+    version: 1,
+    schema: z.object({ adminId, keptSessionId: uuid() }),
+    about: aboutAdmin,
+    audit: 'admin_user.other_sessions_revoked',
+  },
+  AdminMobileAccessSet: {
+    version: 1,
+    schema: z.object({ adminId, mobileAccess: z.boolean() }),
+    about: aboutAdmin,
+    audit: 'admin_user.mobile_access_set',
+  },
+  /** A secret was handed out; nothing is asked for until its first code has come back. */
+  AdminMfaSetupStarted: {
+    version: 1,
+    schema: z.object({ adminId, totpSecretRef: secretRef }),
+    about: aboutAdmin,
+    audit: 'admin_user.mfa_setup_started',
+  },
+  AdminMfaEnabled: {
+    version: 1,
+    schema: z.object({
+      adminId,
+      totpSecretRef: secretRef,
+      backupCodesRef: secretRef,
+      backupCodes: z.int(),
+      /** The time step of the code that turned it on (RFC 6238 §4.2). */
+      step: z.int(),
+    }),
+    about: aboutAdmin,
+    audit: 'admin_user.mfa_enabled',
+  },
+  AdminBackupCodeUsed: {
+    version: 1,
+    schema: z.object({ adminId, backupCodesRef: secretRef, place: z.int() }),
+    about: aboutAdmin,
+    audit: 'admin_user.backup_code_used',
+  },
+  AdminMfaDisabled: {
+    version: 1,
+    schema: z.object({ adminId, reason: z.enum(['removed', 'recovered']) }),
+    about: aboutAdmin,
+    audit: 'admin_user.mfa_disabled',
+  },
   CertificateAuthorityInstalled: {
     version: 1,
     schema: z.object({

@@ -1,20 +1,11 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { Claim } from '../../kernel/command.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import type { Role } from '../identity/roles.ts';
 import type { License } from '../licensing/license.ts';
+import { foldAdmin, newAdmin, type AdminState } from './admin.ts';
 import { tenantEvents } from './events.ts';
 
-/** What decisions about an admin need. Name and e-mail are not among it: uniqueness is a claim. */
-export interface AdminState {
-  readonly adminId: string;
-  readonly accountDigest: string;
-  readonly role: Role;
-  readonly status: 'active' | 'suspended';
-  readonly passwordRef: string;
-  readonly mustChangePassword: boolean;
-  /** Sessions that began under an earlier number are over. */
-  readonly sessionEpoch: number;
-}
+export type { AdminState } from './admin.ts';
 
 export interface AuthorityState {
   readonly certificatePem: string;
@@ -51,36 +42,13 @@ const initial: TenantState = {
 };
 
 export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEvents, initial, (state, event) => {
-  const changed = (adminId: string, change: (admin: AdminState) => AdminState): TenantState => {
-    const admin = state.admins.get(adminId);
-    return admin ? { ...state, admins: new Map(state.admins).set(adminId, change(admin)) } : state;
-  };
   switch (event.type) {
     case 'TenantSetUp':
       return { ...state, ...event.data, exists: true };
     case 'LicenseInstalled':
       return { ...state, license: event.data, seatsEverGranted: Math.max(state.seatsEverGranted, event.data.maxUsers) };
-    case 'AdminUserCreated': {
-      const { adminId, accountDigest, roleType, passwordRef, mustChangePassword } = event.data;
-      const admin: AdminState = { adminId, accountDigest, role: roleType, status: 'active', passwordRef, mustChangePassword, sessionEpoch: 0 };
-      return { ...state, admins: new Map(state.admins).set(adminId, admin) };
-    }
-    case 'AdminUserUpdated': {
-      const { accountDigest } = event.data;
-      return accountDigest ? changed(event.data.adminId, (admin) => ({ ...admin, accountDigest })) : state;
-    }
-    case 'AdminRoleChanged':
-      return changed(event.data.adminId, (admin) => ({ ...admin, role: event.data.roleType }));
-    case 'AdminSuspended':
-      return changed(event.data.adminId, (admin) => ({ ...admin, status: 'suspended', sessionEpoch: admin.sessionEpoch + 1 }));
-    case 'AdminReinstated':
-      return changed(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
-    case 'AdminPasswordChanged': {
-      const { passwordRef, mustChangePassword } = event.data;
-      return changed(event.data.adminId, (admin) => ({ ...admin, passwordRef, mustChangePassword }));
-    }
-    case 'AdminSessionsRevoked':
-      return changed(event.data.adminId, (admin) => ({ ...admin, sessionEpoch: admin.sessionEpoch + 1 }));
+    case 'AdminUserCreated':
+      return { ...state, admins: new Map(state.admins).set(event.data.adminId, newAdmin(event.data)) };
     case 'AdminUserDeleted': {
       const admins = new Map(state.admins);
       admins.delete(event.data.adminId);
@@ -96,6 +64,11 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
     }
     case 'CertificateAuthorityRemoved':
       return { ...state, authority: undefined };
+    default: {
+      const { adminId } = event.data;
+      const admin = state.admins.get(adminId);
+      return admin ? { ...state, admins: new Map(state.admins).set(adminId, foldAdmin(admin, event)) } : state;
+    }
   }
 });
 
@@ -108,6 +81,9 @@ export const activeSuperAdmins = ({ admins }: TenantState): AdminState[] =>
 /** The account that an e-mail's digest belongs to. */
 export const adminByAccount = ({ admins }: TenantState, accountDigest: string): AdminState | undefined =>
   [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
+
+/** An e-mail is one admin's within a tenant; a claim on its digest, so that whoever gives it up need not know it. */
+export const adminEmailClaim = (accountDigest: string): Claim => ({ kind: 'admin-email', value: accountDigest });
 
 /** E-mails are compared without case (RFC 5321 leaves the local part to the receiver; nobody means two people by case). */
 export const foldedEmail = (email: string): string => email.trim().toLowerCase();

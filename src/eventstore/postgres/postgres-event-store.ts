@@ -25,8 +25,8 @@ const READ_TAIL = `
   select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
     from events where stream = $1 and type <> '$trimmed' order by events.revision desc limit $2`;
 const READ_FEED = `
-  select position::text, tenant_id, stream, revision::text, id, type, version, recorded_at, metadata, data
-    from events where position > $1 order by events.position limit $2`;
+  select ${PACKED}, data::text as text
+    from events where position > $1 order by position limit $2`;
 
 const READ_PART = `
   select ${PACKED}, data::text as text
@@ -75,8 +75,8 @@ export class PostgresEventStore implements EventStore {
 
   async readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
     const events = filter
-      ? await this.#readPart(after, limit, filter)
-      : await this.#read('read-feed', READ_FEED, [after.toString(), limit]);
+      ? await this.#readPacked('read-part', READ_PART, [after.toString(), limit, filter.tenantId, filter.types])
+      : await this.#readPacked('read-feed', READ_FEED, [after.toString(), limit]);
     return { events, position: events.at(-1)?.position ?? after };
   }
 
@@ -119,9 +119,8 @@ export class PostgresEventStore implements EventStore {
     await this.#listener.close();
   }
 
-  async #readPart(after: Position, limit: number, { tenantId, types }: FeedFilter): Promise<StoredEvent[]> {
-    const rows = await this.#rows<PackedRow>('read-part', READ_PART, [after.toString(), limit, tenantId, types]);
-    return rows.map((row) => new UnpackedEvent(tenantId, row));
+  async #readPacked(name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
+    return (await this.#rows<PackedRow>(name, text, values)).map((row) => new UnpackedEvent(row));
   }
 
   async #read(name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {

@@ -9,7 +9,7 @@ import { refusal, ssoError } from './words.js';
 
 /** Where a single sign-on came back to this page: by which parameters, and who exchanges the code. */
 const RETURNS = [
-  { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', verified: true, screen: 'password' },
+  { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', screen: 'password' },
   { code: 'org_sso_code', error: 'org_sso_error', exchange: '/api/v1/org/auth/sso/exchange', screen: 'organization' },
 ];
 
@@ -32,7 +32,7 @@ const verifier = finishReturn();
 const came = RETURNS.find(({ code, error }) => parameters.has(code) || parameters.has(error));
 say('One moment…');
 const code = came && parameters.get(came.code);
-const [answer] = await Promise.all([code ? ask('POST', came.exchange, { body: came.verified ? { code, verifier } : { code } }) : undefined, findTenant(tenantId)]);
+const [answer] = await Promise.all([code ? ask('POST', came.exchange, { body: { code, verifier } }) : undefined, findTenant(tenantId)]);
 say('');
 if (answer && succeeded(answer)) begin(answer.body);
 else {

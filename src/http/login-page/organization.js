@@ -1,6 +1,7 @@
 import { ask, succeeded } from './server.js';
 import { begin } from './session.js';
 import { element, fail, whenSubmitted } from './screens.js';
+import { canReturn, leavingAddress } from './sso-return.js';
 import { refusal } from './words.js';
 
 /** First the e-mail: it decides whether a password is asked for here or the browser goes to the identity provider. */
@@ -25,7 +26,7 @@ export function offerOrganizationSignIn() {
   async function discover(email) {
     const answer = await ask('POST', '/api/v1/org/auth/sso/discover', { body: { email } });
     const { ssoAvailable, loginUrl } = answer.body;
-    if (succeeded(answer) && ssoAvailable && /^https?:\/\//.test(loginUrl ?? '')) return location.assign(loginUrl);
+    if (succeeded(answer) && ssoAvailable && canReturn() && /^https?:\/\//.test(loginUrl ?? '')) return location.assign(await leavingAddress(loginUrl));
     if (!succeeded(answer) && answer.status !== 404) return fail(refusal(answer, 'This e-mail cannot be used.'), element('org-email'));
     passwordField.hidden = false;
     password.required = true;

@@ -1,6 +1,6 @@
 import { ask, succeeded } from './server.js';
 import { element } from './screens.js';
-import { startReturn } from './sso-return.js';
+import { canReturn, leavingAddress } from './sso-return.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -18,17 +18,20 @@ export async function findTenant(named) {
     element('tenant-name').textContent = `Tenant: ${only.body.name}`;
     element('tenant-name').hidden = false;
   }
-  challenge = await startReturn([element('sso-oidc'), element('sso-saml')]);
+  for (const link of [element('sso-oidc'), element('sso-saml')]) {
+    link.addEventListener('click', async (event) => {
+      event.preventDefault();
+      location.assign(await leavingAddress(link.href));
+    });
+  }
   await offerSingleSignOn();
   field.addEventListener('change', () => void offerSingleSignOn());
 }
 
-let challenge;
-
 /** Shows the ways that the tenant has set up; none for a tenant that has not, or is not. */
 async function offerSingleSignOn() {
   const tenantId = currentTenant();
-  const status = challenge && isTenantId(tenantId) ? await ask('GET', `/api/v1/auth/sso/status?tenant_id=${encodeURIComponent(tenantId)}`) : undefined;
+  const status = canReturn() && isTenantId(tenantId) ? await ask('GET', `/api/v1/auth/sso/status?tenant_id=${encodeURIComponent(tenantId)}`) : undefined;
   // Typed on in the meantime: this answer is about another tenant.
   if (tenantId !== currentTenant()) return;
   const offered = status && succeeded(status) ? status.body : {};
@@ -40,5 +43,5 @@ async function offerSingleSignOn() {
 function offer(id, available, path, tenantId) {
   const link = element(id);
   link.hidden = !available;
-  link.href = available ? `${path}?${new URLSearchParams({ tenant_id: tenantId, return_to: 'login', challenge })}` : '/login';
+  link.href = available ? `${path}?${new URLSearchParams({ tenant_id: tenantId })}` : '/login';
 }

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { FailureError, forbidden, unauthenticated } from '../../kernel/failure.ts';
+import { organization, organizationStream } from '../../domain/organizations/organization.ts';
+import { FailureError, forbidden, notFound, unauthenticated } from '../../kernel/failure.ts';
+import type { TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import type { Access } from '../access.ts';
 import { permits } from '../permissions.ts';
@@ -50,6 +52,7 @@ async function authenticateOrgAdmin(request: FastifyRequest, access: Extract<Acc
   if (!live) throw new FailureError(unauthenticated());
   if (access.roles !== 'any' && !access.roles.includes(live.role)) throw new FailureError(forbidden());
   if (access.reauth) await spendReauthentication(request, sessionId, services);
+  if (access.itsTenant) await refuseForeignTenant(request, tenantId, services);
   return { kind: 'org_admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
 }
 
@@ -58,6 +61,13 @@ async function spendReauthentication(request: FastifyRequest, sessionId: string,
   const token = request.headers['x-reauth-token'];
   const known = typeof token === 'string' ? await services.oneTimeTokens.spend('org-reauth', token) : undefined;
   if (known?.payload['sessionId'] !== sessionId) throw new FailureError(forbidden('re-authentication required'));
+}
+
+/** Before the body is looked at: a tenant that is not theirs is not found, whatever is sent to it. */
+async function refuseForeignTenant({ params }: FastifyRequest, organizationId: TenantId, { loader }: Services): Promise<void> {
+  const named = (params as { tenantId?: string }).tenantId?.toLowerCase() ?? '';
+  const { tenants } = await loader.load(organization, organizationStream(organizationId));
+  if (!tenants.has(named)) throw new FailureError(notFound());
 }
 
 async function authenticateDevice(request: FastifyRequest, services: Services): Promise<DevicePrincipal> {

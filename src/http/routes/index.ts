@@ -1,5 +1,7 @@
 import type { RouteGroup } from '../route.ts';
 import { alertRoutes } from './alerts.ts';
+import { alertChartRoutes } from './alert-charts.ts';
+import { portalRoutes } from './portal.ts';
 import { auditLogRoutes } from './audit-log.ts';
 import { authRoutes } from './auth.ts';
 import { autoEnrollmentRoutes } from './auto-enrollment.ts';
@@ -14,9 +16,21 @@ import { meRoutes } from './me.ts';
 import { opsRoutes } from './ops.ts';
 import { policyRoutes } from './policies.ts';
 import { resourceRoutes } from './resources.ts';
+import { unblockKeyRoutes } from './unblock-keys.ts';
 import { settingsRoutes } from './settings.ts';
 import { organizationRoutes } from './organization.ts';
+import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso-configs.ts';
+import { samlRoutes } from './saml.ts';
+import { orgSsoRoutes } from './org-sso.ts';
+import { ssoRoutes } from './sso.ts';
 import { setupRoutes } from './setup.ts';
+import { ssoExchangeRoutes } from './sso-exchange.ts';
+import { attackSurfaceRoutes } from './attack-surface.ts';
+import { authEndpointRoutes } from './auth-endpoints.ts';
+import { dashboardRoutes } from './dashboard.ts';
+import { endpointRoutes } from './endpoints.ts';
+import { filterRoutes } from './filters.ts';
+import { searchRoutes } from './search.ts';
 import { credentialRoutes } from './credentials.ts';
 import { eventRoutes } from './events.ts';
 import { extRoutes } from './ext.ts';
@@ -25,10 +39,15 @@ import { extRoutes } from './ext.ts';
 export const routeGroups: readonly RouteGroup[] = [
   setupRoutes,
   authRoutes,
+  ssoRoutes,
+  samlRoutes,
+  ssoExchangeRoutes,
   meRoutes,
   employeeRoutes,
   credentialRoutes,
   alertRoutes,
+  alertChartRoutes,
+  portalRoutes,
   deviceRoutes,
   enrollmentRoutes,
   certificateRoutes,
@@ -36,10 +55,20 @@ export const routeGroups: readonly RouteGroup[] = [
   autoEnrollmentRoutes,
   licenseRoutes,
   policyRoutes,
+  unblockKeyRoutes,
   settingsRoutes,
   ...resourceRoutes,
+  ssoConfigRoutes,
   organizationRoutes,
+  orgTenantSsoConfigRoutes,
+  orgSsoRoutes,
+  endpointRoutes,
+  authEndpointRoutes,
+  attackSurfaceRoutes,
   eventRoutes,
+  searchRoutes,
+  filterRoutes,
+  dashboardRoutes,
   extRoutes,
   auditLogRoutes,
   loginPageRoutes,

@@ -27,7 +27,7 @@ export const loginPageRoutes: RouteGroup = {
     }),
     route({
       method: 'GET',
-      path: '/login/assets/{name}',
+      path: '/login-assets/{name}',
       access: open('none'),
       summary: 'What the sign-in page is made of',
       params: z.object({ name: z.enum(assetNames) }),

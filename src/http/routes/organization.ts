@@ -12,46 +12,23 @@ import { emailField, presentedPassword } from '../../domain/identity/password-ru
 import { orgRoleSchema } from '../../domain/identity/roles.ts';
 import { checkOrgPassword, confirmOrgPassword } from '../../identity/org-sign-in.ts';
 import { openSession } from '../../identity/sign-in.ts';
-import { FailureError, invalid } from '../../kernel/failure.ts';
+import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../domain/sso/fields.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
-import type { Services } from '../../services.ts';
 import { open, orgOwner, orgOwnerReauthenticated, orgReader } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
+import { oidcSettings, refuseInsecure } from '../sso-config-bodies.ts';
 
 const base = '/api/v1/org/sso-configs';
 const params = z.object({ configId: uuid() });
 const REAUTHENTICATION_SECONDS = 300;
 
-const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2_048);
-const clientId = z.string().trim().min(1).max(512);
-const name = z.string().trim().min(1).max(200);
-const scopes = z.string().trim().min(1).max(512).refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
-const emailDomain = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(253)
-  .regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/, 'must be a domain');
-const settings = {
-  protocol: z.string().refine((protocol) => protocol === 'oidc', 'must be oidc').optional(),
-  name: name.optional(),
-  clientSecret: z.string().min(1).max(4_096).nullable().optional(),
-  scopes: scopes.optional(),
-  emailDomains: z.array(emailDomain).max(100).optional(),
-  isEnabled: z.boolean().optional(),
-};
-const newConfig = z.object({ ...settings, issuerUrl, clientId });
-const changes = z.object({ ...settings, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
-
-/** A provider without TLS is one that a developer runs. */
-function refuseInsecure({ config }: Services, address: string | undefined): void {
-  if (address !== undefined && !address.toLowerCase().startsWith('https:') && !config.devMode) {
-    throw new FailureError(invalid('issuerUrl', 'must be an https address'));
-  }
-}
+/** OpenID Connect alone (choice OP-136); said of another protocol, it is the protocol that is wrong. */
+const protocol = z.string().refine((text) => text === 'oidc', 'must be oidc').optional();
+const newConfig = z.object({ ...oidcSettings, protocol, issuerUrl, clientId });
+const changes = z.object({ ...oidcSettings, protocol, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
 
 export const organizationRoutes: RouteGroup = {
   area: 'org',
@@ -108,9 +85,9 @@ export const organizationRoutes: RouteGroup = {
       status: 201,
       answer: orgSsoConfigView,
       handle: async ({ run, ask, body, services }) => {
-        refuseInsecure(services, body.issuerUrl);
+        refuseInsecure(services, body);
         const configId = randomUUID();
-        const { name = new URL(body.issuerUrl).hostname, scopes = 'openid email profile', emailDomains = [], clientSecret = null } = body;
+        const { name = new URL(body.issuerUrl).hostname, scopes = DEFAULT_SCOPES, emailDomains = [], clientSecret = null } = body;
         const { issuerUrl, clientId, isEnabled } = body;
         await run(createOrgSsoConfig, { configId, name, issuerUrl, clientId, clientSecret, scopes, emailDomains, isEnabled });
         return ask(getOrgSsoConfig, { configId });
@@ -155,7 +132,7 @@ export const organizationRoutes: RouteGroup = {
       body: changes,
       answer: orgSsoConfigView,
       handle: async ({ run, ask, params: { configId }, body, services, principal }) => {
-        refuseInsecure(services, body.issuerUrl);
+        refuseInsecure(services, body);
         const { result } = await run(updateOrgSsoConfig, { ...body, configId });
         if (result.unusedSecret) await services.vault.forget(principal.tenantId, result.unusedSecret);
         return ask(getOrgSsoConfig, { configId });

@@ -2,15 +2,52 @@ import { z } from 'zod';
 import { createPolicy } from '../../../commands/policies/create-policy.ts';
 import { deletePolicy } from '../../../commands/policies/delete-policy.ts';
 import { updatePolicy } from '../../../commands/policies/update-policy.ts';
+import { engineConfig } from '../../../queries/policies/engine-config.ts';
 import { getPolicy } from '../../../queries/policies/get-policy.ts';
+import { groupIdsOfUser } from '../../../queries/policies/group-ids-of-user.ts';
 import { listPolicies } from '../../../queries/policies/list-policies.ts';
 import { policyView } from '../../../queries/policies/policy-view.ts';
-import { newPolicy, policyChanges } from '../../domain/policies/policy-content.ts';
+import { canonicalHost } from '../../domain/policies/engine/host.ts';
+import { PolicyEngine } from '../../domain/policies/engine/policy-engine.ts';
+import { conditions, ruleActions } from '../../domain/policies/events.ts';
+import { newPolicy, policyChanges, policyDraft, type PolicyDraft } from '../../domain/policies/policy-content.ts';
+import { extensionModes } from '../../domain/settings/tenant-settings.resource.ts';
+import type { EnginePolicy } from '../../domain/policies/engine/encounter.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/policies';
+const LONGEST_HOST = 1_000;
+const consideredView = z.object({
+  policyId: z.uuid().nullable(),
+  policyName: z.string(),
+  ruleIndex: z.int(),
+  outcome: z.enum(['decided', 'no_such_signal', 'other_group']),
+});
+const decisionView = z.object({
+  matched: z.boolean(),
+  effectiveAction: z.enum(ruleActions),
+  policyAction: z.enum(ruleActions).nullable(),
+  matchedPolicyId: z.uuid().nullable(),
+  matchedPolicyName: z.string().nullable(),
+  matchedRuleIndex: z.int().nullable(),
+  message: z.string().nullable(),
+  extensionMode: z.enum(extensionModes),
+  reason: z.enum(['rule', 'mode', 'no_signal', 'excluded_domain']),
+  trace: z.object({ ignoredSignals: z.array(z.enum(conditions)), considered: z.array(consideredView) }),
+});
+const testedHost = z
+  .string()
+  .max(LONGEST_HOST)
+  .transform((text, context) => {
+    const host = canonicalHost(text);
+    if (host === undefined) context.addIssue({ code: 'custom', message: 'must be a host name' });
+    return host ?? z.NEVER;
+  });
+/** In front of every stored policy, whatever number it carries (choice OP-111). */
+const inFront = (draft: PolicyDraft): EnginePolicy => ({ ...draft, id: null, priority: -1, createdAt: '' });
+
 const params = z.object({ policyID: uuid() });
 
 export const policyRoutes: RouteGroup = {
@@ -38,6 +75,28 @@ export const policyRoutes: RouteGroup = {
         // The read side is behind, but what was created is there: the decision itself is the answer.
         const now = new Date().toISOString();
         return { id: result.policyId, ...body, version: 1, createdBy: principal.adminId, createdAt: now, updatedAt: now };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test`,
+      access: admin('policies:test'),
+      summary: 'Evaluate the policies, with an unsaved draft in front of them if there is one; stores nothing',
+      body: z.object({
+        domain: testedHost,
+        signals: z.array(z.enum(conditions)).max(conditions.length).default([]),
+        userId: uuid().nullish(),
+        extensionMode: z.enum(extensionModes).nullish(),
+        policy: policyDraft.nullish(),
+      }),
+      answer: decisionView,
+      handle: async ({ ask, body: { domain: host, signals, userId, extensionMode, policy } }) => {
+        const groupIds = userId ? await ask(groupIdsOfUser, { userId }) : [];
+        const stored = await ask(engineConfig, undefined);
+        const policies = policy ? [inFront(policy), ...stored.policies] : stored.policies;
+        const engine = new PolicyEngine({ ...stored, policies, mode: extensionMode ?? stored.mode });
+        const encounter = { host, signals, groupIds };
+        return { ...engine.decide(encounter), trace: engine.trace(encounter) };
       },
     }),
     route({

@@ -1,6 +1,7 @@
 import type { GuardedResponse } from './document-guard.ts';
 import { refuse } from './refused.ts';
-import { attribute, childrenOf, elementsIn, onlyChild, SAML, SAMLP, type XmlElement } from './xml.ts';
+import { succeeded } from './status.ts';
+import { attribute, childrenOf, elementsIn, onlyChild, SAML, type XmlElement } from './xml.ts';
 
 /** What a response has to be meant for (SAML Profiles §4.1.4.3). */
 export interface Expected {
@@ -17,14 +18,11 @@ export interface Expected {
 const SKEW_MS = 60_000;
 /** A bearer who may wait longer than this is not signing in. */
 const LONGEST_CONFIRMATION_MS = 2 * 60 * 60_000;
-const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 
 /** The envelope, which need not be signed: it may contradict the assertion in nothing. Throws `SamlRefused`. */
 export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsUrl, requestId }: Expected): void {
-  const status = onlyChild(response, SAMLP, 'Status');
-  const code = status && onlyChild(status, SAMLP, 'StatusCode');
-  if (!code || attribute(code, 'Value') !== SUCCESS) refuse('status', 'the provider did not sign anybody in');
+  if (!succeeded(response)) refuse('status', 'the provider did not sign anybody in');
   if (attribute(response, 'Version') !== '2.0') refuse('structure', 'the version is not 2.0');
   if (attribute(response, 'Destination') !== acsUrl) refuse('destination', 'the response was sent to somewhere else');
   if (attribute(response, 'InResponseTo') !== requestId) refuse('not_requested', 'the response answers another request');

@@ -1,6 +1,7 @@
 import { refuse } from './refused.ts';
 import { guardSignature } from './signature-guard.ts';
-import { attribute, childrenOf, DS, elementsIn, isNamed, onlyChild, parseXml, SAML, SAMLP, XmlRefused, type XmlDocument, type XmlElement } from './xml.ts';
+import { succeeded } from './status.ts';
+import { childrenOf, DS, elementsIn, isNamed, onlyChild, parseXml, SAML, SAMLP, XmlRefused, type XmlDocument, type XmlElement } from './xml.ts';
 
 /** A response that has one shape only: what a signature covers and what is read cannot be two things. Nothing in it is believed yet. */
 export interface GuardedResponse {
@@ -83,7 +84,7 @@ function everyElement(root: XmlElement): XmlElement[] {
 function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): XmlElement {
   if (elements.some(({ localName }) => localName === 'EncryptedAssertion')) refuse('structure', 'encrypted assertions are not accepted');
   const [assertion, ...others] = elements.filter(({ localName }) => localName === 'Assertion');
-  if (!assertion) refuse('structure', 'there is no assertion');
+  if (!assertion) refuse(succeeded(response) ? 'structure' : 'status', 'there is no assertion');
   if (others.length > 0) refuse('structure', 'there is more than one assertion');
   if (!isNamed(assertion, SAML, 'Assertion') || assertion.parentNode !== response) refuse('structure', 'the assertion stands where none belongs');
   return assertion;
@@ -100,6 +101,3 @@ function guardIds(elements: readonly XmlElement[]): void {
     }
   }
 }
-
-/** What a response says of itself, unsigned or not: good only for refusing it. */
-export const claimedRequestId = ({ response }: GuardedResponse): string | undefined => attribute(response, 'InResponseTo') || undefined;

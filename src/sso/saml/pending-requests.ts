@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
 import { refuse } from './refused.ts';
@@ -7,16 +7,21 @@ import { refuse } from './refused.ts';
 export interface PendingRequest {
   readonly tenantId: TenantId;
   readonly configId: string;
-  /** What the browser that comes back is to be told, besides who it is (`SsoReturn`). */
-  readonly payload: Record<string, unknown>;
+  /** Digest of the secret of the browser that started on the sign-in page, where it did; otherwise the answer is JSON. */
+  readonly browser: string | null;
+}
+export interface OpenRequest extends PendingRequest {
+  /** The id of the AuthnRequest: a response names it in `InResponseTo`. */
+  readonly requestId: string;
 }
 
 /** Choice OP-034. */
 const SECONDS = 10 * 60;
 
 /**
- * The requests that a response may answer. The id of an AuthnRequest is a one-time token in itself: kept as a digest, it
- * names its tenant, and of any number of responses to it one is taken.
+ * The requests that a response may answer. The relay state is a one-time token, kept as a digest; the request's id is a
+ * MAC of it. So a response has to come with the relay state of the very request that its provider was asked, is not
+ * looked into before that is known to be open, and of any number of responses one is taken.
  */
 export class PendingRequests {
   readonly #tokens: OneTimeTokens;
@@ -27,29 +32,31 @@ export class PendingRequests {
     this.#key = key;
   }
 
-  async open({ tenantId, configId, payload }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
-    // An NCName starts with a letter or "_"; what a token is made of may follow.
-    const requestId = `_${await this.#tokens.issue('saml-request', { tenantId, subjectId: configId, payload }, SECONDS)}`;
-    return { requestId, relayState: this.#signature(requestId) };
+  /** `relayState` has 67 octets: Bindings §3.4.3 allows 80. */
+  async open({ tenantId, configId, browser }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
+    const token = await this.#tokens.issue('saml-request', { tenantId, subjectId: configId, payload: { browser } }, SECONDS);
+    return { requestId: this.#requestId(token), relayState: `${browser === null ? 'j' : 'p'}${token}` };
   }
 
-  /** The request that a response claims to answer, if it is open and `relayState` came with it. Throws `SamlRefused`. */
-  async find(requestId: string | undefined, relayState: string | undefined): Promise<PendingRequest> {
-    const token = requestId?.startsWith('_') ? await this.#tokens.peek('saml-request', requestId.slice(1)) : undefined;
-    if (!token) return refuse('not_requested', 'no such request is open');
-    const expected = Buffer.from(this.#signature(requestId!));
-    const given = Buffer.from(relayState ?? '');
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) refuse('relay_state', 'the relay state belongs to another request');
-    return { tenantId: token.tenantId, configId: token.subjectId, payload: token.payload };
+  /** Throws `SamlRefused`. */
+  async find(relayState: string): Promise<OpenRequest> {
+    const token = relayState.slice(1);
+    const found = (await this.#tokens.peek('saml-request', token)) ?? refuse('not_requested', 'no such request is open');
+    const { tenantId, subjectId: configId, payload } = found;
+    const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
+    return { tenantId, configId, browser, requestId: this.#requestId(token) };
   }
 
   /** Takes the one answer that a request has. Throws `SamlRefused` for every one after the first. */
-  async close(requestId: string): Promise<void> {
-    if (!(await this.#tokens.spend('saml-request', requestId.slice(1)))) refuse('replayed', 'the request was answered before');
+  async close(relayState: string): Promise<void> {
+    if (!(await this.#tokens.spend('saml-request', relayState.slice(1)))) refuse('replayed', 'the request was answered before');
   }
 
-  /** 43 octets: Bindings §3.4.3 allows 80. */
-  #signature(requestId: string): string {
-    return createHmac('sha256', this.#key).update(requestId).digest('base64url');
+  /** An NCName starts with a letter or "_". */
+  #requestId(token: string): string {
+    return `_${createHmac('sha256', this.#key).update(token).digest('hex')}`;
   }
 }
+
+/** What a relay state says of itself, of a request that is over too: good only for choosing the form of a refusal. */
+export const cameFromPage = (relayState: string): boolean => relayState.startsWith('p');

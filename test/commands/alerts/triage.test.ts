@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acknowledgeAlert } from '../../../commands/alerts/acknowledge-alert.ts';
 import { assignAlert } from '../../../commands/alerts/assign-alert.ts';
 import { changeAlertSeverity } from '../../../commands/alerts/change-alert-severity.ts';
@@ -8,7 +8,7 @@ import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occ
 import { recordAlertPolicyAction } from '../../../commands/alerts/record-alert-policy-action.ts';
 import { reopenAlert } from '../../../commands/alerts/reopen-alert.ts';
 import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
-import { given } from '../../dsl/given.ts';
+import { given, NOW } from '../../dsl/given.ts';
 
 const alertId = '0198a000-0000-7000-8000-000000000001';
 const me = '0198a000-0000-7000-8000-000000000002';
@@ -28,7 +28,9 @@ const detail: RaiseAlert = {
   cause: 'c0000000-0000-4000-8000-000000000001',
   metadata: {},
 };
-const raised = { type: 'AlertRaised', data: { ...detail, severity: 'medium' } };
+const at = new Date(NOW).toISOString();
+const standing = { raisedAt: at, severity: 'medium', status: 'open', acknowledgedAt: null, resolvedAt: null };
+const raised = { type: 'AlertRaised', data: { ...detail, severity: 'medium', raisedAt: at } };
 const acknowledged = { type: 'AlertAcknowledged', data: { alertId, notes: null } };
 const resolved = { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint } };
 const falsePositive = { type: 'AlertResolved', data: { alertId, status: 'false_positive', resolution: null, fingerprint } };
@@ -37,7 +39,12 @@ describe('ResolveAlert', () => {
   it.each([[[]], [[acknowledged]], [[resolved]], [[falsePositive]]])('resolves from any status (%#)', (history) => {
     given(raised, ...history)
       .when(resolveAlert, { alertId, status: 'resolved', resolution: 'password changed' })
-      .then({ type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: 'password changed', fingerprint } });
+      .then({ type: 'AlertResolved', data: expect.objectContaining({ alertId, status: 'resolved', resolution: 'password changed', fingerprint }) });
+  });
+  it('says from where to where', () => {
+    given(raised)
+      .when(resolveAlert, { alertId, status: 'resolved', resolution: null })
+      .then({ type: 'AlertResolved', data: { ...resolved.data, was: standing, is: { ...standing, status: 'resolved', resolvedAt: at } } });
   });
   it('does not know an alert that was never raised', () => {
     given().when(resolveAlert, { alertId, status: 'resolved', resolution: null }).thenRefused('notFound');

@@ -12,6 +12,9 @@ const base64 = (xml: string): string => Buffer.from(xml).toString('base64');
 const idOf = (assertionXml: string): string => /\sID="([^"]+)"/.exec(assertionXml)![1]!;
 const later = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
+/** Puts something between the first letters of the person's name and the rest. */
+const inName = (xml: string, what: string): string => xml.replace(/(<saml:NameID[^>]*>[^<]{3})/, `$1${what}`);
+
 /** The attacker's assertion: another person and another id, without a signature. */
 const forged = (assertionXml: string): string =>
   assertionXml.replace(signatureIn(assertionXml), '').replace(/(<saml:NameID[^>]*>)[^<]*/, '$1root@t1.example').replace(idOf(assertionXml), '_forged');
@@ -25,7 +28,12 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
   const changing = (name: string, reason: SamlRefusal, change: (xml: string, said: Said) => string, over: Partial<Said> = {}): Attack => ({
     name,
     reason,
-    make: async (said) => base64(change(await provider.respond({ ...said, ...over }), said)),
+    make: async (said) => {
+      const xml = await provider.respond({ ...said, ...over });
+      const changed = change(xml, said);
+      if (changed === xml) throw new Error(`nothing was changed: ${name}`);
+      return base64(changed);
+    },
   });
   /** Puts the signed assertion, and a forged one, somewhere new. */
   const wrapping = (name: string, place: (parts: { xml: string; original: string; evil: string; signature: string; bare: string }) => string, reason: SamlRefusal = 'structure'): Attack =>
@@ -59,12 +67,12 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
     responding('only the response is signed', 'signature', { signAssertion: false, signResponse: true }),
     changing('the signature of the response is wrong, that of the assertion right', 'signature', (xml) => xml.replace(/(<samlp:Response [^>]*IssueInstant=")[^"]*/, `$1${later(-1)}`), { signResponse: true }),
     changing('the person was changed after signing', 'signature', (xml) => xml.replace(/(<saml:NameID[^>]*>)[^<]*/, '$1root@t1.example')),
-    changing('a comment inside the NameID', 'forbidden_markup', (xml) => xml.replace('ann@t1.example</saml:NameID>', 'ann@t1.exa<!---->mple</saml:NameID>')),
-    changing('CDATA inside the NameID', 'forbidden_markup', (xml) => xml.replace('ann@t1.example</saml:NameID>', 'ann@t1.exa<![CDATA[mple]]></saml:NameID>')),
+    changing('a comment inside the NameID', 'forbidden_markup', (xml) => inName(xml, '<!---->')),
+    changing('CDATA inside the NameID', 'forbidden_markup', (xml) => inName(xml, '<![CDATA[x]]>')),
     changing('a processing instruction', 'forbidden_markup', (xml) => xml.replace('<samlp:Status>', '<?php x?><samlp:Status>')),
     changing('a document type', 'forbidden_markup', (xml) => `<!DOCTYPE Response SYSTEM "http://127.0.0.1:9/x.dtd">${xml}`),
-    changing('entities that multiply', 'forbidden_markup', (xml) => `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>${xml.replace('ann@', '&b;@')}`),
-    changing('an entity that nobody declared', 'malformed', (xml) => xml.replace('ann@t1', 'ann&nbsp;@t1')),
+    changing('entities that multiply', 'forbidden_markup', (xml) => `<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>${inName(xml, '&b;')}`),
+    changing('an entity that nobody declared', 'malformed', (xml) => inName(xml, '&nbsp;')),
     changing('an element that is not closed', 'malformed', (xml) => xml.replace('</samlp:Response>', '')),
     { name: 'not base64', reason: 'malformed', make: async () => '<Response/>' },
     { name: 'not UTF-8', reason: 'malformed', make: async () => Buffer.from([0x3c, 0xff, 0xfe, 0x3e]).toString('base64') },
@@ -102,6 +110,8 @@ export function attackCorpus(provider: SamlIdentityProvider, stranger: SigningPa
     responding("with the provider's session over", 'expired', { edit: (xml) => xml.replace('<saml:AuthnStatement ', `<saml:AuthnStatement SessionNotOnOrAfter="${later(-3_600)}" `) }),
     responding('confirmed by something else than bearing', 'structure', { edit: (xml) => xml.replace('cm:bearer', 'cm:sender-vouches') }),
     responding('with a status that is no success', 'status', { samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' }),
+    changing('with a failure and without an assertion', 'status', (xml) => xml.replace(assertionIn(xml), ''), { samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' }),
+    changing('with success and without an assertion', 'structure', (xml) => xml.replace(assertionIn(xml), '')),
     responding('without a statement that anybody signed in', 'structure', { edit: (xml) => xml.replace(/<saml:AuthnStatement[^]*<\/saml:AuthnStatement>/, '') }),
     responding('naming nobody', 'no_subject', { edit: (xml) => xml.replace(/(<saml:NameID[^>]*>)[^<]*/, '$1') }),
   ];

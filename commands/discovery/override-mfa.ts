@@ -1,0 +1,22 @@
+import { authEndpoint, authEndpointStream } from '../../src/domain/discovery/endpoint.ts';
+import type { MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+interface OverrideMfa {
+  /** Of an authentication endpoint that was discovered: the caller has looked. */
+  readonly authEndpointId: string;
+  readonly domain: string;
+  readonly mfaOverride: MfaOverride | null;
+}
+
+/** Says that a host asks for a second factor, or does not, whatever browsers saw (choice OP-093). */
+export const overrideMfa = defineCommand({
+  name: 'OverrideMfa',
+  aggregate: authEndpoint,
+  stream: ({ authEndpointId }: OverrideMfa, { tenantId }) => authEndpointStream(tenantId, authEndpointId),
+  decide(state, { authEndpointId, domain, mfaOverride }) {
+    if (state.mfaOverride === mfaOverride) return accept([]);
+    return accept([{ type: 'AuthEndpointMfaOverridden', data: { authEndpointId, domain, mfaOverride } }]);
+  },
+  freshens: ['mfa_overrides'],
+});

@@ -1,0 +1,32 @@
+import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { invalid } from '../../src/kernel/failure.ts';
+
+interface RedeemUnblockKey {
+  readonly unblockKeyId: string;
+  readonly key: string;
+  readonly domain: string;
+  readonly deviceId: string;
+  readonly userId: string;
+}
+
+/** One answer for every key that does not open: unknown, used, expired, another's, for another site (choice OP-117). */
+export const NO_SUCH_KEY = invalid('key', 'is not valid');
+
+/** Lets a person past a block, once. The claim goes with the use, so that the key names nothing any more. */
+export const redeemUnblockKey = defineCommand({
+  name: 'RedeemUnblockKey',
+  aggregate: unblockKey,
+  stream: ({ unblockKeyId }: RedeemUnblockKey, { tenantId }) => unblockKeyStream(tenantId, unblockKeyId),
+  decide(state, { unblockKeyId, key, domain, deviceId, userId }, { now }) {
+    if (state.status !== 'active' || Date.parse(state.expiresAt) <= now || state.domain !== domain) return NO_SUCH_KEY;
+    if ((state.userId ?? userId) !== userId || (state.deviceId ?? deviceId) !== deviceId) return NO_SUCH_KEY;
+    const usedAt = new Date(now).toISOString();
+    return acceptWith(
+      { expiresAt: state.expiresAt },
+      [{ type: 'UnblockKeyUsed', data: { unblockKeyId, deviceId, userId, usedAt } }],
+      { release: [unblockKeyClaim(key)] },
+    );
+  },
+  freshens: ['unblock_keys'],
+});

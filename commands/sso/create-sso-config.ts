@@ -1,0 +1,36 @@
+import type { SsoConfig } from '../../src/domain/sso/events.ts';
+import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
+import { certifies } from '../../src/domain/sso/saml-material.ts';
+import { brokenRule, enabledConfig, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../../src/domain/sso/sso-configs.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, invalid } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+type Without<Config, Names extends string> = Config extends SsoConfig ? Omit<Config, Names> : never;
+
+interface CreateSsoConfig {
+  /** `isEnabled` undefined: enabled where no other configuration of the protocol is. */
+  readonly config: Without<SsoConfig, 'secretRef' | 'isEnabled'> & { readonly isEnabled?: boolean | undefined };
+  /** The client secret or the signing key; null for none. */
+  readonly secret: string | null;
+}
+
+/** An identity provider for a tenant's admins. At most one of a protocol is enabled at a time (choice OP-135). */
+export const createSsoConfig = defineCommand({
+  name: 'CreateSsoConfig',
+  aggregate: ssoConfigs,
+  stream: (_input: CreateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
+  async prepare({ config, secret }: CreateSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) {
+    if (secret === null) return { secretRef: null };
+    if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret)) return invalid('spCertificate', 'belongs to another key');
+    return { secretRef: await vault.put(tenantId, ssoSecretPlace(config.configId), secret) };
+  },
+  decide(state, { config }, _context, { secretRef }: { secretRef: string | null }) {
+    if (state.has(config.configId)) return conflict();
+    if (state.size >= MOST_CONFIGS) return conflict('too many configurations');
+    const isEnabled = config.isEnabled ?? enabledConfig(state, config.protocol) === undefined;
+    const created = { ...config, isEnabled, secretRef } as SsoConfig;
+    return brokenRule(state, created) ?? accept([{ type: 'SsoConfigCreated', data: created }]);
+  },
+  freshens: ['sso_configs'],
+});

@@ -1,0 +1,19 @@
+import type { SsoProtocol } from '../../src/domain/sso/events.ts';
+import { ssoSignIn, ssoSignInStream, type SsoRefusal } from '../../src/domain/sso/refusals.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+interface RefuseSsoSignIn {
+  readonly protocol: SsoProtocol;
+  readonly reason: SsoRefusal;
+  readonly detail: string | null;
+  readonly configId: string | null;
+  readonly subjectId: string | null;
+}
+
+/** For the audit log: somebody came from (or as if from) an identity provider and was not let in. */
+export const refuseSsoSignIn = defineCommand({
+  name: 'RefuseSsoSignIn',
+  aggregate: ssoSignIn,
+  stream: (_input: RefuseSsoSignIn, { tenantId, id }) => ssoSignInStream(tenantId, id),
+  decide: ({ refused }, input) => accept(refused ? [] : [{ type: 'SsoSignInRefused', data: input }]),
+});

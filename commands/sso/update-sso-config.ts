@@ -1,0 +1,66 @@
+import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/domain/sso/events.ts';
+import { certifies } from '../../src/domain/sso/saml-material.ts';
+import { brokenRule, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../../src/domain/sso/sso-configs.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { invalid, isFailure, notFound, type Failure } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import type { CommandPorts } from '../../src/services.ts';
+import type { Vault } from '../../src/vault/vault.ts';
+
+type Changes<Config> = { readonly [Name in keyof Config as Exclude<Name, 'configId' | 'protocol' | 'secretRef'>]?: Config[Name] | undefined };
+
+/** What is left out keeps its value; what is of the other protocol means nothing here and is passed over. */
+interface UpdateSsoConfig {
+  readonly configId: string;
+  /** Named, it has to be the one that the configuration has. */
+  readonly protocol?: SsoProtocol | undefined;
+  readonly changes: Changes<OidcConfig> & Changes<SamlConfig>;
+  readonly clientSecret?: string | null | undefined;
+  readonly spSigningKey?: string | null | undefined;
+}
+
+interface Facts {
+  /** Undefined: the stored one stays. Null: none from now on (choice OP-138). */
+  readonly secretRef: string | null | undefined;
+}
+
+/** Answers the reference of a secret that nothing uses any more, for the caller to forget. */
+export const updateSsoConfig = defineCommand({
+  name: 'UpdateSsoConfig',
+  aggregate: ssoConfigs,
+  stream: (_input: UpdateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
+  async prepare(input: UpdateSsoConfig, { vault, aggregates }: Pick<CommandPorts, 'vault' | 'aggregates'>, { tenantId }): Promise<Facts | Failure> {
+    const stored = await storedConfig(aggregates, tenantId, input.configId);
+    if (!stored) return notFound();
+    const secret = secretOf(stored, input);
+    const broken = await brokenPair(stored, input, vault, tenantId);
+    if (isFailure(broken)) return broken;
+    return { secretRef: typeof secret === 'string' ? await vault.put(tenantId, ssoSecretPlace(stored.configId), secret) : secret };
+  },
+  decide(state, { configId, protocol, changes }, _context, { secretRef }: Facts) {
+    const stored = state.get(configId);
+    if (!stored) return notFound();
+    if (protocol !== undefined && protocol !== stored.protocol) return invalid('protocol', 'cannot be changed');
+    const said = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
+    const updated = { ...stored, ...Object.fromEntries(said), secretRef: secretRef === undefined ? stored.secretRef : secretRef } as SsoConfig;
+    const unusedSecret = stored.secretRef === updated.secretRef ? null : stored.secretRef;
+    return brokenRule(state, updated) ?? acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }]);
+  },
+  freshens: ['sso_configs'],
+});
+
+const storedConfig = async (aggregates: AggregateReader, tenantId: TenantId, configId: string): Promise<SsoConfig | undefined> =>
+  (await aggregates.load(ssoConfigs, ssoConfigsStream(tenantId))).get(configId);
+
+const secretOf = ({ protocol }: SsoConfig, { clientSecret, spSigningKey }: UpdateSsoConfig) => (protocol === 'oidc' ? clientSecret : spSigningKey);
+
+/** A certificate and a key that change one without the other still have to belong together. */
+async function brokenPair(stored: SsoConfig, { changes, spSigningKey }: UpdateSsoConfig, vault: Vault, tenantId: TenantId): Promise<Failure | undefined> {
+  if (stored.protocol !== 'saml' || (changes.spCertificate === undefined && spSigningKey === undefined)) return undefined;
+  const certificate = changes.spCertificate === undefined ? stored.spCertificate : changes.spCertificate;
+  if (certificate === null || spSigningKey === null) return undefined;
+  const kept = stored.secretRef === null ? undefined : (await vault.get(tenantId, ssoSecretPlace(stored.configId), stored.secretRef))?.toString();
+  const key = spSigningKey ?? kept;
+  return key === undefined || certifies(certificate, key) ? undefined : invalid('spCertificate', 'belongs to another key');
+}

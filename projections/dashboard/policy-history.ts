@@ -1,0 +1,47 @@
+import { policyEvents } from '../../src/domain/policies/events.ts';
+import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
+import { dayOf, defineReadModel, id, integer, json, type Row } from '../../src/kernel/read-model.ts';
+import { resources } from '../../src/resources/index.ts';
+
+/** The number of changes by then: what stands behind `policyVersion`, as in `policy_versions`. */
+type DayEnd = readonly [day: string, changes: number];
+type PolicyChange = readonly [policyId: string, changes: number];
+
+const columns = { id, changes: integer, days: json<readonly DayEnd[]>(), policies: json<readonly PolicyChange[]>() };
+export type PolicyHistoryRow = Row<{ columns: typeof columns }>;
+
+const MOST_DAYS = 100;
+const MOST_POLICIES = 2_000;
+
+/** Whose every event changes what an extension is told; the same as for `policy_versions`. */
+const told: readonly EventFamily[] = [policyEvents, ...resources.filter(({ declared }) => declared.toldToExtensions).map(({ events }) => events)];
+
+/** Which version of the policies a day ended with, and with which one each policy last changed. One row a tenant. */
+export const policyHistory = defineReadModel({
+  name: 'policy_history',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['id'],
+  families: told,
+  on: Object.fromEntries(told.flatMap(({ definitions }) => Object.keys(definitions)).map((type) => [type, changed])),
+});
+
+function changed(event: Recorded) {
+  return {
+    key: { id: event.tenantId },
+    fold: (row: PolicyHistoryRow | undefined): PolicyHistoryRow => {
+      const changes = (row?.changes ?? 0) + 1;
+      const today = dayOf(event.recordedAt);
+      const earlierDays = (row?.days ?? []).filter(([day]) => day !== today);
+      return { id: event.tenantId, changes, days: [...earlierDays, [today, changes] as const].slice(-MOST_DAYS), policies: policiesAfter(row?.policies ?? [], event, changes) };
+    },
+  };
+}
+
+function policiesAfter(policies: readonly PolicyChange[], { type, data }: Recorded, changes: number): readonly PolicyChange[] {
+  if (!(type in policyEvents.definitions)) return policies;
+  const { policyId } = data as { policyId: string };
+  const others = policies.filter(([id]) => id !== policyId);
+  return type === 'PolicyDeleted' ? others : [...others, [policyId, changes] as const].slice(-MOST_POLICIES);
+}

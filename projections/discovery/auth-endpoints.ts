@@ -1,0 +1,84 @@
+import { authEndpointId } from '../../src/domain/discovery/identity.ts';
+import { providerNamed, providerOfHost } from '../../src/domain/discovery/identity-provider.ts';
+import { byHost, earlier, later, span } from '../../src/domain/discovery/sightings.ts';
+import { methodBit, type Provider } from '../../src/domain/discovery/vocabulary.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { bigint, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { isSignIn } from './endpoint-users.ts';
+
+const columns = {
+  domain: text,
+  auth_endpoint_id: id,
+  site: text,
+  provider: text as Column<Provider>,
+  /** When a browser last named a provider; null where the host itself says it, or nobody did. */
+  provider_named_at: nullable(timestamp),
+  /** See `methodsOf`. */
+  methods: integer,
+  /** A second factor was seen at least once. */
+  mfa_detected: flag,
+  sign_ins: bigint,
+  first_seen_at: timestamp,
+  last_seen_at: timestamp,
+};
+export type AuthEndpointRow = Row<{ columns: typeof columns }>;
+
+/** Hosts at which people sign in: where a password was entered or a sign-in was seen. */
+export const authEndpoints = defineReadModel({
+  name: 'auth_endpoints',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['domain'],
+  indexes: [['first_seen_at desc', 'domain'], ['auth_endpoint_id'], ['site', 'domain'], ['provider', 'mfa_detected', 'methods']],
+  families: [telemetryEvents],
+  on: {
+    TelemetryRecorded: ({ tenantId, data: { observations } }) =>
+      byHost(observations).flatMap(({ domain, site, observations: there }) => {
+        const signIns = there.filter(isSignIn);
+        if (signIns.length === 0) return [];
+        return [{ key: { domain }, fold: (row: AuthEndpointRow | undefined) => signedIn(row ?? firstSeen(tenantId, domain, site, signIns), signIns) }];
+      }),
+  },
+});
+
+function firstSeen(tenantId: string, domain: string, site: string, signIns: readonly Observation[]): AuthEndpointRow {
+  const { firstSeenAt, lastSeenAt } = span(signIns);
+  return {
+    domain,
+    auth_endpoint_id: authEndpointId(tenantId, domain),
+    site,
+    provider: providerOfHost(domain) ?? 'none',
+    provider_named_at: null,
+    methods: 0,
+    mfa_detected: false,
+    sign_ins: 0,
+    first_seen_at: firstSeenAt,
+    last_seen_at: lastSeenAt,
+  };
+}
+
+function signedIn(row: AuthEndpointRow, signIns: readonly Observation[]): AuthEndpointRow {
+  const { firstSeenAt, lastSeenAt } = span(signIns);
+  const next = {
+    ...row,
+    sign_ins: row.sign_ins + signIns.length,
+    first_seen_at: earlier(row.first_seen_at, firstSeenAt),
+    last_seen_at: later(row.last_seen_at, lastSeenAt),
+  };
+  const isKnown = providerOfHost(row.domain) !== undefined;
+  for (const one of signIns) {
+    if (one.kind === 'credential_attempt') next.methods |= methodBit('password');
+    if (one.kind !== 'auth_flow') continue;
+    next.methods |= methodBit(one.method);
+    next.mfa_detected ||= one.mfaObserved;
+    const named = providerNamed(one.provider);
+    if (!isKnown && named !== 'none' && isNewer(one.occurredAt, named, next)) Object.assign(next, { provider: named, provider_named_at: one.occurredAt });
+  }
+  return next;
+}
+
+/** The provider that was named last stands; of two at once always the same one. */
+const isNewer = (at: string, named: Provider, { provider, provider_named_at: knownAt }: AuthEndpointRow): boolean =>
+  knownAt === null || at > knownAt || (at === knownAt && named > provider);

@@ -1,0 +1,50 @@
+import { byHost, type HostSightings } from '../../src/domain/discovery/sightings.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { ERASED } from '../../src/kernel/event.ts';
+import { defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { domain: text, user_id: id, url: text, title: nullable(text), seen_at: timestamp };
+export type EndpointPageRow = Row<{ columns: typeof columns }>;
+
+/**
+ * The page that stands for a host: its shortest address, which says what the host is and least of all what somebody read
+ * there. Pages are a person's, so when that person goes this one goes, and the next visit puts another there.
+ */
+export const endpointPages = defineReadModel({
+  name: 'endpoint_pages',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['domain'],
+  indexes: [['user_id'], `using gin (tenant_id, lower(url || ' ' || coalesce(title, '')) gin_trgm_ops)`],
+  families: [telemetryEvents, employeeEvents],
+  on: {
+    TelemetryRecorded: ({ data: { userId, observations } }) =>
+      byHost(observations).flatMap((seen) => {
+        const page = bestOf(pagesOf(seen, userId));
+        return page ? [{ key: { domain: seen.domain }, fold: (row: EndpointPageRow | undefined) => better(row, page) }] : [];
+      }),
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+  },
+});
+
+const pagesOf = ({ domain, observations }: HostSightings, userId: string): EndpointPageRow[] =>
+  observations.flatMap((one) => {
+    if (one.kind !== 'navigation' || one.url === null || one.url === ERASED || one.title === ERASED) return [];
+    return [{ domain, user_id: userId, url: withoutQuery(one.url), title: one.title, seen_at: one.occurredAt }];
+  });
+
+/** What stands behind `?` or `#` says what somebody did. */
+const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0]!;
+
+const bestOf = (pages: readonly EndpointPageRow[]): EndpointPageRow | undefined => pages.reduce<EndpointPageRow | undefined>(better, undefined);
+
+/** The shorter address; of equally short ones the later visit; then any order that is always the same. Answers the old row where nothing shows. */
+function better(row: EndpointPageRow | undefined, page: EndpointPageRow): EndpointPageRow {
+  if (!row) return page;
+  const order = row.url.length - page.url.length || compare(page.seen_at, row.seen_at) || compare(page.url, row.url) || compare(page.title ?? '', row.title ?? '') || compare(page.user_id, row.user_id);
+  return order > 0 ? page : row;
+}
+const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);

@@ -1,0 +1,23 @@
+import { byHost } from '../../src/domain/discovery/sightings.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { defineReadModel, text, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { name: text, domain: text };
+export type EndpointTechnologyRow = Row<{ columns: typeof columns }>;
+
+/** Which hosts run a technology. A row is written once and never again, so that counting hosts is free while visits go on. */
+export const endpointTechnologies = defineReadModel({
+  name: 'endpoint_technologies',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['name', 'domain'],
+  families: [telemetryEvents],
+  on: {
+    TelemetryRecorded: ({ data: { observations } }) =>
+      byHost(observations).flatMap(({ domain, observations: there }) => {
+        const names = new Set(there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])));
+        return [...names].map((name) => ({ key: { name, domain }, fold: (row: EndpointTechnologyRow | undefined) => row ?? { name, domain } }));
+      }),
+  },
+});

@@ -1,0 +1,22 @@
+import { authEndpointEvents } from '../../src/domain/discovery/events.ts';
+import type { MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
+import { defineReadModel, id, text, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { auth_endpoint_id: id, domain: text, mfa_override: text as Column<MfaOverride> };
+export type MfaOverrideRow = Row<{ columns: typeof columns }>;
+
+/** Hosts of which an analyst knows better than browsers whether they ask for a second factor. */
+export const mfaOverrides = defineReadModel({
+  name: 'mfa_overrides',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['auth_endpoint_id'],
+  families: [authEndpointEvents],
+  on: {
+    AuthEndpointMfaOverridden: ({ data: { authEndpointId, domain, mfaOverride } }) => ({
+      key: { auth_endpoint_id: authEndpointId },
+      fold: () => (mfaOverride === null ? undefined : { auth_endpoint_id: authEndpointId, domain, mfa_override: mfaOverride }),
+    }),
+  },
+});

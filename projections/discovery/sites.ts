@@ -1,0 +1,104 @@
+import { siteOf } from '../../src/domain/credentials/site.ts';
+import { authEndpointEvents, endpointEvents } from '../../src/domain/discovery/events.ts';
+import { riskFactors, riskScore, type RiskFactor } from '../../src/domain/discovery/risk.ts';
+import { byHost, earlier, later, type HostSightings } from '../../src/domain/discovery/sightings.ts';
+import type { Classification, MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { at, bigint, defineReadModel, integer, json, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+
+interface Mark {
+  readonly domain: string;
+  readonly classification: Classification | null;
+  readonly mfaOverride: MfaOverride | null;
+}
+
+const columns = {
+  site: text,
+  credential_attempts: bigint,
+  breached_attempts: bigint,
+  mfa_sign_ins: bigint,
+  warnings: bigint,
+  blocks: bigint,
+  dangers: bigint,
+  /** Hosts about which somebody decided something. */
+  marks: json<readonly Mark[]>(),
+  risk_factors: json<readonly RiskFactor[]>(),
+  risk_score: integer,
+  first_seen_at: timestamp,
+  last_seen_at: timestamp,
+};
+export type SiteRow = Row<{ columns: typeof columns }>;
+type Counters = Omit<SiteRow, 'risk_factors' | 'risk_score'>;
+
+const MOST_MARKS = 500;
+
+/** The attack surface by registrable domain, with its risk as it stands: the riskiest are the head of an index. */
+export const sites = defineReadModel({
+  name: 'sites',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['site'],
+  indexes: [['risk_score desc', 'site']],
+  families: [telemetryEvents, endpointEvents, authEndpointEvents],
+  on: {
+    TelemetryRecorded: ({ data: { observations } }) =>
+      byHost(observations).map((seen) => ({ key: { site: seen.site }, fold: (row: SiteRow | undefined) => rated(seenAgain(row ?? unseen(seen.site, seen.firstSeenAt), seen)) })),
+    EndpointClassified: (event) => mark(event.data.domain, at(event), (known) => ({ ...known, classification: event.data.classification })),
+    AuthEndpointMfaOverridden: (event) => mark(event.data.domain, at(event), (known) => ({ ...known, mfaOverride: event.data.mfaOverride })),
+  },
+});
+
+const unseen = (site: string, seenAt: string): Counters => ({
+  site,
+  credential_attempts: 0,
+  breached_attempts: 0,
+  mfa_sign_ins: 0,
+  warnings: 0,
+  blocks: 0,
+  dangers: 0,
+  marks: [],
+  first_seen_at: seenAt,
+  last_seen_at: seenAt,
+});
+
+function seenAgain(row: Counters, { observations, firstSeenAt, lastSeenAt }: HostSightings): Counters {
+  const next = { ...row, first_seen_at: earlier(row.first_seen_at, firstSeenAt), last_seen_at: later(row.last_seen_at, lastSeenAt) };
+  for (const one of observations) {
+    if (one.kind === 'credential_attempt') next.credential_attempts += 1;
+    if (one.kind === 'credential_attempt' && one.isBreached) next.breached_attempts += 1;
+    if (one.kind === 'auth_flow' && one.mfaObserved) next.mfa_sign_ins += 1;
+    if (one.kind === 'clickfix_detected') next.dangers += 1;
+    if (one.kind === 'policy_decision' && one.signals.some((signal) => signal === 'phishing_signal' || signal === 'malicious_domain')) next.dangers += 1;
+    if ('action' in one && one.action === 'warn') next.warnings += 1;
+    if ('action' in one && one.action === 'block') next.blocks += 1;
+  }
+  return next;
+}
+
+function mark(domain: string, now: string, change: (known: Mark) => Mark) {
+  const site = siteOf(domain);
+  return {
+    key: { site },
+    fold: (row: SiteRow | undefined) => {
+      const counters = row ?? unseen(site, now);
+      const known = counters.marks.find((one) => one.domain === domain) ?? { domain, classification: null, mfaOverride: null };
+      const others = counters.marks.filter((one) => one.domain !== domain);
+      if (others.length >= MOST_MARKS) return row;
+      return rated({ ...counters, marks: [...others, change(known)].toSorted((a, b) => (a.domain < b.domain ? -1 : 1)) });
+    },
+  };
+}
+
+function rated(counters: Counters): SiteRow {
+  const factors = riskFactors({
+    credentialAttempts: counters.credential_attempts,
+    breachedAttempts: counters.breached_attempts,
+    mfaSignIns: counters.mfa_sign_ins,
+    warnings: counters.warnings,
+    blocks: counters.blocks,
+    dangers: counters.dangers,
+    marks: counters.marks,
+  });
+  return { ...counters, risk_factors: factors, risk_score: riskScore(factors) };
+}

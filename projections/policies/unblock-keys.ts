@@ -1,0 +1,46 @@
+import { unblockKeyEvents } from '../../src/domain/policies/unblock-key-events.ts';
+import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = {
+  unblock_key_id: id,
+  domain: text,
+  user_id: nullable(id),
+  device_id: nullable(id),
+  reason: text,
+  expires_at: timestamp,
+  used_at: nullable(timestamp),
+  created_by: nullable(id),
+  created_at: timestamp,
+};
+export type UnblockKeyRow = Row<{ columns: typeof columns }>;
+
+/** Which keys were given out, to whom and why. Nothing here opens anything. */
+export const unblockKeys = defineReadModel({
+  name: 'unblock_keys',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['unblock_key_id'],
+  indexes: [['created_at desc', 'unblock_key_id']],
+  families: [unblockKeyEvents],
+  on: {
+    UnblockKeyCreated: (event) => ({
+      key: { unblock_key_id: event.data.unblockKeyId },
+      fold: () => {
+        const { unblockKeyId, domain, userId, deviceId, reason, expiresAt } = event.data;
+        return {
+          unblock_key_id: unblockKeyId,
+          domain,
+          user_id: userId,
+          device_id: deviceId,
+          reason,
+          expires_at: expiresAt,
+          used_at: null,
+          created_by: event.metadata.actor.id,
+          created_at: at(event),
+        };
+      },
+    }),
+    UnblockKeyUsed: (event) => ({ key: { unblock_key_id: event.data.unblockKeyId }, fold: (row) => row && { ...row, used_at: event.data.usedAt } }),
+  },
+});

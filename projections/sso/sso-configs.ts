@@ -1,0 +1,43 @@
+import { ssoEvents, type SsoConfig } from '../../src/domain/sso/events.ts';
+import { at, defineReadModel, flag, id, json, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+type Settings<Config> = Config extends SsoConfig ? Omit<Config, 'configId' | 'secretRef'> : never;
+
+const columns = {
+  config_id: id,
+  protocol: text as Column<SsoConfig['protocol']>,
+  /** Everything that anybody may read. */
+  settings: json<Settings<SsoConfig>>(),
+  secret_configured: flag,
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export type SsoConfigRow = Row<{ columns: typeof columns }>;
+
+const described = ({ configId, secretRef, ...settings }: SsoConfig) => ({
+  config_id: configId,
+  protocol: settings.protocol,
+  settings: settings as Settings<SsoConfig>,
+  secret_configured: secretRef !== null,
+});
+
+/** A tenant's identity providers: that there is a secret, never where. */
+export const ssoConfigs = defineReadModel({
+  name: 'sso_configs',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['config_id'],
+  families: [ssoEvents],
+  on: {
+    SsoConfigCreated: (event) => ({
+      key: { config_id: event.data.configId },
+      fold: () => ({ ...described(event.data), created_at: at(event), updated_at: at(event) }),
+    }),
+    SsoConfigUpdated: (event) => ({
+      key: { config_id: event.data.configId },
+      fold: (row) => row && { ...described(event.data), created_at: row.created_at, updated_at: at(event) },
+    }),
+    SsoConfigDeleted: (event) => ({ key: { config_id: event.data.configId }, fold: () => undefined }),
+  },
+});

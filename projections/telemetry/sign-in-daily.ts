@@ -1,0 +1,28 @@
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { bigint, day, defineReadModel, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { day, sign_ins: bigint, with_mfa: bigint };
+export type SignInDailyRow = Row<{ columns: typeof columns }>;
+
+/** Sign-ins that succeeded, by the UTC day on which they were seen, and how many of them asked for a second factor. */
+export const signInDaily = defineReadModel({
+  name: 'sign_in_daily',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['day'],
+  families: [telemetryEvents],
+  on: {
+    TelemetryRecorded: ({ data: { observations } }) =>
+      observations
+        .filter((observation) => observation.kind === 'auth_flow')
+        .filter(({ outcome }) => outcome === 'success')
+        .map(({ occurredAt, mfaObserved }) => {
+          const on = occurredAt.slice(0, 10);
+          return {
+            key: { day: on },
+            fold: (row: SignInDailyRow | undefined) => ({ day: on, sign_ins: (row?.sign_ins ?? 0) + 1, with_mfa: (row?.with_mfa ?? 0) + (mfaObserved ? 1 : 0) }),
+          };
+        }),
+  },
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { noFigures, type AlertFigures } from '../../projections/alerts/alert-hours.ts';
+import { timeframes, windowOf, type Timeframe, type Window } from '../../src/domain/alerts/timeframe.ts';
+import type { Query, TenantReads } from '../../src/kernel/query.ts';
+
+const header = { timeframe: z.enum(timeframes), interval: z.enum(['hour', 'day']) };
+const bucket = z.object({ date: z.string(), count: z.int() });
+const bySeverity = z.object({ date: z.string(), critical: z.int(), high: z.int(), medium: z.int(), low: z.int(), total: z.int() });
+
+/** Choice OP-082: empty buckets are there, too. */
+export const alertTrendView = z.object({ ...header, trend: z.array(bucket) });
+export const alertTrendBySeverityView = z.object({ ...header, trend: z.array(bySeverity) });
+
+interface Asked {
+  readonly timeframe: Timeframe;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+type Sums = Pick<AlertFigures, 'raised' | 'critical' | 'high' | 'medium' | 'low'>;
+
+const SQL = `
+  select to_char(hour at time zone 'UTC', $3) as bucket, sum(raised)::int as raised, sum(critical)::int as critical,
+         sum(high)::int as high, sum(medium)::int as medium, sum(low)::int as low
+    from alert_hours where tenant_id = $1 and hour >= $2
+   group by 1`;
+const FORMATS = { hour: 'YYYY-MM-DD"T"HH24":00:00.000Z"', day: 'YYYY-MM-DD' } as const;
+
+async function bucketsOf(reads: TenantReads, { timeframe, now }: Asked): Promise<{ window: Window; sums: (Sums & { date: string })[] }> {
+  const window = windowOf(timeframe, now);
+  const rows = await reads.rows<Sums & { bucket: string }>(SQL, [window.from, FORMATS[window.interval]]);
+  const known = new Map(rows.map((row) => [row.bucket, row]));
+  return { window, sums: window.buckets.map((date) => ({ ...(known.get(date) ?? noFigures), date })) };
+}
+
+export const alertTrend: Query<Asked, z.output<typeof alertTrendView>> = async (reads, asked) => {
+  const { window, sums } = await bucketsOf(reads, asked);
+  return { timeframe: asked.timeframe, interval: window.interval, trend: sums.map(({ date, raised }) => ({ date, count: raised })) };
+};
+
+export const alertTrendBySeverity: Query<Asked, z.output<typeof alertTrendBySeverityView>> = async (reads, asked) => {
+  const { window, sums } = await bucketsOf(reads, asked);
+  const trend = sums.map(({ date, critical, high, medium, low, raised }) => ({ date, critical, high, medium, low, total: raised }));
+  return { timeframe: asked.timeframe, interval: window.interval, trend };
+};

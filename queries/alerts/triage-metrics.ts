@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { AlertFigures } from '../../projections/alerts/alert-hours.ts';
+import { timeframes, windowOf, type Timeframe } from '../../src/domain/alerts/timeframe.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** Choice OP-084. Of the alerts that were raised in the time frame, as they stand now. */
+export const triageMetricsView = z.object({
+  timeframe: z.enum(timeframes),
+  totalAlerts: z.int(),
+  /** Mean time from being raised to being closed; null where none is closed. */
+  mttrSeconds: z.number().nullable(),
+  /** Mean time from being raised to being acknowledged; null where none is. */
+  mttaSeconds: z.number().nullable(),
+  /** 0..1 of all alerts. */
+  acknowledgmentRate: z.number(),
+  resolutionRate: z.number(),
+  /** 0..1 of the closed ones. */
+  falsePositiveRate: z.number(),
+});
+export type TriageMetrics = z.output<typeof triageMetricsView>;
+
+const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+const meanSeconds = (ms: number, count: number): number | null => (count === 0 ? null : ms / count / 1000);
+
+export const metricsOf = (timeframe: Timeframe, { raised, acknowledged, resolved, false_positive, acknowledge_ms, resolve_ms }: AlertFigures): TriageMetrics => {
+  const closed = resolved + false_positive;
+  return {
+    timeframe,
+    totalAlerts: raised,
+    mttrSeconds: meanSeconds(resolve_ms, closed),
+    mttaSeconds: meanSeconds(acknowledge_ms, acknowledged),
+    acknowledgmentRate: share(acknowledged, raised),
+    resolutionRate: share(closed, raised),
+    falsePositiveRate: share(false_positive, closed),
+  };
+};
+
+const FIGURES = ['raised', 'critical', 'high', 'medium', 'low', 'acknowledged', 'resolved', 'false_positive', 'acknowledge_ms', 'resolve_ms'];
+const SQL = `
+  select ${FIGURES.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`).join(', ')}
+    from alert_hours where tenant_id = $1 and hour >= $2`;
+
+export const triageMetrics: Query<{ timeframe: Timeframe; now: number }, TriageMetrics> = async (reads, { timeframe, now }) =>
+  metricsOf(timeframe, (await reads.one<AlertFigures>(SQL, [windowOf(timeframe, now).from]))!);

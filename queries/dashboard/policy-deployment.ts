@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { PolicyHistoryRow } from '../../projections/dashboard/policy-history.ts';
+import type { Query, TenantReads } from '../../src/kernel/query.ts';
+import { policyVersion, versionOf } from '../extension/policy-version.ts';
+import { eachDay, type Days } from './days.ts';
+
+const rate = z.number();
+
+/** Choice OP-245. `rate`: 0..1. */
+export const policyDeploymentView = z.object({
+  policyVersion: z.string(),
+  totalDevices: z.int(),
+  upToDate: z.int(),
+  outdated: z.int(),
+  rate,
+  policies: z.array(z.object({ policyId: z.uuid(), name: z.string(), deployed: z.int(), total: z.int() })),
+});
+export type PolicyDeployment = z.output<typeof policyDeploymentView>;
+
+/** Choice OP-244. */
+export const deploymentPointView = z.object({ date: z.iso.date(), upToDate: z.int(), outdated: z.int(), rate });
+export type DeploymentPoint = z.output<typeof deploymentPointView>;
+
+const HISTORY = 'select * from policy_history where tenant_id = $1';
+const DEVICES = `select policy_version, count(*)::int as count from devices where tenant_id = $1 and status = 'active' group by 1`;
+const POLICIES = `select policy_id, name from policies where tenant_id = $1 and is_enabled order by priority, created_at, policy_id`;
+const BY_DAY = `
+  select day, policy_version, count(*)::int as count from device_policy_daily
+   where tenant_id = $1 and day between $2::date and $3::date group by 1, 2`;
+
+interface Fleet {
+  readonly policy_version: string | null;
+  readonly count: number;
+}
+
+const sum = (groups: readonly Fleet[], chosen: (group: Fleet) => boolean = () => true) => groups.filter(chosen).reduce((total, { count }) => total + count, 0);
+const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
+const history = (reads: TenantReads) => reads.one<PolicyHistoryRow>(HISTORY);
+
+/**
+ * How far the policies have reached the devices that are in use, as these say themselves. A policy is deployed where the
+ * device works by it as it stands; which policies of the answer concern its user, the device is told with them.
+ */
+export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => {
+  const [current, fleet, known, policies] = await Promise.all([
+    policyVersion(reads, undefined),
+    reads.rows<Fleet>(DEVICES),
+    history(reads),
+    reads.rows<{ policy_id: string; name: string }>(POLICIES),
+  ]);
+  const version = current as string;
+  const total = sum(fleet);
+  const upToDate = sum(fleet, ({ policy_version }) => policy_version === version);
+  const changedWith = new Map(known?.policies);
+  const works = (policyId: string) => {
+    const changed = changedWith.get(policyId) ?? Infinity;
+    return sum(fleet, ({ policy_version }) => changesOf(policy_version) >= changed && changesOf(policy_version) <= known!.changes);
+  };
+  return {
+    policyVersion: version,
+    totalDevices: total,
+    upToDate,
+    outdated: total - upToDate,
+    rate: share(upToDate, total),
+    policies: policies.map(({ policy_id: policyId, name }) => ({ policyId, name, deployed: works(policyId), total })),
+  };
+};
+
+/** The number in a version that a device named, if it is spelled like one of ours in its present shape. */
+function changesOf(version: string | null): number {
+  const changes = Number(version?.split('.')[1] ?? Number.NaN);
+  return version === versionOf(changes) ? changes : -1;
+}
+
+/** Of the devices that were heard of on each of these days those that worked by the day's last version. */
+export const policyDeploymentTrend: Query<Days, { trend: DeploymentPoint[] }> = async (reads, days) => {
+  const [groups, known] = await Promise.all([reads.rows<Fleet & { day: string }>(BY_DAY, [days.from, days.to]), history(reads)]);
+  const point = (date: string): DeploymentPoint => {
+    const heard = groups.filter(({ day }) => day === date);
+    const version = versionOf(known?.days.findLast(([day]) => day <= date)?.[1] ?? 0);
+    const upToDate = sum(heard, ({ policy_version }) => policy_version === version);
+    const total = sum(heard);
+    return { date, upToDate, outdated: total - upToDate, rate: share(upToDate, total) };
+  };
+  return { trend: eachDay(days).map(point) };
+};

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { Query } from '../../src/kernel/query.ts';
+import type { Days } from './days.ts';
+
+/** Choice OP-243. */
+export const topUserView = z.object({ userId: z.uuid(), email: z.string(), displayName: z.string(), count: z.int() });
+export type TopUser = z.output<typeof topUserView>;
+
+/** Names come after the counting: of the few who are shown. Whoever is gone has no rows any more. */
+const topUsers =
+  (counts: string): Query<Days & { limit: number }, { users: TopUser[] }> =>
+  async (reads, { from, to, limit }) => {
+    const sql = `
+      select t.user_id as "userId", e.email, e.display_name as "displayName", t.count
+        from (${counts}) t join employees e on e.tenant_id = $1 and e.user_id = t.user_id
+       order by t.count desc, t.user_id limit $4`;
+    return { users: await reads.rows<TopUser>(sql, [from, to, limit]) };
+  };
+
+const summed = (column: 'new_sites' | 'warnings') => `
+  select user_id, sum(${column})::int as count from user_daily
+   where tenant_id = $1 and day between $2::date and $3::date and ${column} > 0 group by user_id`;
+
+/** By visits to sites that were new to them. */
+export const topUsersByNewSites = topUsers(summed('new_sites'));
+/** By warnings that they were shown. */
+export const topUsersByWarnings = topUsers(summed('warnings'));
+/** By how many different passwords known from breaches they used in these days. */
+export const topUsersByBreachedPasswords = topUsers(`
+  select user_id, count(distinct password_hash)::int as count from credential_uses
+   where tenant_id = $1 and is_breached and last_seen_at >= $2::date and first_seen_at < $3::date + 1 group by user_id`);

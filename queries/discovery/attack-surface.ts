@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { SiteRow } from '../../projections/discovery/sites.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { authEndpointOf, authEndpointView, selectAuthEndpoints, type AuthEndpointAsSeen } from './auth-endpoint-view.ts';
+import { endpointOf, endpointView, selectEndpoints, technologyView, type EndpointAsSeen } from './endpoint-view.ts';
+import { seenUserView, type SeenUser } from './seen-users.ts';
+
+/** Choice OP-096. */
+export const surfaceView = z.object({
+  domain: z.string(),
+  subdomainCount: z.int(),
+  endpointCount: z.int(),
+  authEndpointCount: z.int(),
+  userCount: z.int(),
+  riskScore: z.int(),
+});
+type Surface = z.output<typeof surfaceView>;
+
+export const domainSurfaceView = surfaceView.extend({
+  /** The parts that the risk score is the sum of (`src/domain/discovery/risk.ts`). */
+  riskFactors: z.array(z.object({ factor: z.string(), points: z.int() })),
+  subdomains: z.array(z.object({ subdomain: z.string(), userCount: z.int(), lastSeenAt: z.iso.datetime() })),
+  endpoints: z.array(endpointView),
+});
+
+export const subdomainSurfaceView = z.object({
+  subdomain: z.string(),
+  domain: z.string(),
+  endpoints: z.array(endpointView),
+  authEndpoints: z.array(authEndpointView),
+  users: z.array(seenUserView),
+  technologies: z.array(technologyView),
+});
+
+/** Nobody reads on: the riskiest are shown, and how many there are. */
+const MOST_DOMAINS = 200;
+const MOST_HOSTS = 500;
+const MOST_USERS = 1_000;
+
+const surfaces = (from: string) => `
+  select s.site as domain, s.risk_score as "riskScore", s.risk_factors as "riskFactors",
+         (select count(*)::int from endpoints e where e.tenant_id = $1 and e.site = s.site and e.domain <> s.site) as "subdomainCount",
+         (select count(*)::int from endpoints e where e.tenant_id = $1 and e.site = s.site) as "endpointCount",
+         (select count(*)::int from auth_endpoints a where a.tenant_id = $1 and a.site = s.site) as "authEndpointCount",
+         (select count(distinct u.user_id)::int from endpoint_users u where u.tenant_id = $1 and u.site = s.site) as "userCount"
+    from ${from} s`;
+const RISKIEST = `${surfaces(`(select * from sites where tenant_id = $1 order by risk_score desc, site limit ${MOST_DOMAINS})`)} order by s.risk_score desc, s.site`;
+const ONE = `${surfaces('sites')} where s.tenant_id = $1 and s.site = $2`;
+const HOSTS = `${selectEndpoints(`(select * from endpoints where tenant_id = $1 and site = $2 order by domain limit ${MOST_HOSTS})`)} order by e.domain`;
+const HOST = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.domain = $2`;
+const SIGN_INS = `${selectAuthEndpoints('auth_endpoints')} where a.tenant_id = $1 and a.domain = $2`;
+const USERS = `
+  select u.user_id as id, e.email, e.display_name as "displayName", u.last_seen_at as "lastSeenAt", u.event_count as "eventCount"
+    from endpoint_users u join employees e on e.tenant_id = $1 and e.user_id = u.user_id
+   where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MOST_USERS}`;
+
+type SurfaceRow = Surface & { riskFactors: SiteRow['risk_factors'] };
+
+/** Registrable domains that employees use, the riskiest first. */
+export const attackSurface: Query<void, { domains: Surface[]; total: number }> = async (reads) => {
+  const [count, rows] = await Promise.all([
+    reads.one<{ total: number }>('select count(*)::int as total from sites where tenant_id = $1'),
+    reads.rows<SurfaceRow>(RISKIEST),
+  ]);
+  return { domains: rows.map(({ riskFactors: _, ...domain }) => domain), total: count!.total };
+};
+
+export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurfaceView>> = async (reads, { domain }) => {
+  const [surface, hosts] = await Promise.all([reads.one<SurfaceRow>(ONE, [domain]), reads.rows<EndpointAsSeen>(HOSTS, [domain])]);
+  if (!surface) return notFound();
+  const subdomains = hosts.filter((host) => host.domain !== domain).map((host) => ({ subdomain: host.domain, userCount: host.user_count, lastSeenAt: host.last_seen_at }));
+  return { ...surface, riskFactors: [...surface.riskFactors], subdomains, endpoints: hosts.map(endpointOf) };
+};
+
+export const subdomainSurface: Query<{ subdomain: string }, z.output<typeof subdomainSurfaceView>> = async (reads, { subdomain }) => {
+  const [host, signIns, users] = await Promise.all([
+    reads.one<EndpointAsSeen>(HOST, [subdomain]),
+    reads.rows<AuthEndpointAsSeen>(SIGN_INS, [subdomain]),
+    reads.rows<SeenUser>(USERS, [subdomain]),
+  ]);
+  if (!host) return notFound();
+  const endpoint = endpointOf(host);
+  return { subdomain, domain: endpoint.domain, endpoints: [endpoint], authEndpoints: signIns.map(authEndpointOf), users, technologies: endpoint.technologies };
+};

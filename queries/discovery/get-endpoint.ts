@@ -1,0 +1,16 @@
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { endpointOf, selectEndpoints, type EndpointAsSeen, type EndpointView } from './endpoint-view.ts';
+
+const SQL = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = $2`;
+
+export const getEndpoint: Query<{ endpointId: string }, EndpointView> = async (reads, { endpointId }) => {
+  const row = await reads.one<EndpointAsSeen>(SQL, [endpointId]);
+  return row ? endpointOf(row) : notFound();
+};
+
+/** The host that an endpoint is: the one part of its view that commands about it name. */
+export const endpointHost: Query<{ endpointId: string }, string> = async (reads, { endpointId }) => {
+  const row = await reads.one<{ domain: string }>('select domain from endpoints where tenant_id = $1 and endpoint_id = $2', [endpointId]);
+  return row?.domain ?? notFound();
+};

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { isFailure } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { authEndpointHost } from './get-auth-endpoint.ts';
+
+/** Choice OP-095. */
+export const relyingPartyView = z.object({ domain: z.string(), userCount: z.int(), firstSeenAt: z.iso.datetime(), lastSeenAt: z.iso.datetime() });
+export type RelyingParty = z.output<typeof relyingPartyView>;
+
+const MOST_PARTIES = 1_000;
+const SQL = `
+  select relying_party as domain, count(*)::int as "userCount", min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt", count(*) over ()::int as total
+    from relying_parties where tenant_id = $1 and domain = $2
+   group by relying_party order by 4 desc, 1 limit ${MOST_PARTIES}`;
+
+/** What people signed in to by way of this host, latest first. */
+export const relyingPartiesOf: Query<{ authEndpointId: string }, { relyingParties: RelyingParty[]; total: number }> = async (reads, input) => {
+  const host = await authEndpointHost(reads, input);
+  if (isFailure(host)) return host;
+  const rows = await reads.rows<RelyingParty & { total: number }>(SQL, [host]);
+  return { relyingParties: rows.map(({ total: _, ...party }) => party), total: rows[0]?.total ?? 0 };
+};

@@ -1,0 +1,37 @@
+import type { Query } from '../../src/kernel/query.ts';
+
+/** An organization whose admins sign in through a provider. */
+export interface OrgWithSso {
+  readonly id: string;
+  readonly slug: string;
+  readonly external_base_url: string;
+}
+
+const ENABLED = `
+  select d.id, d.slug, d.external_base_url
+    from org_sso_routing r
+    join organization_directory d on d.tenant_id = r.tenant_id and d.id = r.organization_id
+   where r.tenant_id = $1`;
+
+/**
+ * By e-mail. An organization that names its domains is found by them, whoever it is that asks, so that nobody learns who
+ * has an account; one that names none is found by its admins' accounts. One statement, the same for every e-mail.
+ */
+const BY_EMAIL = `${ENABLED}
+     and (r.email_domains ? $2 or (r.organization_id = $3 and r.email_domains = '[]'::jsonb))
+   order by (r.organization_id = $3) desc, d.slug
+   limit 1`;
+
+/** Asked as the installation. `account` is the organization in which the e-mail has an account, or anything else. */
+export const findOrgSsoByEmail: Query<{ domain: string; account: string }, OrgWithSso | null> = async (reads, { domain, account }) =>
+  (await reads.one<OrgWithSso>(BY_EMAIL, [domain, account])) ?? null;
+
+const BY_SLUG = `${ENABLED} and d.slug = $2`;
+/** The host, with its port where it has one, of the address under which browsers reach the organization. */
+const BY_HOST = `${ENABLED} and lower(split_part(split_part(d.external_base_url, '://', 2), '/', 1)) = $2 limit 2`;
+
+/** Asked as the installation. Several organizations behind one host: none of them is meant. */
+export const findOrgSso: Query<{ slug?: string | undefined; host?: string | undefined }, OrgWithSso | null> = async (reads, { slug, host }) => {
+  const found = slug !== undefined ? await reads.rows<OrgWithSso>(BY_SLUG, [slug]) : await reads.rows<OrgWithSso>(BY_HOST, [host ?? '']);
+  return found.length === 1 ? found[0]! : null;
+};

@@ -1,0 +1,18 @@
+import { phishingWhitelist } from '../../src/domain/policies/phishing-whitelist-entry.resource.ts';
+import { scopedDomains } from '../../src/domain/policies/scoped-domain.resource.ts';
+import { tenantSettings } from '../../src/domain/settings/tenant-settings.resource.ts';
+import type { EngineConfig } from '../../src/domain/policies/engine/encounter.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { listPolicies } from './list-policies.ts';
+
+/** What the policy engine decides by for this tenant, as its tables stand now. */
+export const engineConfig: Query<undefined, EngineConfig> = async (reads) => {
+  const [{ policies }, settings, domainScope, whitelist] = await Promise.all([
+    listPolicies(reads, undefined).then(orThrow),
+    tenantSettings.read(reads, undefined).then(orThrow),
+    scopedDomains.all(reads, {}).then(orThrow),
+    phishingWhitelist.all(reads, {}).then(orThrow),
+  ]);
+  return { mode: settings.extensionMode, policies, domainScope, phishingWhitelist: whitelist };
+};

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { alertTypes, type AlertType } from '../../src/domain/alerts/vocabulary.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** Choice OP-241. */
+export const filterOptionsView = z.object({ options: z.array(z.object({ value: z.string(), label: z.string(), count: z.int() })), total: z.int() });
+export type FilterOptions = z.output<typeof filterOptionsView>;
+type Option = FilterOptions['options'][number];
+
+/** As many as somebody would choose from; the total says how many there are. */
+const MOST_OPTIONS = 1_000;
+
+/** The most frequent first. `from` names a value, a label and a count for each option. */
+const options =
+  (from: string): Query<void, FilterOptions> =>
+  async (reads) => {
+    const sql = `select o.*, count(*) over ()::int as total from (${from}) o order by o.count desc, o.label, o.value limit ${MOST_OPTIONS}`;
+    const rows = await reads.rows<Option & { total: number }>(sql);
+    return { options: rows.map(({ value, label, count }) => ({ value, label, count })), total: rows[0]?.total ?? 0 };
+  };
+
+/** Employees, by what their browsers reported. */
+export const userOptions = options(`
+  select e.user_id::text as value, e.display_name as label, coalesce(r.count, 0)::int as count
+    from employees e
+    left join (select user_id, sum(observations) as count from reporters where tenant_id = $1 group by user_id) r on r.user_id = e.user_id
+   where e.tenant_id = $1`);
+
+/** Devices, by what they reported. */
+export const deviceOptions = options(`
+  select d.device_id::text as value, coalesce(d.hostname, e.display_name || ' (' || coalesce(d.browser_type, 'browser') || ')', d.device_fingerprint) as label,
+         coalesce(r.count, 0)::int as count
+    from devices d
+    left join (select device_id, sum(observations) as count from reporters where tenant_id = $1 group by device_id) r on r.device_id = d.device_id
+    left join employees e on e.tenant_id = $1 and e.user_id = d.user_id
+   where d.tenant_id = $1`);
+
+/** Technologies, by the hosts on which they were found. */
+export const technologyOptions = options(`
+  select name as value, name as label, count(*)::int as count from endpoint_technologies where tenant_id = $1 group by name`);
+
+const RAISED = 'select alert_type as type, sum(raised)::int as count from alert_daily where tenant_id = $1 group by 1';
+
+/** Every type of alert, whether there was one or not. */
+export const alertTypeOptions: Query<void, FilterOptions> = async (reads) => {
+  const raised = new Map((await reads.rows<{ type: AlertType; count: number }>(RAISED)).map(({ type, count }) => [type, count]));
+  const all = alertTypes.map((type) => ({ value: type, label: wordsOf(type), count: raised.get(type) ?? 0 }));
+  return { options: all.toSorted((a, b) => b.count - a.count || (a.label < b.label ? -1 : 1)), total: all.length };
+};
+
+/** `password_reuse` as people read it: `Password reuse`. */
+const wordsOf = (type: string): string => (type[0]!.toUpperCase() + type.slice(1)).replaceAll('_', ' ').replace(/^Mfa/, 'MFA');

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { paginated, type Page, type Paginated, type Query, type TenantReads } from '../../src/kernel/query.ts';
+import { alertOf, alertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from '../alerts/alert-view.ts';
+import { endpointOf, endpointView, selectEndpoints, type EndpointAsSeen, type EndpointView } from '../discovery/endpoint-view.ts';
+import { employeeOf, employeeView, SELECT_EMPLOYEES, type EmployeeView, type EmployeeWithDevices } from '../employees/employee-view.ts';
+import { MOST_HITS } from './hits.ts';
+
+export const searchedKinds = ['users', 'endpoints', 'alerts'] as const;
+export type SearchedKind = (typeof searchedKinds)[number];
+
+/** Choice OP-239. */
+export const searchView = {
+  query: z.string(),
+  results: z.object({ users: z.array(employeeView), endpoints: z.array(endpointView), alerts: z.array(alertView) }),
+  totals: z.object({ users: z.int(), endpoints: z.int(), alerts: z.int() }),
+};
+export interface Found extends Paginated {
+  readonly query: string;
+  readonly results: { users: EmployeeView[]; endpoints: EndpointView[]; alerts: AlertView[] };
+  readonly totals: Record<SearchedKind, number>;
+}
+
+const HITS = `
+  with hits as materialized (select * from search_hits($2, $3, ${MOST_HITS}) where $1::uuid = castellan_tenant())
+  select (select count(*)::int from hits) as total, array(select id from hits order by at desc, id limit $4 offset $5) as ids`;
+const USERS = `${SELECT_EMPLOYEES} where e.tenant_id = $1 and e.user_id = any($2::uuid[]) order by e.created_at desc, e.user_id`;
+const ENDPOINTS = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = any($2::uuid[]) order by e.first_seen_at desc, e.endpoint_id`;
+const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2::uuid[]) order by a.created_at desc, a.alert_id`;
+
+/** What holds these letters, by kind, newest first; the page that is asked for is a page of every kind. */
+export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Found> = async (reads, { q, type, ...page }) => {
+  const find = async <Row extends object>(kind: SearchedKind, sql: string): Promise<{ total: number; rows: Row[] }> => {
+    if (type !== 'all' && type !== kind) return { total: 0, rows: [] };
+    const { total, ids } = await hits(reads, kind, q, page);
+    return { total, rows: ids.length === 0 ? [] : await reads.rows<Row>(sql, [ids]) };
+  };
+  const [users, endpoints, alerts] = await Promise.all([
+    find<EmployeeWithDevices>('users', USERS),
+    find<EndpointAsSeen>('endpoints', ENDPOINTS),
+    find<AlertWithNames>('alerts', ALERTS),
+  ]);
+  const totals = { users: users.total, endpoints: endpoints.total, alerts: alerts.total };
+  return {
+    query: q,
+    results: { users: users.rows.map(employeeOf), endpoints: endpoints.rows.map(endpointOf), alerts: alerts.rows.map(alertOf) },
+    totals,
+    // As many pages as the kind with the most hits has.
+    ...paginated(Math.max(...Object.values(totals)), page),
+    total: totals.users + totals.endpoints + totals.alerts,
+  };
+};
+
+const hits = async (reads: TenantReads, kind: SearchedKind, q: string, { page, pageSize }: Page) =>
+  (await reads.one<{ total: number; ids: string[] }>(HITS, [kind, q, pageSize, (page - 1) * pageSize]))!;

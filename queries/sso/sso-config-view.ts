@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { SsoConfigRow } from '../../projections/sso/sso-configs.ts';
+import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/domain/sso/addresses.ts';
+import { nameIdFormat } from '../../src/domain/sso/fields.ts';
+
+/** Choice OP-131; the owner's id stands beside it. */
+export const commonFields = { id: z.uuid(), name: z.string(), isEnabled: z.boolean(), emailDomains: z.array(z.string()), createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
+/** Choice OP-132. */
+export const oidcFields = {
+  protocol: z.literal('oidc'),
+  issuerUrl: z.string(),
+  clientId: z.string(),
+  clientSecretConfigured: z.boolean(),
+  scopes: z.string(),
+  redirectUri: z.string(),
+};
+/** Choice OP-133. */
+const samlFields = {
+  protocol: z.literal('saml'),
+  idpEntityId: z.string(),
+  idpSsoUrl: z.string(),
+  idpSloUrl: z.string().nullable(),
+  idpCertificate: z.string(),
+  spEntityId: z.string(),
+  acsUrl: z.string(),
+  spSigningKeyConfigured: z.boolean(),
+  spCertificate: z.string().nullable(),
+  signRequests: z.boolean(),
+  nameIdFormat,
+  emailAttribute: z.string().nullable(),
+};
+
+/** A tenant's SSO configuration without its secret. */
+export const ssoConfigView = z
+  .discriminatedUnion('protocol', [z.object({ tenantId: z.uuid(), ...commonFields, ...oidcFields }), z.object({ tenantId: z.uuid(), ...commonFields, ...samlFields })])
+  .meta({ title: 'SsoConfig' });
+export type SsoConfigView = z.output<typeof ssoConfigView>;
+
+export interface SsoConfigWithAddress extends SsoConfigRow {
+  readonly tenant_id: string;
+  readonly external_base_url: string;
+}
+
+export const SELECT_SSO_CONFIGS = `
+  select c.*, t.external_base_url
+    from sso_configs c
+    join tenants t on t.tenant_id = c.tenant_id`;
+
+export function ssoConfigOf(row: SsoConfigWithAddress): SsoConfigView {
+  const { tenant_id: tenantId, external_base_url: base, settings, secret_configured: configured } = row;
+  const common = { id: row.config_id, tenantId, createdAt: row.created_at, updatedAt: row.updated_at };
+  if (settings.protocol === 'oidc') return { ...common, ...settings, clientSecretConfigured: configured, redirectUri: base + OIDC_CALLBACK };
+  return { ...common, ...settings, spSigningKeyConfigured: configured, spEntityId: samlEntityId(base, tenantId), acsUrl: base + SAML_CALLBACK };
+}

@@ -1,0 +1,48 @@
+import type { Classification, MfaOverride } from './vocabulary.ts';
+
+/** What is known of a site (a registrable domain) that makes it more or less dangerous. */
+export interface SiteFacts {
+  readonly credentialAttempts: number;
+  readonly breachedAttempts: number;
+  readonly mfaSignIns: number;
+  readonly warnings: number;
+  readonly blocks: number;
+  /** Signals of phishing or of a malicious domain, and ClickFix. */
+  readonly dangers: number;
+  /** Of its hosts, where somebody decided. */
+  readonly marks: readonly { readonly classification: Classification | null; readonly mfaOverride: MfaOverride | null }[];
+}
+
+export interface RiskFactor {
+  readonly factor: 'malicious' | 'dangerSignals' | 'breachedPasswords' | 'passwordsWithoutMfa' | 'blocks' | 'warnings' | 'unapproved' | 'personal' | 'unclassified';
+  readonly points: number;
+}
+
+/**
+ * The parts of a risk score (0 to 100, their sum, at most 100):
+ *  - 100 malicious: somebody classified one of the site's hosts so;
+ *  - 40 dangerSignals: browsers saw signs of phishing, a malicious domain or ClickFix there;
+ *  - 25 breachedPasswords: a password that is known from a breach was entered;
+ *  - 20 passwordsWithoutMfa: passwords are entered and no second factor was seen, or an analyst says there is none;
+ *  - 15 blocks, 10 warnings: the extension had to step in;
+ *  - of hosts' classifications the worst: 20 unapproved, 10 personal, 5 unclassified although passwords are entered.
+ */
+export function riskFactors(facts: SiteFacts): RiskFactor[] {
+  const { credentialAttempts, breachedAttempts, mfaSignIns, warnings, blocks, dangers, marks } = facts;
+  const classified = (as: Classification) => marks.some(({ classification }) => classification === as);
+  const noMfa = marks.some(({ mfaOverride }) => mfaOverride === 'disabled') || (mfaSignIns === 0 && marks.every(({ mfaOverride }) => mfaOverride === null));
+  const unclassified = marks.every(({ classification }) => classification === null || classification === 'unknown');
+  const factors: (RiskFactor | false)[] = [
+    classified('malicious') && { factor: 'malicious', points: 100 },
+    dangers > 0 && { factor: 'dangerSignals', points: 40 },
+    breachedAttempts > 0 && { factor: 'breachedPasswords', points: 25 },
+    credentialAttempts > 0 && noMfa && { factor: 'passwordsWithoutMfa', points: 20 },
+    blocks > 0 && { factor: 'blocks', points: 15 },
+    warnings > 0 && { factor: 'warnings', points: 10 },
+    classified('unapproved') ? { factor: 'unapproved', points: 20 } : classified('personal') && { factor: 'personal', points: 10 },
+    credentialAttempts > 0 && unclassified && { factor: 'unclassified', points: 5 },
+  ];
+  return factors.filter((factor) => factor !== false);
+}
+
+export const riskScore = (factors: readonly RiskFactor[]): number => Math.min(100, factors.reduce((sum, { points }) => sum + points, 0));

@@ -1,0 +1,55 @@
+import type { Action, Condition, Decision, EngineConfig, EnginePolicy, Encounter, Mode } from './encounter.ts';
+import { speaksFor } from './host.ts';
+
+/** That a site is new is worth a rule, and by itself no reason to warn of it. */
+const NO_RISK: ReadonlySet<Condition> = new Set(['any', 'new_site']);
+
+/** Signals as they count here: a listed domain raises no phishing signal (choice OP-115), and `any` is none. */
+export const signalsOf = ({ phishingWhitelist }: EngineConfig, { host, signals }: Encounter): Condition[] => {
+  const isListed = () => phishingWhitelist.some(({ domain }) => speaksFor(domain, host));
+  return signals.filter((signal) => signal !== 'any' && !(signal === 'phishing_signal' && isListed()));
+};
+
+/** Of several entries the longest, which says most about the host, decides. */
+export function isExcluded({ domainScope }: EngineConfig, host: string): boolean {
+  let closest: { domain: string; scope: string } | undefined;
+  for (const entry of domainScope) {
+    if (speaksFor(entry.domain, host, entry.includeSubdomains) && entry.domain.length > (closest?.domain.length ?? 0)) closest = entry;
+  }
+  return closest?.scope === 'excluded';
+}
+
+/** The mode as a floor (choice OP-110): learning never acts; a rule acts as written; a risk without a rule gets the mode. */
+export const decidedBy = (mode: Mode, policy: EnginePolicy, index: number): Decision => {
+  const { action, message } = policy.rules[index]!;
+  return {
+    matched: true,
+    effectiveAction: mode === 'learning' ? 'allow' : action,
+    policyAction: action,
+    matchedPolicyId: policy.id,
+    matchedPolicyName: policy.name,
+    matchedRuleIndex: index,
+    message: message ?? null,
+    extensionMode: mode,
+    reason: 'rule',
+  };
+};
+
+const unmatched = (extensionMode: Mode, effectiveAction: Action, reason: Decision['reason']): Decision => ({
+  matched: false,
+  effectiveAction,
+  policyAction: null,
+  matchedPolicyId: null,
+  matchedPolicyName: null,
+  matchedRuleIndex: null,
+  message: null,
+  extensionMode,
+  reason,
+});
+
+export const excluded = (mode: Mode): Decision => unmatched(mode, 'allow', 'excluded_domain');
+
+export function decidedByMode(mode: Mode, signals: readonly Condition[]): Decision {
+  if (!signals.some((signal) => !NO_RISK.has(signal))) return unmatched(mode, 'allow', 'no_signal');
+  return unmatched(mode, mode === 'learning' ? 'allow' : mode, 'mode');
+}

@@ -1,0 +1,67 @@
+import { decidedBy, decidedByMode, excluded, isExcluded, signalsOf } from './baseline.ts';
+import { inOrder, type Condition, type Decision, type Encounter, type EngineConfig, type EnginePolicy } from './encounter.ts';
+import { hostMatches } from './host-matches.ts';
+import { RuleIndex } from './rule-index.ts';
+
+/** A rule that matched the host, and why it did or did not decide. */
+export interface Considered {
+  readonly policyId: string | null;
+  readonly policyName: string;
+  readonly ruleIndex: number;
+  readonly outcome: 'decided' | 'no_such_signal' | 'other_group';
+}
+
+export interface Trace {
+  /** Signals that were reported and do not count here: phishing on a listed domain. */
+  readonly ignoredSignals: readonly Condition[];
+  /** In the order of evaluation, up to the rule that decided; at most `MOST_CONSIDERED`. */
+  readonly considered: readonly Considered[];
+}
+
+const MOST_CONSIDERED = 50;
+
+/**
+ * Decides what a browser does about an encounter. Pure, and without anything that only a server has: the service and the
+ * extensions run the same module, and `docs/policy-engine/vectors.json` holds them to the same answers.
+ */
+export class PolicyEngine {
+  readonly #config: EngineConfig;
+  readonly #ordered: readonly EnginePolicy[];
+  readonly #index: RuleIndex;
+
+  constructor(config: EngineConfig) {
+    this.#config = config;
+    this.#ordered = inOrder(config.policies);
+    this.#index = new RuleIndex(this.#ordered);
+  }
+
+  decide(encounter: Encounter): Decision {
+    const { mode } = this.#config;
+    if (isExcluded(this.#config, encounter.host)) return excluded(mode);
+    const signals = signalsOf(this.#config, encounter);
+    const found = this.#index.first(encounter.host, { signals: new Set(signals), groupIds: encounter.groupIds ?? [] });
+    return found ? decidedBy(mode, found.policy, found.index) : decidedByMode(mode, signals);
+  }
+
+  /** How `decide` came to its answer: goes through the rules one by one, for people who ask why. */
+  trace(encounter: Encounter): Trace {
+    const signals = signalsOf(this.#config, encounter);
+    const ignoredSignals = encounter.signals.filter((signal) => signal !== 'any' && !signals.includes(signal));
+    return { ignoredSignals, considered: isExcluded(this.#config, encounter.host) ? [] : this.#considered(encounter, signals) };
+  }
+
+  #considered({ host, groupIds = [] }: Encounter, signals: readonly Condition[]): Considered[] {
+    const considered: Considered[] = [];
+    for (const { id: policyId, name: policyName, groupIds: reached, rules } of this.#ordered) {
+      const isReached = reached.length === 0 || groupIds.some((id) => reached.includes(id));
+      for (const [ruleIndex, rule] of rules.entries()) {
+        if (!hostMatches(rule.domainMatch, host)) continue;
+        const hasSignal = rule.condition === 'any' || signals.includes(rule.condition);
+        const outcome = !isReached ? 'other_group' : hasSignal ? 'decided' : 'no_such_signal';
+        considered.push({ policyId, policyName, ruleIndex, outcome });
+        if (outcome === 'decided' || considered.length === MOST_CONSIDERED) return considered;
+      }
+    }
+    return considered;
+  }
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../kernel/event.ts';
+import { uuid } from '../../kernel/ids.ts';
+
+/** A key that lets one person past one block, once. The key itself is in no event: the store holds a keyed digest of it as a claim. */
+export const unblockKeyEvents = defineEvents('unblockKey', {
+  UnblockKeyCreated: {
+    version: 1,
+    schema: z.object({
+      unblockKeyId: uuid(),
+      domain: z.string(),
+      /** Null: whoever has the key. */
+      userId: uuid().nullable(),
+      deviceId: uuid().nullable(),
+      reason: z.string(),
+      expiresAt: z.iso.datetime(),
+    }),
+    audit: 'unblock_key.created',
+  },
+  UnblockKeyUsed: {
+    version: 1,
+    schema: z.object({ unblockKeyId: uuid(), deviceId: uuid(), userId: uuid(), usedAt: z.iso.datetime() }),
+    audit: 'unblock_key.used',
+  },
+});
+export type UnblockKeyEvent = EventOf<typeof unblockKeyEvents>;

@@ -1,0 +1,47 @@
+/** Choice OP-088: what counts for how much; together a hundred. */
+export const categories = [
+  { category: 'password_hygiene', label: 'Password hygiene', weight: 25 },
+  { category: 'breached_passwords', label: 'Breached passwords', weight: 20 },
+  { category: 'mfa_adoption', label: 'Multi-factor sign-in', weight: 20 },
+  { category: 'device_health', label: 'Device health', weight: 15 },
+  { category: 'alert_response', label: 'Alert response', weight: 10 },
+  { category: 'policy_coverage', label: 'Policy coverage', weight: 10 },
+] as const;
+export const categoryNames = categories.map(({ category }) => category);
+export type Category = (typeof categories)[number]['category'];
+
+export const grades = ['A', 'B', 'C', 'D', 'F'] as const;
+export type Grade = (typeof grades)[number];
+const FROM: readonly (readonly [Grade, number])[] = [['A', 90], ['B', 80], ['C', 70], ['D', 60], ['F', 0]];
+
+/** One thing that was measured: how much of it is as it should be. `of` 0: nothing is known, and nothing speaks against it. */
+export interface Measure {
+  readonly good: number;
+  readonly of: number;
+  readonly details: string;
+}
+
+export interface Part {
+  readonly category: Category;
+  readonly label: string;
+  /** Whole, 0..100. */
+  readonly score: number;
+  readonly weight: number;
+  readonly details: string;
+}
+
+export interface Posture {
+  /** The parts' scores by their weights, rounded. */
+  readonly score: number;
+  readonly grade: Grade;
+  readonly breakdown: readonly Part[];
+}
+
+export function postureOf(measures: Readonly<Record<Category, Measure>>): Posture {
+  const breakdown = categories.map(({ category, label, weight }) => {
+    const { good, of, details } = measures[category];
+    return { category, label, score: of === 0 ? 100 : Math.round((100 * good) / of), weight, details };
+  });
+  const score = Math.round(breakdown.reduce((sum, part) => sum + part.score * part.weight, 0) / 100);
+  return { score, grade: FROM.find(([, from]) => score >= from)![0], breakdown };
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { isCertificateBundle, isSigningKey } from './saml-material.ts';
+
+/** What an SSO configuration is made of, of a tenant and of an organization alike (choices OP-131 … OP-134). */
+const ADDRESS_CHARACTERS = 2_048;
+const PEM_CHARACTERS = 32_768;
+
+export const DEFAULT_SCOPES = 'openid email profile';
+/** Configurations that one tenant or organization keeps. */
+export const MOST_CONFIGS = 100;
+
+export const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
+export const clientId = z.string().trim().min(1).max(512);
+export const configName = z.string().trim().min(1).max(200);
+export const clientSecret = z.string().min(1).max(4_096);
+export const scopes = z.string().trim().min(1).max(512).refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
+const emailDomain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/, 'must be a domain');
+/** Whose e-mails the provider speaks for; empty: anybody's. */
+export const emailDomains = z.array(emailDomain).max(100);
+
+export const nameIdFormats = ['emailAddress', 'persistent', 'transient', 'unspecified'] as const;
+export const nameIdFormat = z.enum(nameIdFormats);
+export type NameIdFormat = (typeof nameIdFormats)[number];
+export const entityId = z.string().trim().min(1).max(1_024);
+export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
+/** One certificate or, while the provider changes its key, a few. */
+export const certificateBundle = z.string().max(PEM_CHARACTERS).refine(isCertificateBundle, 'must be X.509 certificates in PEM');
+export const signingKey = z.string().max(PEM_CHARACTERS).refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
+export const attributeName = z.string().trim().min(1).max(512);
+
+/** SAML core §8.3: what the short names stand for on the wire. */
+export const nameIdFormatUrn: Readonly<Record<NameIdFormat, string>> = {
+  emailAddress: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
+  persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
+  transient: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient',
+  unspecified: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+};
+
+/** Whether a provider may speak for this e-mail. */
+export const speaksFor = (domains: readonly string[], email: string): boolean =>
+  domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1).trim().toLowerCase());

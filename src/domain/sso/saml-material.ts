@@ -1,0 +1,36 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+
+const MOST_CERTIFICATES = 5;
+const LEAST_RSA_BITS = 2_048;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+/** Every certificate of a PEM text, each as a PEM of its own; undefined where anything in it is no certificate that signatures are checked with. */
+export function certificatesOf(text: string): readonly X509Certificate[] | undefined {
+  const blocks = text.match(CERTIFICATE) ?? [];
+  if (blocks.length === 0 || blocks.length > MOST_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '') return undefined;
+  try {
+    const certificates = blocks.map((block) => new X509Certificate(block));
+    return certificates.every(({ publicKey }) => isStrong(publicKey)) ? certificates : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const isCertificateBundle = (text: string): boolean => certificatesOf(text) !== undefined;
+
+/** Encrypted keys are refused: nobody is there to type the passphrase. */
+export function isSigningKey(text: string): boolean {
+  try {
+    return isStrong(createPrivateKey(text));
+  } catch {
+    return false;
+  }
+}
+
+export function certifies(certificatePem: string, privateKeyPem: string): boolean {
+  const [certificate] = certificatesOf(certificatePem) ?? [];
+  return certificate !== undefined && certificate.checkPrivateKey(createPrivateKey(privateKeyPem));
+}
+
+const isStrong = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
+  asymmetricKeyType === 'ec' || (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_RSA_BITS);

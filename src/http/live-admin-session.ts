@@ -1,0 +1,14 @@
+import type { FastifyRequest } from 'fastify';
+import { FailureError, unauthenticated } from '../kernel/failure.ts';
+import type { Services } from '../services.ts';
+import type { AdminPrincipal } from './principal.ts';
+
+/** The admin who asks, whatever their role and their tenant's license allow: for what ends a session. Throws 401. */
+export async function liveAdminSession({ headers }: FastifyRequest, { accessTokens, lookups }: Services): Promise<AdminPrincipal> {
+  const [scheme, token] = (headers.authorization ?? '').split(' ');
+  const claims = scheme?.toLowerCase() === 'bearer' && token ? await accessTokens.verify(token) : undefined;
+  if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
+  const live = await lookups.adminSession(claims.tenantId, claims.sessionId);
+  if (!live) throw new FailureError(unauthenticated());
+  return { kind: 'admin', tenantId: claims.tenantId, sessionId: claims.sessionId, adminId: live.adminId, role: live.role };
+}

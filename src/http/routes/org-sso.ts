@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { findOrgSso, findOrgSsoByEmail, type OrgWithSso } from '../../../queries/organizations/find-org-sso.ts';
+import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
+import { emailField } from '../../domain/identity/password-rule.ts';
+import { orgRoleSchema } from '../../domain/identity/roles.ts';
+import { orgAdminAccountClaim } from '../../domain/organizations/organization.ts';
+import type { SsoRefusal } from '../../domain/sso/refusals.ts';
+import { HANDOFF_SECONDS, issueOrgHandoff, redeemOrgHandoff } from '../../identity/org-handoff.ts';
+import { openSession } from '../../identity/sign-in.ts';
+import { auditRefusal, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { streamSubject } from '../../kernel/aggregate.ts';
+import { FailureError, unauthenticated } from '../../kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../kernel/ids.ts';
+import { finishOidcSignIn, startOidcSignIn } from '../../sso/oidc-sign-in.ts';
+import { admitOrgAdmin, enabledOrgConfig } from '../../sso/org-oidc.ts';
+import { pageReturnQuery } from '../../sso/page-return.ts';
+import { claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
+import type { Services } from '../../services.ts';
+import { open } from '../access.ts';
+import { forgetInBrowser, keepInBrowser, keptByBrowser } from '../browser-cookie.ts';
+import { actorOf } from '../principal.ts';
+import { redirect } from '../redirect.ts';
+import { route, type RouteGroup } from '../route.ts';
+import { callbackQuery } from './sso.ts';
+
+const base = '/api/v1/org/auth/sso';
+const name = z.string().trim().toLowerCase().min(1).max(253).optional();
+/** One of the two; the slug counts where both are there. */
+const namedQuery = z
+  .object({ slug: name, host: name, challenge: pageReturnQuery.challenge })
+  .refine(({ slug, host }) => slug !== undefined || host !== undefined, { path: ['slug'], message: 'or host is required' });
+const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
+
+/** Choice OP-148. */
+const available = (found: OrgWithSso | null) => ({
+  ssoAvailable: found !== null,
+  loginUrl: found && `${found.external_base_url}${base}/login?slug=${encodeURIComponent(found.slug)}`,
+});
+
+/** Choices OP-150, OP-152. */
+const refused = (reason: SsoRefusal): string => `/login?org_sso_error=${reason}`;
+
+/** Of the organization only as long as there is one: anybody can write any id into a state. */
+async function believedOrganization(services: Services, state: string): Promise<TenantId | undefined> {
+  const claimed = claimedOwner(state);
+  return claimed && (await enabledOrgConfig(services, claimed)) ? claimed : undefined;
+}
+
+export const orgSsoRoutes: RouteGroup = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'POST',
+      path: `${base}/discover`,
+      access: open('org-login'),
+      summary: 'Whether this e-mail signs in through a provider; the same answer, in the same time, whether or not it has an account',
+      body: z.object({ email: emailField }),
+      answer: availability,
+      handle: async ({ body: { email }, services, ask }) => {
+        const stream = await services.ports.claimHolder(INSTALLATION, orgAdminAccountClaim(services.accountDigest(email)));
+        const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+        return available(await ask(findOrgSsoByEmail, { domain, account: stream ? streamSubject(stream) : INSTALLATION }, INSTALLATION));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/status`,
+      access: open('org-login'),
+      summary: "Whether an organization signs in through a provider, by its slug or its address's host",
+      query: namedQuery,
+      answer: availability,
+      handle: async ({ query, ask }) => available(await ask(findOrgSso, query, INSTALLATION)),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/login`,
+      access: open('org-login'),
+      summary: "Send the browser to the organization's OpenID Connect provider",
+      query: namedQuery,
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async ({ query, services, request, reply, ask }) => {
+        const known = await ask(findOrgSso, query, INSTALLATION);
+        const owner = known ? asTenantId(known.id) : undefined;
+        const found = owner && (await enabledOrgConfig(services, owner));
+        try {
+          const started = await startOidcSignIn(services, found, { owner: owner ?? INSTALLATION, kind: 'organization', challenge: query.challenge ?? null });
+          keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
+          return redirect(reply, 302, started.address);
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          if (found) await auditRefusal(services, { tenantId: owner, protocol: 'oidc', configId: found.config.configId, actor: actorOf(undefined, request.ip, request.headers['user-agent']) }, error);
+          return redirect(reply, 302, refused(error.reason));
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/callback`,
+      access: open('org-login'),
+      summary: 'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
+      query: callbackQuery,
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async ({ query: { state }, services, request, reply }) => {
+        const returned = { state, query: new URL(request.url, 'http://callback').searchParams, browserSecret: keptByBrowser(request, state) };
+        let believed: Trip | undefined;
+        try {
+          const find = (owner: TenantId) => enabledOrgConfig(services, owner);
+          const { trip, identity, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returned, find, (trip) => (believed = trip));
+          const admin = await admitOrgAdmin(services, trip.owner, identity);
+          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge });
+          forgetInBrowser(reply, state, secure);
+          keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
+          return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          const tenantId = believed?.owner ?? (await believedOrganization(services, state));
+          await auditRefusal(services, { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor: actorOf(undefined, request.ip, request.headers['user-agent']) }, error);
+          return redirect(reply, 302, refused(error.reason));
+        }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/exchange`,
+      access: open('org-login'),
+      summary: 'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in',
+      body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
+      answer: z.object({
+        accessToken: z.string(),
+        refreshToken: z.string(),
+        expiresAt: z.iso.datetime(),
+        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
+      }),
+      handle: async ({ body: { code, verifier }, services, request, ask }) => {
+        const redeemed = await redeemOrgHandoff(services, code, { browserSecret: keptByBrowser(request, code), verifier });
+        if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));
+        const { organizationId: tenantId, admin } = redeemed;
+        const { adminId, sessionEpoch: epoch, role } = admin;
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'org_sso', actor });
+        return { ...tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+      },
+    }),
+  ],
+};

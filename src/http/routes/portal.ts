@@ -1,0 +1,59 @@
+import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
+import { getAlert } from '../../../queries/alerts/get-alert.ts';
+import { FailureError, orThrow, unavailable } from '../../kernel/failure.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { forwardAlert } from '../../portal/forward-alert.ts';
+import { PortalUnavailable } from '../../portal/portal.ts';
+import { admin } from '../access.ts';
+import { actorOf } from '../principal.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const RETRY_MS = 60_000;
+
+/** The central portal: whether it is there, and what is sent to it (choices OP-085, OP-086). */
+export const portalRoutes: RouteGroup = {
+  area: 'alerts',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/alerts/{alertID}/forward',
+      access: admin('alerts:write'),
+      summary: 'Send an alert to the central portal; 503 where it cannot be reached, in which case it is tried again later',
+      params: z.object({ alertID: uuid() }),
+      answer: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
+      handle: async ({ ask, principal, services, request, params: { alertID: alertId } }) => {
+        await ask(getAlert, { alertId });
+        if (!services.portal.isConfigured) throw new FailureError(unavailable());
+        const { tenantId } = principal;
+        const deliveryId = uuidv7();
+        const issuer = { tenantId, actor: actorOf(principal, request.ip, request.headers['user-agent']), correlationId: request.id };
+        try {
+          const { portalAlertId, position } = orThrow(await forwardAlert(services, { alertId, deliveryId }, issuer));
+          if (position !== undefined) await services.freshness.waitFor(['alerts'], position);
+          const { forwardedAt } = await ask(getAlert, { alertId });
+          return { forwarded: true, forwardedAt: forwardedAt ?? new Date().toISOString(), portalAlertId };
+        } catch (error) {
+          if (!(error instanceof PortalUnavailable)) throw error;
+          services.log.warn({ tenantId, alertId, reason: error.message }, 'an alert will be forwarded later');
+          await services.jobs.enqueue('forward-alert', { tenantId, alertId, deliveryId }, { id: deliveryId, delayMs: RETRY_MS, correlationId: request.id });
+          throw new FailureError(unavailable());
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/portal/status',
+      access: admin('portal:read'),
+      summary: 'Whether the central portal is configured and answers',
+      answer: z.object({
+        configured: z.boolean(),
+        connected: z.boolean(),
+        portalUrl: z.string().nullable(),
+        lastCheckedAt: z.iso.datetime().nullable(),
+        lastError: z.string().nullable(),
+      }),
+      handle: ({ services }) => services.portal.status(),
+    }),
+  ],
+};

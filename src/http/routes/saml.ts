@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
+import { roleSchema } from '../../domain/identity/roles.ts';
+import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { handOver, pageReturnOf, pageReturnQuery, refusedReturn } from '../../sso/page-return.ts';
+import { cameFromPage, type OpenRequest } from '../../sso/saml/pending-requests.ts';
+import { SamlRefused } from '../../sso/saml/refused.ts';
+import { claimedTenant, finishSamlSignIn, metadataOf, pendingRequests, ssoRefusalOf, startSamlSignIn } from '../../sso/saml/saml-sign-in.ts';
+import { open } from '../access.ts';
+import { actorOf } from '../principal.ts';
+import { redirect } from '../redirect.ts';
+import { route, type RouteGroup } from '../route.ts';
+import { ssoTenantOf } from '../sso-tenant.ts';
+
+const tenantQuery = { tenant_id: uuid().optional() };
+
+export const samlRoutes: RouteGroup = {
+  area: 'auth',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/saml/metadata',
+      access: open('session'),
+      summary: 'This service as a SAML 2.0 service provider of the tenant: what its identity provider imports',
+      query: z.object(tenantQuery),
+      answer: { media: 'application/samlmetadata+xml' },
+      handle: async (call) => {
+        const metadata = await metadataOf(call.services, await ssoTenantOf(call));
+        if (!metadata) throw new FailureError(notFound());
+        call.reply.type('application/samlmetadata+xml');
+        return metadata;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/saml/login',
+      access: open('login'),
+      summary: "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page",
+      query: z.object({ ...tenantQuery, ...pageReturnQuery }),
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async (call) => {
+        const tenantId = await ssoTenantOf(call);
+        const page = pageReturnOf(call.query);
+        const address = await startSamlSignIn(call.services, tenantId, page?.challenge ?? null);
+        if (address) return redirect(call.reply, 302, address);
+        if (page) return redirect(call.reply, 302, refusedReturn('sso_not_configured', tenantId));
+        throw new FailureError(notFound('single sign-on is not configured'));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/saml/callback',
+      access: open('login'),
+      summary: "Assertion consumer service: the identity provider's response, in answer to a request of this service",
+      consumes: 'form',
+      body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
+      answer: z.object({
+        accessToken: z.string(),
+        refreshToken: z.string(),
+        expiresAt: z.iso.datetime(),
+        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: roleSchema }),
+      }),
+      handle: async ({ body: { SAMLResponse: samlResponse, RelayState: relayState = '' }, services, request, reply, ask }) => {
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        let pending: OpenRequest | undefined;
+        try {
+          pending = await pendingRequests(services).find(relayState);
+          const { tenantId, browser } = pending;
+          const admin = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
+          const { adminId, sessionEpoch } = admin;
+          if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml' }, { challenge: browser }));
+          const tokens = await openSsoSession(services, tenantId, admin, 'saml', actor);
+          const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
+          return { ...tokens, user: { id, email, displayName, roleType } };
+        } catch (error) {
+          if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
+          const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
+          const tenantId = pending?.tenantId ?? (await claimedTenant(services, relayState));
+          await auditRefusal(services, { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor }, refusal);
+          if (cameFromPage(relayState)) return redirect(reply, 303, refusedReturn(refusal.reason, tenantId));
+          throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
+        }
+      },
+    }),
+  ],
+};

@@ -1,0 +1,18 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/**
+ * What makes a way out to a provider and back one browser's own: a secret that only its cookie holds. The house keeps its
+ * digest; what the provider has to give back is derived from it, so nothing that is kept here is worth stealing.
+ */
+export const newBrowserSecret = (): string => randomBytes(32).toString('base64url');
+
+export const browserDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+export function isBrowserOf(secret: string | undefined, digest: unknown): boolean {
+  if (secret === undefined || typeof digest !== 'string') return false;
+  const [presented, kept] = [Buffer.from(browserDigest(secret)), Buffer.from(digest)];
+  return presented.length === kept.length && timingSafeEqual(presented, kept);
+}
+
+/** A value of 43 base64url characters for one purpose: a nonce, or a PKCE verifier (RFC 7636 §4.1). */
+export const derived = (secret: string, purpose: 'nonce' | 'code-verifier'): string => createHmac('sha256', secret).update(purpose).digest('base64url');

@@ -1,0 +1,46 @@
+import { organization, organizationStream, type OrgAdminState } from '../domain/organizations/organization.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+import { browserDigest, isBrowserOf } from './browser-binding.ts';
+
+/** Interface "Limits": about a minute, once. */
+export const HANDOFF_SECONDS = 60;
+
+/** What proves that a code is exchanged where it was asked for: the cookie's secret, or the page's verifier. */
+export interface HandoffProof {
+  readonly browserSecret: string | undefined;
+  readonly verifier: string | undefined;
+}
+
+/**
+ * A code that the login page exchanges for tokens, since those never stand in a URL. Kept as a digest, good once, and only
+ * in the browser that went to the provider: by a link alone nobody is signed in as somebody else. No session exists before
+ * the exchange.
+ */
+export function issueOrgHandoff(
+  services: Services,
+  organizationId: TenantId,
+  { adminId, sessionEpoch }: OrgAdminState,
+  bound: { readonly browserSecret: string; readonly challenge: string | null },
+): Promise<string> {
+  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge: bound.challenge };
+  return services.oneTimeTokens.issue('org-handoff', { tenantId: organizationId, subjectId: adminId, payload }, HANDOFF_SECONDS);
+}
+
+/**
+ * The admin of a code, unless they were suspended or signed out everywhere in that minute. Spends the code, also in the
+ * wrong browser: a code that was seen elsewhere is no good any more.
+ */
+export async function redeemOrgHandoff(
+  services: Services,
+  code: string,
+  { browserSecret, verifier }: HandoffProof,
+): Promise<{ readonly organizationId: TenantId; readonly admin: OrgAdminState } | undefined> {
+  const token = await services.oneTimeTokens.spend('org-handoff', code);
+  if (!token) return undefined;
+  const { tenantId: organizationId, subjectId, payload } = token;
+  // A challenge is the digest of its verifier (RFC 7636 §4.6), as the cookie's is of its secret.
+  if (!isBrowserOf(browserSecret, payload['browser']) && !isBrowserOf(verifier, payload['challenge'])) return undefined;
+  const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
+  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch'] ? { organizationId, admin } : undefined;
+}

@@ -1,0 +1,57 @@
+import { refuseSsoSignIn } from '../../commands/sso/refuse-sso-sign-in.ts';
+import type { SsoProtocol } from '../domain/sso/events.ts';
+import { speaksFor } from '../domain/sso/fields.ts';
+import type { SsoRefusal } from '../domain/sso/refusals.ts';
+import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
+import type { Actor } from '../kernel/actor.ts';
+import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+import { openSession, type Tokens } from './sign-in.ts';
+
+/** Somebody came from an identity provider and is not let in. The reason is for the login page, the detail for the audit log. */
+export class SsoRefused extends Error {
+  readonly reason: SsoRefusal;
+  readonly detail: string | null;
+  readonly subjectId: string | null;
+  constructor(reason: SsoRefusal, detail: string | null = null, subjectId: string | null = null) {
+    super(`${reason}${detail ? `: ${detail}` : ''}`);
+    this.name = 'SsoRefused';
+    this.reason = reason;
+    this.detail = detail;
+    this.subjectId = subjectId;
+  }
+}
+
+/** What a provider proved: everything about it has been verified before it comes here. */
+export interface ProvenIdentity {
+  /** Verified by the provider; otherwise it is nobody's. */
+  readonly email: string;
+  /** The domains that the provider speaks for; none: any (field `emailDomains` of its configuration). */
+  readonly emailDomains: readonly string[];
+}
+
+/** The tenant's admin of that e-mail, active. Never made here (choice OP-035). Throws `SsoRefused`. */
+export async function admitAdmin({ loader, accountDigest }: Services, tenantId: TenantId, { email, emailDomains }: ProvenIdentity): Promise<AdminState> {
+  if (!speaksFor(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
+  const admin = adminByAccount(await loader.load(tenant, tenantStream(tenantId)), accountDigest(email));
+  if (!admin) throw new SsoRefused('account_not_found');
+  if (admin.status !== 'active') throw new SsoRefused('account_disabled', null, admin.adminId);
+  return admin;
+}
+
+/** A session whose start says by which protocol; the provider has seen to further factors (choice OP-035). */
+export const openSsoSession = (services: Services, tenantId: TenantId, { adminId, sessionEpoch, role }: AdminState, method: SsoProtocol, actor: Actor): Promise<Tokens> =>
+  openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, method, actor });
+
+export interface RefusedAttempt {
+  /** Undefined where nothing believable says whose sign-in it was. */
+  readonly tenantId: TenantId | undefined;
+  readonly protocol: SsoProtocol;
+  readonly configId: string | null;
+  readonly actor: Actor;
+}
+
+/** Puts a refusal into the audit log of whom it concerns: the tenant, the organization, or else the installation. */
+export async function auditRefusal({ executor }: Services, { tenantId = INSTALLATION, protocol, configId, actor }: RefusedAttempt, { reason, detail, subjectId }: SsoRefused): Promise<void> {
+  await executor.execute(refuseSsoSignIn, { protocol, reason, detail, configId, subjectId }, { tenantId, actor });
+}

@@ -1,0 +1,149 @@
+import { writeUuid } from '../database/binary-arrays.ts';
+import type { Column } from '../kernel/read-model.ts';
+import type { TableRow, TableShape } from './table.ts';
+
+/** A value that its column cannot hold. Bears the SQLSTATE under which the database itself would have refused it. */
+export class Unencodable extends Error {
+  readonly code = '22P02';
+
+  constructor(column: string, sql: Column['sql'], cause?: unknown) {
+    super(`the value of ${column} is no ${sql}`, { cause });
+    this.name = 'Unencodable';
+  }
+}
+
+/** `pg_type.oid`, fixed since ever. */
+const OIDS = { uuid: 2950, text: 25, integer: 23, bigint: 20, 'double precision': 701, boolean: 16, timestamptz: 1184, jsonb: 3802, date: 1082 } as const;
+/** PostgreSQL counts from 2000-01-01. */
+const EPOCH_MS = Date.UTC(2000, 0, 1);
+const DAY_MS = 86_400_000;
+
+interface Field {
+  readonly name: string;
+  readonly sql: Column['sql'];
+  readonly oid: number;
+}
+
+/**
+ * Rows of a table as one parameter in PostgreSQL's binary format: an array of the table's row type (`array_recv`, `record_recv`).
+ * As JSON text their parsing took ten times as long as the insert itself.
+ */
+export class RowEncoding {
+  readonly #fields: readonly Field[];
+  #bytes = Buffer.allocUnsafe(64 * 1024);
+  #at = 0;
+
+  constructor({ columns }: TableShape) {
+    const typed = [['tenant_id', 'uuid'] as const, ...Object.entries(columns).map(([name, { sql }]) => [name, sql] as const)];
+    this.#fields = typed.map(([name, sql]) => ({ name, sql, oid: OIDS[sql] }));
+  }
+
+  /** `rowType`: the oid of the table's row type. Throws `Unencodable`. */
+  encode(rows: readonly TableRow[], rowType: number): Buffer {
+    this.#at = 0;
+    this.#room(20);
+    for (const word of [1, 0, rowType, rows.length, 1]) this.#word(word);
+    for (const row of rows) this.#row(row);
+    return Buffer.from(this.#bytes.subarray(0, this.#at));
+  }
+
+  #row(row: TableRow): void {
+    // Room for the headers of all fields and for every value of fixed size; texts see to theirs.
+    this.#room(8 + this.#fields.length * 24);
+    const start = this.#at;
+    this.#at += 4;
+    this.#word(this.#fields.length);
+    for (const field of this.#fields) this.#field(field, row[field.name]);
+    this.#bytes.writeInt32BE(this.#at - start - 4, start);
+  }
+
+  #field({ name, sql, oid }: Field, value: unknown): void {
+    this.#word(oid);
+    const start = this.#at;
+    if (value === null || value === undefined) return this.#word(-1);
+    this.#at += 4;
+    try {
+      this.#value(sql, value);
+    } catch (cause) {
+      throw new Unencodable(name, sql, cause);
+    }
+    this.#bytes.writeInt32BE(this.#at - start - 4, start);
+  }
+
+  #value(sql: Column['sql'], value: unknown): void {
+    switch (sql) {
+      case 'uuid':
+        return this.#uuid(value);
+      case 'text':
+        if (typeof value === 'object') throw new TypeError('not a text');
+        return this.#text(String(value));
+      case 'integer':
+        return this.#word(whole(value));
+      case 'bigint':
+        return this.#long(BigInt(value as string));
+      case 'double precision':
+        this.#at = this.#bytes.writeDoubleBE(Number(value), this.#at);
+        return;
+      case 'boolean':
+        if (typeof value !== 'boolean') throw new TypeError('not a boolean');
+        return this.#byte(value ? 1 : 0);
+      case 'timestamptz':
+        return this.#microseconds(moment(value) - EPOCH_MS);
+      case 'date':
+        return this.#word((moment(value) - EPOCH_MS) / DAY_MS);
+      case 'jsonb':
+        this.#byte(1); // version of the format
+        return this.#text(JSON.stringify(value));
+    }
+  }
+
+  #uuid(value: unknown): void {
+    if (typeof value !== 'string' || value.length !== 36) throw new TypeError('not a uuid');
+    writeUuid(this.#bytes, value, this.#at);
+    this.#at += 16;
+  }
+
+  #text(text: string): void {
+    // No character takes more than three bytes of UTF-8 for each of its UTF-16 units; and the fields behind it keep theirs.
+    this.#room(text.length * 3 + this.#fields.length * 24);
+    this.#at += this.#bytes.write(text, this.#at);
+  }
+
+  #byte(value: number): void {
+    this.#bytes[this.#at++] = value;
+  }
+
+  #word(value: number): void {
+    this.#at = this.#bytes.writeInt32BE(value, this.#at);
+  }
+
+  #long(value: bigint): void {
+    this.#at = this.#bytes.writeBigInt64BE(value, this.#at);
+  }
+
+  /** A 64-bit count in two halves: a double holds every millisecond of history exactly, and big integers are slow. */
+  #microseconds(milliseconds: number): void {
+    const high = Math.floor((milliseconds * 1_000) / 2 ** 32);
+    this.#word(high);
+    this.#at = this.#bytes.writeUInt32BE(milliseconds * 1_000 - high * 2 ** 32, this.#at);
+  }
+
+  #room(size: number): void {
+    if (this.#at + size <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(2 * (this.#at + size));
+    this.#bytes.copy(larger, 0, 0, this.#at);
+    this.#bytes = larger;
+  }
+}
+
+function whole(value: unknown): number {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  if (!Number.isInteger(number)) throw new TypeError('not a whole number');
+  return number as number;
+}
+
+function moment(value: unknown): number {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(time)) throw new TypeError('not a time');
+  return time;
+}

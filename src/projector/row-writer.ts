@@ -1,0 +1,51 @@
+import type pg from 'pg';
+import { RowEncoding } from './row-encoding.ts';
+import { TableStatements, type TableRow, type TableShape } from './table.ts';
+
+/** Loads and writes rows of one table in bulk. */
+export class RowWriter {
+  readonly #statements: TableStatements;
+  readonly #encoding: RowEncoding;
+  /** Prepares the statements of the live tables alone: in another schema a table of the same name means another one. */
+  readonly #named: (statement: string) => { name?: string };
+  #rowType: number | undefined;
+
+  constructor(shape: TableShape, table: string, schema?: string) {
+    this.#statements = new TableStatements(shape, table, schema);
+    this.#encoding = new RowEncoding(shape);
+    this.#named = (statement) => (schema === undefined ? { name: `${statement} ${table}` } : {});
+  }
+
+  /** True once the table's row type is known: rows can be encoded from then on. */
+  get isReady(): boolean {
+    return this.#rowType !== undefined;
+  }
+
+  async prepare(client: Pick<pg.PoolClient, 'query'>): Promise<void> {
+    if (this.#rowType !== undefined) return;
+    const { rows } = await client.query<{ oid: number }>(this.#statements.rowType);
+    this.#rowType = rows[0]!.oid;
+  }
+
+  async load(client: Pick<pg.PoolClient, 'query'>, keys: readonly TableRow[]): Promise<TableRow[]> {
+    const { rows } = await client.query<TableRow>({ ...this.#named('load'), text: this.#statements.load, values: [JSON.stringify(keys)] });
+    return rows;
+  }
+
+  /** The statements that make the table what it shall be, in their order. Encodes now. Throws `Unencodable`. */
+  changes(
+    purged: readonly { readonly tenantId: string; readonly where: TableRow }[],
+    { upserts, removals }: { readonly upserts: readonly TableRow[]; readonly removals: readonly TableRow[] },
+  ): pg.QueryConfig[] {
+    if (this.#rowType === undefined) throw new TypeError('prepare() comes first');
+    const statements: pg.QueryConfig[] = purged.map(({ tenantId, where }) => ({
+      text: this.#statements.purge(Object.keys(where)),
+      values: [tenantId, ...Object.values(where)],
+    }));
+    if (removals.length > 0) statements.push({ text: this.#statements.remove, values: [JSON.stringify(removals)] });
+    if (upserts.length > 0) {
+      statements.push({ ...this.#named('upsert'), text: this.#statements.upsert, values: [this.#encoding.encode(upserts, this.#rowType)] });
+    }
+    return statements;
+  }
+}

@@ -1,0 +1,64 @@
+import { ORG_OIDC_CALLBACK, OIDC_CALLBACK } from '../domain/sso/addresses.ts';
+import type { OidcConfig } from '../domain/sso/events.ts';
+import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import { guardedFetch } from '../outbound/guarded-fetch.ts';
+import type { Services } from '../services.ts';
+import { enabledSsoConfig, type EnabledConfig } from './enabled-config.ts';
+import { openIdProvider } from './openid-client-provider.ts';
+import type { OpenIdProvider } from './openid-provider.ts';
+import { arrive, depart, type Departure, type Trip } from './round-trip.ts';
+
+/** Of an organization's configuration the same is needed as of a tenant's. */
+type Registered = EnabledConfig<Pick<OidcConfig, 'configId' | 'issuerUrl' | 'clientId' | 'scopes'> & { readonly emailDomains: readonly string[] }>;
+/** The enabled configuration of whoever owns the sign-in, as it is now. */
+type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
+
+const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
+
+export const openIdProviderOf = ({ config: { devMode } }: Services, { config, secret }: Registered): OpenIdProvider =>
+  openIdProvider({ ...config, clientSecret: secret }, { fetch: guardedFetch({ allowPrivate: devMode }), allowHttp: devMode });
+
+export interface Started extends Departure {
+  readonly address: string;
+  /** Whether browsers reach this service over TLS. */
+  readonly secure: boolean;
+}
+
+/** Throws `SsoRefused`: there is no provider, or it cannot be used. */
+export async function startOidcSignIn(services: Services, found: Registered | undefined, trip: Omit<Trip, 'configId'>): Promise<Started> {
+  if (!found) throw new SsoRefused('sso_not_configured');
+  const departure = await depart(services, { ...trip, configId: found.config.configId });
+  const redirectUri = found.externalBaseUrl + CALLBACKS[trip.kind];
+  const address = await openIdProviderOf(services, found).authorizationUrl({ ...departure.request, redirectUri });
+  return { ...departure, address: address.href, secure: isSecure(found) };
+}
+
+export interface Returned {
+  readonly state: string;
+  readonly query: URLSearchParams;
+  readonly browserSecret: string | undefined;
+}
+
+export interface Finished {
+  readonly trip: Trip;
+  readonly identity: ProvenIdentity;
+  readonly browserSecret: string;
+  readonly secure: boolean;
+}
+
+/** Whom the provider vouches for. `onTrip` hears of the trip as soon as it is believed. Throws `SsoRefused`. */
+export async function finishOidcSignIn(services: Services, kind: Trip['kind'], { state, query, browserSecret }: Returned, find: FindConfig, onTrip: (trip: Trip) => void): Promise<Finished> {
+  const { trip, request } = await arrive(services, kind, state, browserSecret);
+  onTrip(trip);
+  const found = await find(trip.owner);
+  // Another configuration has been enabled since: what comes back is of an issuer that nobody trusts here any more.
+  if (found?.config.configId !== trip.configId) throw new SsoRefused('sso_not_configured');
+  const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
+  const { email } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
+  return { trip, identity: { email, emailDomains: found.config.emailDomains }, browserSecret: browserSecret!, secure: isSecure(found) };
+}
+
+export const tenantOidcConfig = (services: Services): FindConfig => (tenantId) => enabledSsoConfig(services, tenantId, 'oidc');
+
+const isSecure = ({ externalBaseUrl }: Registered): boolean => externalBaseUrl.toLowerCase().startsWith('https:');

@@ -1,0 +1,83 @@
+import { tenantOf } from '../../identity/refresh-tokens.ts';
+import { admitAdmin, SsoRefused } from '../../identity/sso-sign-in.ts';
+import type { AdminState } from '../../domain/tenants/tenant.ts';
+import { SAML_CALLBACK, samlEntityId } from '../../domain/sso/addresses.ts';
+import type { SamlConfig } from '../../domain/sso/events.ts';
+import { nameIdFormatUrn } from '../../domain/sso/fields.ts';
+import type { SsoRefusal } from '../../domain/sso/refusals.ts';
+import { certificatesOf } from '../../domain/sso/saml-material.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { Services } from '../../services.ts';
+import { Keyring } from '../../vault/keyring.ts';
+import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
+import { acceptResponse } from './accept-response.ts';
+import { authnRequestAddress } from './authn-request.ts';
+import { guardDocument } from './document-guard.ts';
+import { PendingRequests, type OpenRequest } from './pending-requests.ts';
+import { SamlRefused, type SamlRefusal } from './refused.ts';
+import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
+import { emailOf } from './subject.ts';
+import { useOnce } from './used-assertions.ts';
+
+export const pendingRequests = ({ oneTimeTokens, config }: Services): PendingRequests =>
+  new PendingRequests(oneTimeTokens, new Keyring(config.masterKey).key('saml-request'));
+
+/** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
+const serviceProviderOf = (tenantId: TenantId, externalBaseUrl: string, enabled?: EnabledConfig<SamlConfig>): ServiceProvider => ({
+  entityId: samlEntityId(externalBaseUrl, tenantId),
+  acsUrl: externalBaseUrl + SAML_CALLBACK,
+  nameIdFormat: nameIdFormatUrn[enabled?.config.nameIdFormat ?? 'emailAddress'],
+  signingKey: enabled?.secret ?? undefined,
+  certificate: enabled?.config.spCertificate ?? undefined,
+});
+
+/** Undefined where there is no such tenant. */
+export async function metadataOf(services: Services, tenantId: TenantId): Promise<string | undefined> {
+  const [known, enabled] = await Promise.all([services.lookups.tenant(tenantId, tenantId), enabledSsoConfig(services, tenantId, 'saml')]);
+  return known && serviceProviderMetadata(serviceProviderOf(tenantId, known.externalBaseUrl, enabled));
+}
+
+/** Where to send the browser; undefined where the tenant has no SAML provider. `browser` as in `PendingRequest`. */
+export async function startSamlSignIn(services: Services, tenantId: TenantId, browser: string | null): Promise<string | undefined> {
+  const enabled = await enabledSsoConfig(services, tenantId, 'saml');
+  if (!enabled) return undefined;
+  const request = await pendingRequests(services).open({ tenantId, configId: enabled.config.configId, browser });
+  return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, { id: request.requestId, relayState: request.relayState, now: Date.now() });
+}
+
+export interface SamlAnswer {
+  /** Base64, as it was posted. */
+  readonly samlResponse: string;
+  readonly relayState: string;
+}
+
+/** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
+export async function finishSamlSignIn(services: Services, { samlResponse, relayState }: SamlAnswer, { tenantId, configId, requestId }: OpenRequest): Promise<AdminState> {
+  const enabled = await enabledSsoConfig(services, tenantId, 'saml');
+  if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
+  const { entityId: spEntityId, acsUrl } = serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled);
+  const { idpEntityId, idpCertificate, emailAttribute, emailDomains } = enabled.config;
+  const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
+  const expected = { idpEntityId, spEntityId, acsUrl, requestId, now: Date.now() };
+  const { subject, assertionId, endsAt } = await acceptResponse(guardDocument(samlResponse), expected, certificates);
+  await pendingRequests(services).close(relayState);
+  await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
+  const email = emailOf(subject, emailAttribute);
+  if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
+  return admitAdmin(services, tenantId, { email, emailDomains });
+}
+
+/** Whose sign-in a relay state says that it is of, for the audit log: not proven, but of a tenant that there is. */
+export async function claimedTenant({ lookups }: Services, relayState: string): Promise<TenantId | undefined> {
+  const claimed = tenantOf(relayState.slice(1));
+  return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
+}
+
+const REASONS: Readonly<Partial<Record<SamlRefusal, SsoRefusal>>> = {
+  status: 'idp_error',
+  not_requested: 'invalid_state',
+  replayed: 'invalid_state',
+};
+
+/** In the words of every single sign-on; the protocol's own stays as detail for the audit log. */
+export const ssoRefusalOf = (error: SamlRefused): SsoRefused => new SsoRefused(REASONS[error.reason] ?? 'invalid_assertion', error.reason);

@@ -1,0 +1,33 @@
+import { describe, it } from 'vitest';
+import { createUnblockKey } from '../../../commands/policies/create-unblock-key.ts';
+import { redeemUnblockKey } from '../../../commands/policies/redeem-unblock-key.ts';
+import { unblockKeyClaim } from '../../../src/domain/policies/unblock-key.ts';
+import { context, given, NOW } from '../../dsl/given.ts';
+
+const unblockKeyId = context().id;
+const key = 'ABCD-2345';
+const device = '0198a000-0000-7000-8000-00000000000d';
+const user = '0198a000-0000-7000-8000-00000000000e';
+const about = { domain: 'shop.example', userId: null, deviceId: null, reason: '' };
+const expiresAt = new Date(NOW + 3_600_000).toISOString();
+const created = { type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, expiresAt } };
+const used = { type: 'UnblockKeyUsed', data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() } };
+const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, userId: user };
+
+describe('an unblock key', () => {
+  it('is found by a claim, and is in no event', () => {
+    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1 }, { key });
+    outcome.then(created);
+    outcome.thenTakes(unblockKeyClaim('abcd2345'));
+  });
+  it('is used once, and gives up its claim', () => {
+    const outcome = given(created).when(redeemUnblockKey, redeem);
+    outcome.then(used);
+    outcome.thenReleases(unblockKeyClaim(key));
+    given(created, used).when(redeemUnblockKey, redeem).thenRefused('invalid');
+  });
+  it('ends with its time, to the millisecond', () => {
+    given(created).when(redeemUnblockKey, redeem, undefined, { now: NOW + 3_599_999 }).thenTypes('UnblockKeyUsed');
+    given(created).when(redeemUnblockKey, redeem, undefined, { now: NOW + 3_600_000 }).thenRefused('invalid');
+  });
+});

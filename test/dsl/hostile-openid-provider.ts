@@ -1,0 +1,101 @@
+import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How the next answers are wrong. What is left out is as it should be. */
+export interface Misbehaviour {
+  readonly header?: Record<string, unknown>;
+  readonly claims?: Record<string, unknown>;
+  /** `none`: no signature; `hmac`: with the public key as secret; `stranger`: with a key that is not published. */
+  readonly signature?: 'none' | 'hmac' | 'stranger' | 'broken';
+  readonly discovery?: Record<string, unknown>;
+  /** Instead of a token. */
+  readonly token?: { readonly status: number; readonly location?: string; readonly body?: string };
+  readonly withoutIdToken?: boolean;
+}
+
+export interface HostileOpenIdProvider {
+  readonly issuer: string;
+  behave(next: Misbehaviour): void;
+  /** Bodies that arrived at the token endpoint. */
+  readonly redeemed: URLSearchParams[];
+  close(): Promise<void>;
+}
+
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A provider that answers whatever it is told to, for what a sound one cannot be made to say. `nonce` as it was asked with last. */
+export async function startHostileOpenIdProvider(clientId: string, nonceOf: () => string): Promise<HostileOpenIdProvider> {
+  const own = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const redeemed: URLSearchParams[] = [];
+  let wrong: Misbehaviour = {};
+  let issuer = '';
+
+  const idToken = (): string => {
+    const now = Math.floor(Date.now() / 1000);
+    const { signature } = wrong;
+    const alg = signature === 'none' ? 'none' : signature === 'hmac' ? 'HS256' : 'RS256';
+    const claims = { iss: issuer, sub: 'ann', aud: clientId, iat: now, exp: now + 60, nonce: nonceOf(), email: 'nobody@nowhere.example', email_verified: true, ...wrong.claims };
+    const input = `${encoded({ alg, kid: 'k1', ...wrong.header })}.${encoded(JSON.parse(JSON.stringify(claims)) as object)}`;
+    return `${input}.${signatureOver(input)}`;
+  };
+  const signatureOver = (input: string): string => {
+    const rsa = (key: KeyObject) => sign('sha256', Buffer.from(input), key).toString('base64url');
+    switch (wrong.signature) {
+      case 'none':
+        return '';
+      case 'hmac':
+        return createHmac('sha256', own.publicKey.export({ type: 'spki', format: 'pem' })).update(input).digest('base64url');
+      case 'stranger':
+        return rsa(stranger.privateKey);
+      case 'broken':
+        return rsa(own.privateKey).replace(/^.{20}/, (start) => [...start].reverse().join(''));
+      default:
+        return rsa(own.privateKey);
+    }
+  };
+
+  const server = createServer((request, response) => {
+    const json = (status: number, body: object) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      switch (request.url) {
+        case '/.well-known/openid-configuration':
+          return json(200, {
+            issuer,
+            authorization_endpoint: `${issuer}/auth`,
+            token_endpoint: `${issuer}/token`,
+            jwks_uri: `${issuer}/jwks`,
+            response_types_supported: ['code'],
+            subject_types_supported: ['public'],
+            ...wrong.discovery,
+          });
+        case '/jwks':
+          return json(200, { keys: [{ ...own.publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] });
+        case '/token': {
+          redeemed.push(new URLSearchParams(Buffer.concat(chunks).toString()));
+          const { token } = wrong;
+          if (token) return response.writeHead(token.status, { 'content-type': 'application/json', ...(token.location ? { location: token.location } : {}) }).end(token.body ?? '');
+          return json(200, { access_token: 'opaque', token_type: 'Bearer', expires_in: 60, ...(wrong.withoutIdToken ? {} : { id_token: idToken() }) });
+        }
+        default:
+          return json(404, {});
+      }
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    redeemed,
+    behave: (next) => {
+      wrong = next;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}

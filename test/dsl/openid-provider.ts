@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider, { type Configuration } from 'oidc-provider';
+
+export interface OpenIdPerson {
+  readonly email: string;
+  readonly emailVerified?: boolean;
+}
+
+export interface TestOpenIdProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Who sits at the browser that comes next; undefined: somebody who turns around at the sign-in form. */
+  signsIn(person: OpenIdPerson | undefined): void;
+  /** Goes where a browser was sent, with its cookies, and answers where it is sent at last. */
+  visit(address: string): Promise<URL>;
+  /** Authorization requests that arrived. */
+  readonly asked: readonly URLSearchParams[];
+  close(): Promise<void>;
+}
+
+export interface OpenIdProviderOptions {
+  readonly redirectUris: readonly string[];
+  /** The e-mail is told at the userinfo endpoint alone. */
+  readonly quietIdToken?: boolean;
+  /** How the client shows its secret. */
+  readonly authentication?: 'client_secret_basic' | 'client_secret_post' | 'none';
+}
+
+/** An OpenID Connect provider that others wrote, on this machine, whose sign-in form fills itself in. It insists on PKCE. */
+export async function startOpenIdProvider({ redirectUris, quietIdToken = false, authentication = 'client_secret_basic' }: OpenIdProviderOptions): Promise<TestOpenIdProvider> {
+  let person: OpenIdPerson | undefined;
+  const people = new Map<string, OpenIdPerson>();
+  const asked: URLSearchParams[] = [];
+  const clientId = 'castellan';
+  const clientSecret = randomBytes(32).toString('hex');
+
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const configuration: Configuration = {
+    clients: [
+      {
+        client_id: clientId,
+        ...(authentication === 'none' ? {} : { client_secret: clientSecret }),
+        token_endpoint_auth_method: authentication,
+        redirect_uris: [...redirectUris],
+        response_types: ['code'],
+        grant_types: ['authorization_code'],
+      },
+    ],
+    clientAuthMethods: [authentication],
+    cookies: { keys: [randomBytes(16).toString('hex')] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    conformIdTokenClaims: quietIdToken,
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+    pkce: { required: () => true },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 60, Interaction: 60, Session: 60, Grant: 60 },
+    findAccount: (_context, id) => {
+      const { email, emailVerified = true } = people.get(id) ?? { email: '' };
+      return { accountId: id, claims: () => ({ sub: id, email, email_verified: emailVerified, name: 'Somebody' }) };
+    },
+    // Nobody is asked for consent to their own company's service.
+    loadExistingGrant: async ({ oidc }) => {
+      const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session!.accountId! });
+      grant.addOIDCScope('openid email profile');
+      await grant.save();
+      return grant;
+    },
+  };
+  const provider = new Provider(issuer, configuration);
+  const handle = provider.callback();
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', issuer);
+    if (url.pathname === '/auth') asked.push(url.searchParams);
+    if (!url.pathname.startsWith('/interaction/')) return void handle(request, response);
+    if (!person) return provider.interactionFinished(request, response, { error: 'access_denied', error_description: 'they turned around' });
+    const accountId = `subject-of-${person.email}`;
+    people.set(accountId, person);
+    await provider.interactionFinished(request, response, { login: { accountId, remember: false } }, { mergeWithLastSubmission: false });
+  }
+
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    asked,
+    signsIn: (next) => {
+      person = next;
+    },
+    visit: (address) => visit(address, issuer),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+async function visit(address: string, issuer: string): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let next = new URL(address);
+  for (let hops = 0; next.origin === issuer && hops < 10; hops += 1) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(next, { redirect: 'manual', headers: { cookie } });
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
+      cookies.set(name!, value!);
+    }
+    const location = answer.headers.get('location');
+    if (!location) throw new Error(`the provider answers ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`);
+    next = new URL(location, next);
+  }
+  return next;
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { acknowledgeAlert } from '../../../commands/alerts/acknowledge-alert.ts';
+import { changeAlertSeverity } from '../../../commands/alerts/change-alert-severity.ts';
+import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
+import { reopenAlert } from '../../../commands/alerts/reopen-alert.ts';
+import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
+import { alertHours, noFigures, sumOf, type AlertFigures, type AlertHourRow } from '../../../projections/alerts/alert-hours.ts';
+import { metricsOf, type TriageMetrics } from '../../../queries/alerts/triage-metrics.ts';
+import { alert } from '../../../src/domain/alerts/alert.ts';
+import { windowOf } from '../../../src/domain/alerts/timeframe.ts';
+import { severities, type Severity } from '../../../src/domain/alerts/vocabulary.ts';
+import { isFailure } from '../../../src/kernel/failure.ts';
+import type { AnyCommand } from '../../../src/kernel/command.ts';
+import type { Recorded } from '../../../src/kernel/event.ts';
+import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
+
+interface Action {
+  readonly which: number;
+  readonly what: 'acknowledge' | 'resolved' | 'false_positive' | 'reopen' | Severity;
+  readonly minutes: number;
+}
+const ALERTS = 4;
+const idOf = (n: number) => `0198a000-0000-7000-8000-00000000000${n}`;
+const raise = (n: number) => ({ alertId: idOf(n), alertType: 'weak_password', title: '', description: '', fingerprint: `f${n}`, userId: null, deviceId: null, domain: null, url: null, cause: idOf(n), metadata: {} });
+
+function commandOf({ which, what }: Action): readonly [AnyCommand, unknown] {
+  const alertId = idOf(which);
+  if (what === 'acknowledge') return [acknowledgeAlert, { alertId, notes: null }];
+  if (what === 'reopen') return [reopenAlert, { alertId, notes: null }];
+  if (what === 'resolved' || what === 'false_positive') return [resolveAlert, { alertId, status: what, resolution: null }];
+  return [changeAlertSeverity, { alertId, severity: what, reason: null }];
+}
+
+/** The stream that comes of these decisions; what is refused leaves no trace. */
+function historyOf(actions: readonly Action[]): Recorded[] {
+  const states = Array.from({ length: ALERTS }, () => alert.initial);
+  const events: Recorded[] = [];
+  let now = NOW;
+  const run = (which: number, command: AnyCommand, input: unknown, facts?: unknown) => {
+    const decision = command.decide(states[which], input, context({ now }), facts);
+    if (isFailure(decision)) return;
+    for (const event of decision.events) {
+      states[which] = alert.fold(states[which]!, event as never);
+      events.push(recorded(event, events.length + 1, { recordedAt: now }));
+    }
+  };
+  for (let n = 0; n < ALERTS; n += 1) {
+    run(n, raiseAlert as AnyCommand, raise(n), { severity: severities[n] });
+    now += 25 * 60_000;
+  }
+  for (const action of actions) {
+    now += action.minutes * 60_000;
+    run(action.which, ...commandOf(action));
+  }
+  return events;
+}
+
+/** Counted the plain way: every alert's life from its events, by the times at which they were recorded. */
+function recount(events: readonly Recorded[]): TriageMetrics & { bySeverity: Record<Severity, number> } {
+  const lives = new Map<string, { raised: number; severity: Severity; acknowledged: number | null; closed: number | null; status: string }>();
+  for (const { type, data, recordedAt } of events as (Recorded & { data: Record<string, string> })[]) {
+    const life = lives.get(data['alertId']!);
+    if (type === 'AlertRaised') lives.set(data['alertId']!, { raised: recordedAt, severity: data['severity'] as Severity, acknowledged: null, closed: null, status: 'open' });
+    if (!life) continue;
+    if (type === 'AlertSeverityChanged') life.severity = data['severity'] as Severity;
+    if (type === 'AlertAcknowledged') Object.assign(life, { acknowledged: life.acknowledged ?? recordedAt, status: 'acknowledged' });
+    if (type === 'AlertResolved') Object.assign(life, { closed: recordedAt, status: data['status'] });
+    if (type === 'AlertReopened') Object.assign(life, { acknowledged: null, closed: null, status: 'open' });
+  }
+  const all = [...lives.values()];
+  const mean = (values: number[]) => (values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length / 1000);
+  const closed = all.filter((life) => life.closed !== null);
+  const acknowledged = all.filter((life) => life.acknowledged !== null);
+  return {
+    timeframe: '7d',
+    totalAlerts: all.length,
+    mttrSeconds: mean(closed.map((life) => life.closed! - life.raised)),
+    mttaSeconds: mean(acknowledged.map((life) => life.acknowledged! - life.raised)),
+    acknowledgmentRate: acknowledged.length / all.length,
+    resolutionRate: closed.length / all.length,
+    falsePositiveRate: closed.length === 0 ? 0 : closed.filter(({ status }) => status === 'false_positive').length / closed.length,
+    bySeverity: Object.fromEntries(severities.map((severity) => [severity, all.filter((life) => life.severity === severity).length])) as Record<Severity, number>,
+  };
+}
+
+const actions = fc.array(
+  fc.record({
+    which: fc.integer({ min: 0, max: ALERTS - 1 }),
+    what: fc.constantFrom('acknowledge' as const, 'resolved' as const, 'false_positive' as const, 'reopen' as const, ...severities),
+    minutes: fc.integer({ min: 0, max: 300 }),
+  }),
+  { maxLength: 40 },
+);
+
+describe('the figures of alerts', () => {
+  it('are those of a recount of the events, whatever was acknowledged, closed, reopened and changed, in batches of any size', () => {
+    fc.assert(
+      fc.property(actions, fc.integer({ min: 1, max: 9 }), (taken, size) => {
+        const events = historyOf(taken);
+        const rows = rowsAfter(alertHours, events, size) as unknown as AlertHourRow[];
+        const figures: AlertFigures = rows.reduce((sum, row) => sumOf(sum, row), noFigures);
+        const { bySeverity, ...expected } = recount(events);
+        expect(metricsOf('7d', figures)).toEqual(expected);
+        expect(figures).toMatchObject(bySeverity);
+        expect(rows.length).toBe(2);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('leave out moves that were recorded before moves said from where to where', () => {
+    const [raisedEvent] = historyOf([]);
+    const old = recorded({ type: 'AlertResolved', data: { alertId: idOf(0), status: 'resolved', resolution: null, fingerprint: 'f0', was: null, is: null } }, 2);
+    expect(rowsAfter(alertHours, [raisedEvent!, old])).toMatchObject([{ raised: 1, resolved: 0 }]);
+  });
+});
+
+describe('the window of a chart', () => {
+  it.each([
+    ['24h', 24, 'hour', '2026-05-31T13:00:00.000Z', '2026-06-01T12:00:00.000Z'],
+    ['7d', 7, 'day', '2026-05-26', '2026-06-01'],
+    ['30d', 30, 'day', '2026-05-03', '2026-06-01'],
+    ['90d', 90, 'day', '2026-03-04', '2026-06-01'],
+  ] as const)('of %s has %i buckets by the %s', (timeframe, length, interval, first, last) => {
+    const window = windowOf(timeframe, NOW + 59 * 60_000);
+    expect([window.interval, window.buckets.length, window.buckets[0], window.buckets.at(-1)]).toEqual([interval, length, first, last]);
+  });
+});
