@@ -10,6 +10,7 @@ import { devicePolicyDaily } from './dashboard/device-policy-daily.ts';
 import { newSiteVisitors } from './dashboard/new-site-visitors.ts';
 import { policyHistory } from './dashboard/policy-history.ts';
 import { userDaily } from './dashboard/user-daily.ts';
+import { deviceSequences } from './devices/device-sequences.ts';
 import { devices } from './devices/devices.ts';
 import { authEndpoints } from './discovery/auth-endpoints.ts';
 import { endpointClassifications } from './discovery/endpoint-classifications.ts';
@@ -43,4 +44,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, policies, policyVersions, unblockKeys, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, policies, policyVersions, unblockKeys, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];

@@ -1,25 +1,28 @@
 import { judgeTry, login, LOGIN_TAIL, loginStream } from '../../src/domain/logins/login.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { unauthenticated } from '../../src/kernel/failure.ts';
+import { forbidden, unauthenticated } from '../../src/kernel/failure.ts';
 
 interface AttemptLogin {
   readonly accountDigest: string;
   readonly subjectId: string | null;
+  /** Whoever shows a code has proved the password: they are told of a lock, and no code is looked at while it lasts. */
+  readonly factor: 'password' | 'code';
 }
 
 /**
- * Takes one of the tries that an account has before its password is looked at. Of any number of simultaneous tries no
- * more are granted than the lock allows, because each one is an append to the same stream.
+ * Takes one of the tries that an account has before its password or code is looked at. Of any number of simultaneous tries
+ * no more are granted than the lock allows, because each one is an append to the same stream.
  */
 export const attemptLogin = defineCommand({
   name: 'AttemptLogin',
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: AttemptLogin, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide(state, { subjectId }, { now }) {
+  decide(state, { subjectId, factor }, { now }) {
     const verdict = judgeTry(state, now);
+    if (factor === 'code' && verdict !== 'open') return forbidden('account locked');
     if (verdict === 'exhausted') return unauthenticated('invalid credentials');
     const locked = verdict === 'locked';
-    return acceptWith({ locked }, [{ type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked } }]);
+    return acceptWith({ locked, at: now }, [{ type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked } }]);
   },
 });

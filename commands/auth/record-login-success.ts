@@ -6,7 +6,7 @@ interface RecordLoginSuccess {
   readonly subjectId: string;
 }
 
-/** The right password: earlier wrong ones no longer count. */
+/** Everything that was asked for was right: earlier wrong tries no longer count. */
 export const recordLoginSuccess = defineCommand({
   name: 'RecordLoginSuccess',
   aggregate: login,

@@ -25,6 +25,8 @@ const columns = {
   /** The policies that the extension said it works by. */
   policy_version: nullable(text),
   wipe_requested_at: nullable(timestamp),
+  /** When the device was first told. */
+  wipe_delivered_at: nullable(timestamp),
   wiped_at: nullable(timestamp),
   revoked_at: nullable(timestamp),
   stale_alerts_silenced: flag,
@@ -43,7 +45,7 @@ const change = (deviceId: string, fold: (row: DeviceRow) => DeviceRow) => ({
 /** The device list and the device itself, as `GET /devices` and `GET /devices/{deviceID}` show them. */
 export const devices = defineReadModel({
   name: 'devices',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['device_id'],
@@ -73,6 +75,7 @@ export const devices = defineReadModel({
           last_seen_at: row?.last_seen_at ?? null,
           policy_version: null,
           wipe_requested_at: null,
+          wipe_delivered_at: null,
           wiped_at: null,
           revoked_at: null,
           stale_alerts_silenced: row?.stale_alerts_silenced ?? false,
@@ -99,7 +102,8 @@ export const devices = defineReadModel({
         updated_at: at(event),
       })),
     DeviceWipeRequested: (event) =>
-      change(event.data.deviceId, (row) => ({ ...row, status: 'wipe_pending', wipe_requested_at: at(event), updated_at: at(event) })),
+      change(event.data.deviceId, (row) => ({ ...row, status: 'wipe_pending', wipe_requested_at: at(event), wipe_delivered_at: null, updated_at: at(event) })),
+    DeviceWipeDelivered: (event) => change(event.data.deviceId, (row) => ({ ...row, wipe_delivered_at: at(event), updated_at: at(event) })),
     DeviceWiped: (event) =>
       change(event.data.deviceId, (row) => ({
         ...row,

@@ -27,10 +27,13 @@ export const deviceView = z
     enrolledAt: z.iso.datetime(),
     lastSeenAt: when,
     wipeRequestedAt: when,
+    wipeDeliveredAt: when,
     wipedAt: when,
     revokedAt: when,
     staleAlertsSilenced: z.boolean(),
     staleAlertsSilencedUntil: when,
+    /** Batches that the device counted and that never came, as ranges of its own numbers. */
+    telemetry: z.object({ lastSequence: z.int().nullable(), missingBatches: z.int(), missing: z.array(z.tuple([z.int(), z.int()])) }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -41,6 +44,9 @@ export interface DeviceAsSeen extends DeviceRow {
   readonly user_email: string | null;
   readonly status_now: DeviceStatus;
   readonly silenced_now: boolean;
+  readonly last_sequence: number | null;
+  readonly missing_batches: number | null;
+  readonly missing: readonly (readonly [number, number])[] | null;
 }
 
 const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
@@ -48,12 +54,13 @@ const STALE_DAYS = `coalesce((select s.stale_device_days from tenant_settings s 
 
 /** `devices`, with the status as it is at this moment and without silences that have run out. */
 export const DEVICES_AS_SEEN = `(
-  select d.*, e.email as user_email,
+  select d.*, e.email as user_email, s.last_sequence, s.missing_batches, s.missing,
          case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'
               then 'stale' else d.status end as status_now,
          d.stale_alerts_silenced and coalesce(d.stale_alerts_silenced_until > now(), true) as silenced_now
     from devices d
     left join employees e on e.tenant_id = d.tenant_id and e.user_id = d.user_id
+    left join device_sequences s on s.tenant_id = d.tenant_id and s.device_id = d.device_id
    where d.tenant_id = $1)`;
 
 export const deviceOf = (row: DeviceAsSeen): DeviceView => ({
@@ -74,10 +81,16 @@ export const deviceOf = (row: DeviceAsSeen): DeviceView => ({
   enrolledAt: row.enrolled_at,
   lastSeenAt: row.last_seen_at,
   wipeRequestedAt: row.wipe_requested_at,
+  wipeDeliveredAt: row.wipe_delivered_at,
   wipedAt: row.wiped_at,
   revokedAt: row.revoked_at,
   staleAlertsSilenced: row.silenced_now,
   staleAlertsSilencedUntil: row.silenced_now ? row.stale_alerts_silenced_until : null,
+  telemetry: {
+    lastSequence: row.last_sequence,
+    missingBatches: row.missing_batches ?? 0,
+    missing: (row.missing ?? []).map(([first, last]): [number, number] => [first, last]),
+  },
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

@@ -38,15 +38,15 @@ const MOST_DOMAINS = 200;
 const MOST_HOSTS = 500;
 const MOST_USERS = 1_000;
 
-const surfaces = (from: string) => `
-  select s.site as domain, s.risk_score as "riskScore", s.risk_factors as "riskFactors",
+const surfaces = (from: string, more = '') => `
+  select s.site as domain, s.risk_score as "riskScore", ${more}
          (select count(*)::int from endpoints e where e.tenant_id = $1 and e.site = s.site and e.domain <> s.site) as "subdomainCount",
          (select count(*)::int from endpoints e where e.tenant_id = $1 and e.site = s.site) as "endpointCount",
          (select count(*)::int from auth_endpoints a where a.tenant_id = $1 and a.site = s.site) as "authEndpointCount",
          (select count(distinct u.user_id)::int from endpoint_users u where u.tenant_id = $1 and u.site = s.site) as "userCount"
     from ${from} s`;
 const RISKIEST = `${surfaces(`(select * from sites where tenant_id = $1 order by risk_score desc, site limit ${MOST_DOMAINS})`)} order by s.risk_score desc, s.site`;
-const ONE = `${surfaces('sites')} where s.tenant_id = $1 and s.site = $2`;
+const ONE = `${surfaces('sites', 's.risk_factors as "riskFactors",')} where s.tenant_id = $1 and s.site = $2`;
 const HOSTS = `${selectEndpoints(`(select * from endpoints where tenant_id = $1 and site = $2 order by domain limit ${MOST_HOSTS})`)} order by e.domain`;
 const HOST = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.domain = $2`;
 const SIGN_INS = `${selectAuthEndpoints('auth_endpoints')} where a.tenant_id = $1 and a.domain = $2`;
@@ -55,19 +55,20 @@ const USERS = `
     from endpoint_users u join employees e on e.tenant_id = $1 and e.user_id = u.user_id
    where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MOST_USERS}`;
 
-type SurfaceRow = Surface & { riskFactors: SiteRow['risk_factors'] };
+/** One domain tells the parts of its score too. */
+type SurfaceInParts = Surface & { riskFactors: SiteRow['risk_factors'] };
 
 /** Registrable domains that employees use, the riskiest first. */
 export const attackSurface: Query<void, { domains: Surface[]; total: number }> = async (reads) => {
   const [count, rows] = await Promise.all([
     reads.one<{ total: number }>('select count(*)::int as total from sites where tenant_id = $1'),
-    reads.rows<SurfaceRow>(RISKIEST),
+    reads.rows<Surface>(RISKIEST),
   ]);
-  return { domains: rows.map(({ riskFactors: _, ...domain }) => domain), total: count!.total };
+  return { domains: rows, total: count!.total };
 };
 
 export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurfaceView>> = async (reads, { domain }) => {
-  const [surface, hosts] = await Promise.all([reads.one<SurfaceRow>(ONE, [domain]), reads.rows<EndpointAsSeen>(HOSTS, [domain])]);
+  const [surface, hosts] = await Promise.all([reads.one<SurfaceInParts>(ONE, [domain]), reads.rows<EndpointAsSeen>(HOSTS, [domain])]);
   if (!surface) return notFound();
   const subdomains = hosts.filter((host) => host.domain !== domain).map((host) => ({ subdomain: host.domain, userCount: host.user_count, lastSeenAt: host.last_seen_at }));
   return { ...surface, riskFactors: [...surface.riskFactors], subdomains, endpoints: hosts.map(endpointOf) };

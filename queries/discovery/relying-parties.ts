@@ -18,5 +18,5 @@ export const relyingPartiesOf: Query<{ authEndpointId: string }, { relyingPartie
   const host = await authEndpointHost(reads, input);
   if (isFailure(host)) return host;
   const rows = await reads.rows<RelyingParty & { total: number }>(SQL, [host]);
-  return { relyingParties: rows.map(({ total: _, ...party }) => party), total: rows[0]?.total ?? 0 };
+  return { relyingParties: rows.map(({ domain, userCount, firstSeenAt, lastSeenAt }) => ({ domain, userCount, firstSeenAt, lastSeenAt })), total: rows[0]?.total ?? 0 };
 };

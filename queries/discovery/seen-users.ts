@@ -30,7 +30,7 @@ const seen =
     const host = await hostOf(reads, input);
     if (isFailure(host)) return host;
     const rows = await reads.rows<SeenUser & { total: number }>(sql, [host]);
-    return { users: rows.map(({ total: _, ...user }) => user), total: rows[0]?.total ?? 0 };
+    return { users: rows.map(({ id, email, displayName, lastSeenAt, eventCount }) => ({ id, email, displayName, lastSeenAt, eventCount })), total: rows[0]?.total ?? 0 };
   };
 
 /** Employees who were seen on a host, latest first. */

@@ -29,20 +29,17 @@ const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2:
 
 /** What holds these letters, by kind, newest first; the page that is asked for is a page of every kind. */
 export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Found> = async (reads, { q, type, ...page }) => {
-  const find = async <Row extends object>(kind: SearchedKind, sql: string): Promise<{ total: number; rows: Row[] }> => {
-    if (type !== 'all' && type !== kind) return { total: 0, rows: [] };
-    const { total, ids } = await hits(reads, kind, q, page);
-    return { total, rows: ids.length === 0 ? [] : await reads.rows<Row>(sql, [ids]) };
-  };
-  const [users, endpoints, alerts] = await Promise.all([
-    find<EmployeeWithDevices>('users', USERS),
-    find<EndpointAsSeen>('endpoints', ENDPOINTS),
-    find<AlertWithNames>('alerts', ALERTS),
+  const find = async (kind: SearchedKind): Promise<Hits> => (type === 'all' || type === kind ? hits(reads, kind, q, page) : NONE);
+  const [users, endpoints, alerts] = await Promise.all([find('users'), find('endpoints'), find('alerts')]);
+  const [people, hosts, raised] = await Promise.all([
+    reads.rows<EmployeeWithDevices>(USERS, [users.ids]),
+    reads.rows<EndpointAsSeen>(ENDPOINTS, [endpoints.ids]),
+    reads.rows<AlertWithNames>(ALERTS, [alerts.ids]),
   ]);
   const totals = { users: users.total, endpoints: endpoints.total, alerts: alerts.total };
   return {
     query: q,
-    results: { users: users.rows.map(employeeOf), endpoints: endpoints.rows.map(endpointOf), alerts: alerts.rows.map(alertOf) },
+    results: { users: people.map(employeeOf), endpoints: hosts.map(endpointOf), alerts: raised.map(alertOf) },
     totals,
     // As many pages as the kind with the most hits has.
     ...paginated(Math.max(...Object.values(totals)), page),
@@ -50,5 +47,11 @@ export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Fou
   };
 };
 
-const hits = async (reads: TenantReads, kind: SearchedKind, q: string, { page, pageSize }: Page) =>
-  (await reads.one<{ total: number; ids: string[] }>(HITS, [kind, q, pageSize, (page - 1) * pageSize]))!;
+interface Hits {
+  readonly total: number;
+  readonly ids: readonly string[];
+}
+const NONE: Hits = { total: 0, ids: [] };
+
+const hits = async (reads: TenantReads, kind: SearchedKind, q: string, { page, pageSize }: Page): Promise<Hits> =>
+  (await reads.one<Hits>(HITS, [kind, q, pageSize, (page - 1) * pageSize]))!;

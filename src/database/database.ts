@@ -55,6 +55,8 @@ const PROJECTOR = ['synchronous_commit=off', 'plan_cache_mode=force_generic_plan
   .join(' ');
 
 export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
+  // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
+  let closing = false;
   const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
     const opened = new pg.Pool({
@@ -67,7 +69,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       idleTimeoutMillis: 60_000,
       connectionTimeoutMillis: 10_000,
     });
-    opened.on('error', (error) => log.warn({ role, message: error.message }, 'an idle database connection was lost'));
+    opened.on('error', (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'));
     // The pool listens only while a connection is idle; one that dies in somebody's hands must not end the process.
     opened.on('connect', (client) => client.on('error', () => undefined));
     return opened;
@@ -83,6 +85,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
     ...pools,
     config,
     close: async () => {
+      closing = true;
       await Promise.all(Object.values(pools).map((opened) => opened.end()));
     },
   };
@@ -102,11 +105,15 @@ export async function transaction<T>(
   try {
     // Not waited for: what comes next on this connection comes behind it.
     const begun = client.query('begin');
-    const [, answer] = await settleAll([begun, work(client)]);
-    const [, { command }] = await settleAll([last?.(client) ?? Promise.resolve(), client.query('commit')]);
+    const working = work(client);
+    await settleAll([begun, working]);
+    const behind = last?.(client) ?? Promise.resolve();
+    const committed = client.query('commit');
+    await settleAll([behind, committed]);
+    const { command } = await committed;
     // The database answers ROLLBACK, without an error, when a statement had failed that `work` did not hear of.
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
-    return answer;
+    return await working;
   } catch (error) {
     await client.query('rollback').catch(() => {
       broken = true;
@@ -121,9 +128,8 @@ export async function transaction<T>(
 const ECHO = '25P02';
 
 /** Waits for all of these statements of one connection, so that none is left in flight when it is given back. Throws what failed first. */
-export async function settleAll<T extends readonly unknown[]>(statements: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+export async function settleAll(statements: readonly Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(statements);
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error & { code?: string }] : []));
   if (reasons.length > 0) throw reasons.find(({ code }) => code !== ECHO) ?? reasons[0]!;
-  return outcomes.map((outcome) => (outcome as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }

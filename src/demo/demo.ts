@@ -19,6 +19,8 @@ export interface DemoOptions {
   readonly tls: string;
   /** Signs the demo tenant's license; PEM. */
   readonly licenseSigningKey: Parameters<typeof sign>[2];
+  /** Ends the service and starts it again, at the same addresses; left out where the service is not the demo's own. */
+  readonly restart?: () => Promise<Services>;
 }
 
 interface AlertItem {
@@ -31,7 +33,8 @@ const EVENTS_AT_ONCE = 40;
 const EVERY_TENTH = 10;
 
 /** A fleet's day from enrollment to forensics, on a tenant of its own, through the service's own doors. */
-export async function demo(services: Services, { devices: count, http, tls, licenseSigningKey }: DemoOptions): Promise<void> {
+export async function demo(started: Services, { devices: count, http, tls, licenseSigningKey, restart }: DemoOptions): Promise<void> {
+  let services = started;
   const agent = new Agent({ keepAlive: true, maxSockets: 16, rejectUnauthorized: false });
   stage.chapter('A tenant and its administrator');
   const email = 'owner@demo.example';
@@ -57,10 +60,14 @@ export async function demo(services: Services, { devices: count, http, tls, lice
 
   stage.chapter('A working day of telemetry');
   const stories = fleet.map((_, index) => workingDay(index, salt, canary, Date.now()));
-  const sent = await stage.step('report, a tenth of it twice', () => atOnce(16, fleet, (device, index) => report(device, stories[index]!.events)), (all, s) => {
-    const total = all.reduce((sum, { accepted, duplicates }) => sum + accepted + duplicates, 0);
-    return `${total.toLocaleString('en')} observations, ${perSecond(total, s)}`;
-  });
+  const reportPart = (what: string, part: (events: readonly object[]) => readonly object[]) =>
+    stage.step(what, () => atOnce(16, fleet, (device, index) => report(device, part(stories[index]!.events))), (all, s) => {
+      const total = all.reduce((sum, { accepted, duplicates }) => sum + accepted + duplicates, 0);
+      return `${total.toLocaleString('en')} observations, ${perSecond(total, s)}`;
+    });
+  const sent = await reportPart('report a morning, a tenth of it twice', (events) => events.slice(0, events.length / 2));
+  if (restart) services = await stage.step('restart the service at noon', restart, () => 'same data, same addresses');
+  sent.push(...(await reportPart('report an afternoon, likewise', (events) => events.slice(events.length / 2))));
   const accepted = sent.reduce((sum, one) => sum + one.accepted, 0);
   const told = stories.reduce((sum, { events }) => sum + events.length, 0);
   insist(accepted === told, `each of ${told} observations counts once, not ${accepted}`);

@@ -1,7 +1,9 @@
+import { recordRefusal } from '../../commands/telemetry/record-refusal.ts';
 import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
 import { acceptedDays, admit, type Rejection } from '../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
+import { dayOf } from '../kernel/read-model.ts';
 import { extensionAnswer } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
@@ -45,6 +47,11 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
       rejected.push(...result.refused.map((eventId) => ({ index: admission.indexOf.get(eventId)!, eventId, error: 'too many events in one day' })));
     }
     await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+  }
+  // The device counts its batches: one that brought nothing has come, too.
+  if (admission.secretWords.length > 0 || (accepted === 0 && deviceSequence !== null)) {
+    await run(recordRefusal, { deviceId, userId, deviceSequence, extensionMode, policyVersion, secretWords: admission.secretWords });
+    await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
   }
   return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
 }

@@ -31,6 +31,8 @@ export interface WatchedPage {
 /** A person's browser: nothing is kept from one to the next. */
 export async function openPage(browser: Browser, scheme: 'light' | 'dark' = 'light'): Promise<WatchedPage> {
   const context = await browser.newContext({ colorScheme: scheme, reducedMotion: 'reduce' });
+  // Before the test's own time is over, so that the step which waits is named.
+  context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   await context.addInitScript(() => {

@@ -5,9 +5,12 @@ import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
-import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { openSession } from '../../src/identity/sign-in.ts';
+import { PASSWORD, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { licenseKey } from '../dsl/licenses.ts';
+import { startOpenIdProvider } from '../dsl/openid-provider.ts';
 import { newOrganization } from '../dsl/organization.ts';
+import { startSamlIdentityProvider } from '../dsl/saml-identity-provider.ts';
 import { findChromium, launchChromium, openPage, type WatchedPage } from './chromium.ts';
 
 const chromiumPath = findChromium();
@@ -91,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
   });
 
   it('has a password changed that must be changed, and lets in with the new one', async () => {
-    const { tenantId, email } = await tenantWithForcedChange(app);
+    const { tenantId, email } = await newOwner(app, { mustChangePassword: true });
     await open(tenantId);
     await signIn(email, PASSWORD);
     await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
@@ -116,6 +119,51 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     await field('Password').fill(password);
     await page.getByRole('button', { name: 'Continue' }).click();
     await expectSignedIn(email, 'Organization owner');
+  });
+
+  it('goes to the SAML provider and comes back signed in, or with the reason why not', async () => {
+    const owner = await newOwner(app);
+    const provider = await startSamlIdentityProvider();
+    const config = { protocol: 'saml', idpEntityId: provider.entityId, idpSsoUrl: provider.ssoUrl, idpCertificate: provider.pair.certificatePem };
+    expect((await (await asOwner(app, owner)).post('/api/v1/admin/sso-configs', config)).status).toBe(201);
+    provider.signsIn('stranger@elsewhere.example');
+    await open(owner.tenantId);
+    await page.getByRole('link', { name: 'Sign in with SAML' }).click();
+    await page.getByText('there is no administrator account with your e-mail address').waitFor();
+    provider.signsIn(owner.email);
+    await page.getByRole('link', { name: 'Sign in with SAML' }).click();
+    await expectSignedIn(owner.email, 'Super administrator');
+    await provider.close();
+  });
+
+  it('goes to the OpenID Connect provider and comes back with the reason why not, or signed in', async () => {
+    const owner = await newOwner(app);
+    const provider = await startOpenIdProvider({ redirectUris: [`${app.url}/api/v1/auth/sso/callback`] });
+    const { issuer: issuerUrl, clientId, clientSecret } = provider;
+    expect((await (await asOwner(app, owner)).post('/api/v1/admin/sso-configs', { issuerUrl, clientId, clientSecret })).status).toBe(201);
+    provider.signsIn(undefined);
+    await open(owner.tenantId);
+    await page.getByRole('link', { name: 'Sign in with OpenID Connect' }).click();
+    await page.getByText('The identity provider did not sign you in.').waitFor();
+    provider.signsIn({ email: owner.email });
+    await page.getByRole('link', { name: 'Sign in with OpenID Connect' }).click();
+    await expectSignedIn(owner.email, 'Super administrator');
+    await provider.close();
+  });
+
+  it("sends an organization's admin to its provider by their e-mail, and takes the code that they come back with", async () => {
+    const organization = await newOrganization(app, 'North MSSP', app.url);
+    const provider = await startOpenIdProvider({ redirectUris: [`${app.url}/api/v1/org/auth/sso/callback`] });
+    const { issuer: issuerUrl, clientId, clientSecret } = provider;
+    expect((await organization.write('POST', '/api/v1/org/sso-configs', { issuerUrl, clientId, clientSecret })).status).toBe(201);
+    await app.settled();
+    provider.signsIn({ email: organization.email });
+    await page.goto(`${app.url}/login`);
+    await page.getByRole('button', { name: 'I administer an organization' }).click();
+    await field('E-mail').fill(organization.email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await expectSignedIn(organization.email, 'Organization owner');
+    await provider.close();
   });
 
   it('says why single sign-on failed, and forgets the address it came back with', async () => {
@@ -176,12 +224,26 @@ const CONTRASTS = `(() => {
   });
 })()`;
 
-async function tenantWithForcedChange({ services }: TestApp): Promise<{ tenantId: TenantId; email: string }> {
+interface Owner {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+  readonly email: string;
+}
+
+/** A tenant that browsers reach here, with its first admin. */
+async function newOwner({ services, url }: TestApp, { mustChangePassword = false } = {}): Promise<Owner> {
   const tenantId = asTenantId(randomUUID());
+  const adminId = randomUUID();
   const email = `owner@${tenantId.slice(0, 8)}.example`;
-  const owner = { email, password: PASSWORD, displayName: 'Owner', adminId: randomUUID(), mustChangePassword: true };
-  const input = { ...owner, name: 'Forced', licenseKey: licenseKey({ clientName: 'Forced' }), externalBaseUrl: 'https://castellan.example', completesSetup: false };
+  const owner = { email, password: PASSWORD, displayName: 'Owner', adminId, mustChangePassword };
+  const input = { ...owner, name: 'Initech', licenseKey: licenseKey({ clientName: 'Initech' }), externalBaseUrl: url, completesSetup: false };
   const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
   await services.freshness.waitFor(services.mainModels, position!, 10_000);
-  return { tenantId, email };
+  return { tenantId, adminId, email };
+}
+
+/** As that admin, over HTTP. */
+async function asOwner({ services, as }: TestApp, { tenantId, adminId }: Owner): Promise<Client> {
+  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'password', actor: system('test') } as const;
+  return as((await openSession(services, session)).accessToken);
 }

@@ -132,6 +132,9 @@ describe('an address that may be kept', () => {
     ['https://shop.example', undefined],
     [`${'a'.repeat(64)}.example`, undefined],
   ])('the host %s is spelled %s', (given, spelled) => expect(hostName(given)).toBe(spelled));
+
+  it.each(['example.com/login', 'example.com?x=1', 'example.com#top', 'kim@example.com', 'example.com\\login', 'ex%41mple.com', 'example.com:8080', 'two words.example'])('%s is no host', (given) =>
+    expect(hostName(given)).toBeUndefined());
 });
 
 describe('the spelling of hosts', () => {

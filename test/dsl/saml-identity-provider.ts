@@ -83,7 +83,12 @@ export async function startSamlIdentityProvider(entityId = 'urn:example:identity
   const common = { issuer: entityId, cert: pair.certificatePem, key: pair.privateKeyPem, typedAttributes: false };
 
   const server = createServer((request, response) => {
-    const query = Object.fromEntries(new URL(request.url ?? '/', 'http://provider').searchParams);
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://provider');
+    if (pathname !== '/sso') {
+      response.statusCode = 204;
+      return void response.end();
+    }
+    const query = Object.fromEntries(searchParams);
     const acsUrl = acsUrlOf(query['SAMLRequest'] ?? '');
     Object.assign(request, { query });
     Object.assign(response, { send: (text: string) => response.end(text), set: response.setHeader.bind(response) });

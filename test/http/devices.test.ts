@@ -40,10 +40,12 @@ describe('devices over HTTP', () => {
       enrolledAt: expect.any(String) as string,
       lastSeenAt: null,
       wipeRequestedAt: null,
+      wipeDeliveredAt: null,
       wipedAt: null,
       revokedAt: null,
       staleAlertsSilenced: false,
       staleAlertsSilencedUntil: null,
+      telemetry: { lastSequence: null, missingBatches: 0, missing: [] },
       createdAt: body.enrolledAt,
       updatedAt: expect.any(String) as string,
     });

@@ -225,12 +225,50 @@ describe('extensions over mTLS', () => {
       const { client, userId } = await newDevice();
       const cookies = '/api/v1/admin/active-countermeasures/canary-cookies';
       const { body: cookie } = await acme.admin.post(cookies, { name: `c${randomUUID()}`, domain: 'shop.example' });
-      const events = [0, 0].map(() => ({ eventId: randomUUID(), kind: 'canary_cookie_triggered', occurredAt: now(), domain: 'shop.example', data: { cookieId: cookie.id } }));
+      const occurredAt = now();
+      const events = [0, 0].map(() => ({ eventId: randomUUID(), kind: 'canary_cookie_triggered', occurredAt, domain: 'shop.example', data: { cookieId: cookie.id } }));
       await client.post(EVENTS, { events });
       await client.post(EVENTS, { events });
       expect(await alertsOf(userId)).toMatchObject([{ alertType: 'canary_cookie_triggered', severity: 'critical', occurrenceCount: 2 }]);
       const { body } = await acme.admin.get(cookies);
       expect(body.canaryCookies.find(({ id }: { id: string }) => id === cookie.id)).toMatchObject({ triggerCount: 2, lastTriggeredAt: events[0]!.occurredAt });
+    });
+  });
+
+  describe('batches that a device counts', () => {
+    const telemetryOf = async (deviceId: string) => {
+      await app.settled();
+      return (await acme.admin.get(`/api/v1/admin/devices/${deviceId}`)).body.telemetry;
+    };
+
+    it('show their gaps, and close them when they come late, also with nothing new in them', async () => {
+      const { client, deviceId } = await newDevice();
+      const send = (deviceSequence: number, events: unknown[] = [seen()]) => client.post(EVENTS, { deviceSequence, events });
+      const first = [seen()];
+      await send(7, first);
+      await send(8);
+      await send(12);
+      expect(await telemetryOf(deviceId)).toEqual({ lastSequence: 12, missingBatches: 3, missing: [[9, 11]] });
+      await send(10);
+      expect(await telemetryOf(deviceId)).toEqual({ lastSequence: 12, missingBatches: 2, missing: [[9, 9], [11, 11]] });
+      await send(9, first);
+      await send(11, [{ eventId: 'none' }]);
+      for (let n = 0; n < 3; n += 1) await send(11, [{ eventId: 'none' }]);
+      expect(await telemetryOf(deviceId)).toEqual({ lastSequence: 12, missingBatches: 0, missing: [] });
+      const { rows } = await app.services.database.owner.query(`select count(*)::int as n from events where type = 'TelemetryRefused' and data->>'deviceId' = $1`, [deviceId]);
+      expect(rows).toEqual([{ n: 2 }]);
+    });
+  });
+
+  describe('secrets in telemetry', () => {
+    it('are refused, kept nowhere, and raise one alert however often they are sent', async () => {
+      const { client, userId, deviceId } = await newDevice();
+      const bad = () => seen({}, { userPassword: 'hunter2-hunter2', hunter3_token: 'hunter4' });
+      for (let n = 0; n < 3; n += 1) expect((await client.post(EVENTS, { events: [seen(), bad(), bad()] })).body).toMatchObject({ accepted: 1, rejected: [{ index: 1 }, { index: 2 }] });
+      const alerts = (await alertsOf(userId)).filter(({ alertType }) => alertType === 'policy_violation');
+      expect(alerts).toMatchObject([{ deviceId, occurrenceCount: 1, metadata: { kind: 'secret_in_telemetry', secretWords: ['password'], extensionMode: 'learning' } }]);
+      const { rows } = await app.services.database.owner.query('select data from events');
+      expect(JSON.stringify(rows)).not.toMatch(/hunter[234]/);
     });
   });
 

@@ -7,11 +7,26 @@ import { uuid } from '../../kernel/ids.ts';
  * unknown e-mail locks, costs and answers like a known one.
  */
 export const loginEvents = defineEvents('login', {
-  /** Written before a password is looked at: what counts is the try, not how it ended. */
+  /** Written before a password or a code is looked at: what counts is the try, not how it ended. */
   LoginAttempted: {
     version: 1,
     schema: z.object({ at: z.iso.datetime(), subjectId: uuid().nullable(), locked: z.boolean() }),
     audit: 'login.attempted',
+  },
+  /**
+   * The right password, where that is not yet the whole way in (a second factor follows), or not a way in at all
+   * (re-authentication): this try is given back, and wrong ones before it still count.
+   */
+  PasswordConfirmed: {
+    version: 1,
+    schema: z.object({
+      at: z.iso.datetime(),
+      subjectId: uuid(),
+      purpose: z.enum(['second_factor_follows', 're_authentication']),
+      /** The tries that count from here on. */
+      tries: z.array(z.iso.datetime()),
+    }),
+    audit: 'login.password_confirmed',
   },
   LoginSucceeded: { version: 1, schema: z.object({ at: z.iso.datetime(), subjectId: uuid() }), audit: 'login.succeeded' },
   LoginUnlocked: { version: 1, schema: z.object({ at: z.iso.datetime(), subjectId: uuid() }), audit: 'login.unlocked' },

@@ -1,4 +1,5 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import type { EventOf } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { loginEvents } from './events.ts';
 
@@ -16,9 +17,9 @@ export interface LoginState {
   readonly checksWhileLocked: number;
 }
 
-const initial: LoginState = { tries: [], lockedUntil: 0, checksWhileLocked: 0 };
+export const NO_TRIES: LoginState = { tries: [], lockedUntil: 0, checksWhileLocked: 0 };
 
-export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents, initial, (state, event) => {
+export function foldLogin(state: LoginState, event: EventOf<typeof loginEvents>): LoginState {
   const at = Date.parse(event.data.at);
   switch (event.type) {
     case 'LoginAttempted': {
@@ -27,11 +28,17 @@ export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents
       const lockedUntil = tries.length >= TRIES ? at + LOCK_MS : state.lockedUntil;
       return { tries, lockedUntil, checksWhileLocked: 0 };
     }
+    case 'PasswordConfirmed': {
+      const tries = event.data.tries.map((then) => Date.parse(then));
+      return tries.length >= TRIES ? { ...state, tries } : { tries, lockedUntil: 0, checksWhileLocked: 0 };
+    }
     case 'LoginSucceeded':
     case 'LoginUnlocked':
-      return initial;
+      return NO_TRIES;
   }
-});
+}
+
+export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents, NO_TRIES, foldLogin);
 
 /** May a password be looked at now, and could it let anybody in? */
 export function judgeTry(state: LoginState, now: number): 'open' | 'locked' | 'exhausted' {
@@ -40,7 +47,16 @@ export function judgeTry(state: LoginState, now: number): 'open' | 'locked' | 'e
   return state.checksWhileLocked < CHECKS_WHILE_LOCKED ? 'locked' : 'exhausted';
 }
 
-/** Enough of the newest events to hold every try that still counts. */
+/** The tries that count once the one of this moment is given back; all of them where a success has wiped it out since. */
+export function triesWithout({ tries }: LoginState, at: number): number[] {
+  const own = tries.lastIndexOf(at);
+  return own < 0 ? [...tries] : tries.toSpliced(own, 1);
+}
+
+/**
+ * Enough of the newest events to hold every try that still counts: a confirmation repeats those before it, and after it
+ * (or a success) no more are granted than one lock allows before 15 minutes have passed.
+ */
 export const LOGIN_TAIL = 32;
 
 export const loginStream = (tenantId: TenantId, accountDigest: string): string => streamName('login', tenantId, accountDigest);

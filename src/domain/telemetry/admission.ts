@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isUuid } from '../../kernel/ids.ts';
 import type { Observation } from './observation.ts';
 import { readReported } from './reported-observation.ts';
-import { findSecret } from './secret-tripwire.ts';
+import { findSecret, secretWord } from './secret-tripwire.ts';
 
 /** Choice OP-153. */
 export const MOST_IN_A_BATCH = 500;
@@ -24,6 +24,8 @@ export interface Admission {
   /** Observations that the batch holds twice. */
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
+  /** What fields that must not be sent sounded like. */
+  readonly secretWords: readonly string[];
   /** Where in the batch an admitted observation stood. */
   readonly indexOf: ReadonlyMap<string, number>;
 }
@@ -48,8 +50,16 @@ export function admit(items: readonly unknown[], rules: AdmissionRules): Admissi
   const days = new Map<string, Observation[]>();
   const indexOf = new Map<string, number>();
   const rejected: Rejection[] = [];
+  const secretWords = new Set<string>();
   let duplicates = 0;
   for (const [index, item] of items.entries()) {
+    const secret = findSecret(item);
+    if (secret !== undefined) {
+      const word = secretWord(secret);
+      if (word !== undefined) secretWords.add(word);
+      rejected.push({ index, eventId: idOf(item), error: refused(secret, 'must not be sent') });
+      continue;
+    }
     const judged = judge(item, rules);
     if (typeof judged === 'string') {
       rejected.push({ index, eventId: idOf(item), error: judged });
@@ -69,12 +79,10 @@ export function admit(items: readonly unknown[], rules: AdmissionRules): Admissi
     if (known) known.push(judged);
     else days.set(day, [judged]);
   }
-  return { days, duplicates, rejected, indexOf };
+  return { days, duplicates, rejected, secretWords: [...secretWords], indexOf };
 }
 
 function judge(item: unknown, { now, days, explain }: AdmissionRules): Observation | string {
-  const secret = findSecret(item);
-  if (secret !== undefined) return refused(secret, 'must not be sent');
   const read = readReported(item);
   if (read instanceof z.ZodError) return explain(read);
   const occurredAt = Date.parse(read.occurredAt);

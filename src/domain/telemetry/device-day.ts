@@ -11,14 +11,32 @@ export interface DeviceDayState {
   readonly heartbeat: Heartbeat | undefined;
   /** Epoch milliseconds of the latest heartbeat that was recorded. */
   readonly heartbeatAt: number;
+  /** The latest numbers that the device gave its batches. */
+  readonly sequences: readonly number[];
+  /** What refused fields sounded like. */
+  readonly secretWords: readonly string[];
 }
 
-const initial: DeviceDayState = { seen: noIds, heartbeat: undefined, heartbeatAt: 0 };
+const initial: DeviceDayState = { seen: noIds, heartbeat: undefined, heartbeatAt: 0, sequences: [], secretWords: [] };
+
+const SEQUENCES_KEPT = 256;
+const withSequence = (sequences: readonly number[], number: number | null): readonly number[] =>
+  number === null || sequences.includes(number) ? sequences : [...sequences.slice(1 - SEQUENCES_KEPT), number];
 
 export const deviceDay = defineAggregate<DeviceDayState, typeof telemetryEvents>(telemetryEvents, initial, (state, event) => {
   switch (event.type) {
     case 'TelemetryRecorded':
-      return { ...state, seen: withIds(state.seen, event.data.observations.map(({ eventId }) => eventId)) };
+      return {
+        ...state,
+        seen: withIds(state.seen, event.data.observations.map(({ eventId }) => eventId)),
+        sequences: withSequence(state.sequences, event.data.deviceSequence),
+      };
+    case 'TelemetryRefused':
+      return {
+        ...state,
+        sequences: withSequence(state.sequences, event.data.deviceSequence),
+        secretWords: [...new Set([...state.secretWords, ...event.data.secretWords])],
+      };
     case 'DeviceHeartbeatRecorded':
       return { ...state, heartbeat: event.data, heartbeatAt: Date.parse(event.data.receivedAt) };
   }

@@ -23,6 +23,23 @@ export const telemetryEvents = defineEvents('deviceDay', {
     personal: { subject: 'userId', fields: personalFields.map((field) => `observations[].${field}`) },
     audit: false,
   },
+  /**
+   * A batch of which nothing was new, or in which fields sounded like secrets. Only the words by which they were recognized
+   * are kept (`password`, `token`): what a broken extension calls its fields may be a secret itself.
+   */
+  TelemetryRefused: {
+    version: 1,
+    schema: z.object({
+      deviceId: uuid(),
+      userId: uuid(),
+      deviceSequence: z.int().nullable(),
+      extensionMode: z.string().nullable(),
+      policyVersion: z.string().nullable(),
+      secretWords: z.array(z.string()),
+      occurredAt: z.iso.datetime(),
+    }),
+    audit: false,
+  },
   /** A sign of life, recorded when something changed and otherwise every few minutes at most. */
   DeviceHeartbeatRecorded: {
     version: 1,

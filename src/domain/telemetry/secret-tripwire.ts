@@ -3,6 +3,9 @@ const DIGEST = /^[0-9a-f]{64}$/i;
 /** Nested deeper than anything that an extension has to say. */
 const MOST_DEPTH = 12;
 
+/** The word by which a name gives itself away, in lower case; undefined where it does not. */
+export const secretWord = (name: string): string | undefined => SECRET.exec(name)?.[0].toLowerCase();
+
 export const soundsSecret = (name: string): boolean => SECRET.test(name);
 
 /**

@@ -15,6 +15,8 @@ export interface Finding {
   readonly deviceId: string | null;
   readonly domain: string | null;
   readonly url: string | null;
+  /** What it is about, where type, person and domain do not say it. */
+  readonly about?: string;
   /** In the order in which they happened. */
   readonly occurrences: readonly [Occurrence, ...Occurrence[]];
   /** Why: what was seen, and under which mode and policies. */
@@ -22,5 +24,5 @@ export interface Finding {
 }
 
 /** What repeats is the same type, person and domain (choice OP-089). */
-export const fingerprintOf = ({ alertType, userId, domain }: Pick<Finding, 'alertType' | 'userId' | 'domain'>): string =>
-  `${alertType}|${userId ?? ''}|${domain ?? ''}`;
+export const fingerprintOf = ({ alertType, userId, domain, about }: Pick<Finding, 'alertType' | 'userId' | 'domain' | 'about'>): string =>
+  `${alertType}|${userId ?? ''}|${domain ?? ''}${about === undefined ? '' : `|${about}`}`;

@@ -88,8 +88,8 @@ const newAlertId = ({ tenantId }: Envelope, fingerprint: string, { observationId
   v5(`${tenantId}|${fingerprint}|${observationId}`, ALERTS);
 
 function raise(alertId: string, fingerprint: string, finding: Finding, { observationId }: Occurrence): Effect {
-  const { occurrences: _, ...about } = finding;
-  return { command: raiseAlert, input: { alertId, fingerprint, ...about, cause: observationId } };
+  const { occurrences: _occurrences, about: _about, ...found } = finding;
+  return { command: raiseAlert, input: { alertId, fingerprint, ...found, cause: observationId } };
 }
 
 const repeat = (alertId: string, { id }: Envelope, occurrences: readonly Occurrence[]): Effect => ({

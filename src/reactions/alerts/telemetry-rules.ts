@@ -58,6 +58,14 @@ const rules: readonly Rule[] = [
     description: 'A password that is easily guessed was entered.',
   },
   {
+    alertType: 'mfa_missing',
+    // At an identity provider: what a shop asks for is the shop's affair.
+    applies: (observation) =>
+      observation.kind === 'auth_flow' && observation.outcome === 'success' && !observation.mfaObserved && observation.provider !== null && observation.provider !== 'none',
+    title: (place) => `Sign-in without a second factor on ${place}`,
+    description: 'An identity provider let somebody in without asking for a second factor.',
+  },
+  {
     alertType: 'policy_violation',
     applies: (observation) => 'policyId' in observation && observation.policyId !== null && observation.action === 'warn' && observation.userDecision === 'proceeded',
     title: (place) => `Policy warning overridden on ${place}`,
@@ -116,6 +124,8 @@ function detailsOf(observation: Observation): Finding['metadata'] {
       return { ...decided, ...policy, signals: [...observation.signals] };
     case 'clickfix_detected':
       return { ...decided, signatureId: observation.signatureId };
+    case 'auth_flow':
+      return { provider: observation.provider, method: observation.method };
     case 'canary_cookie_triggered':
       return { cookieId: observation.cookieId };
     default:

@@ -1,6 +1,6 @@
 import { alertEvents } from '../../domain/alerts/events.ts';
 import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
-import { telemetryEvents } from '../../domain/telemetry/events.ts';
+import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
 import type { Envelope } from '../../kernel/event.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
 import type { Finding } from './finding.ts';
@@ -15,11 +15,31 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => findingsIn(event).map((finding) => raiseOrRepeat(event, finding)),
+    TelemetryRefused: (event) => (event.data.secretWords.length > 0 ? [raiseOrRepeat(event, sentSecret(event))] : []),
     PasswordReuseDetected: (event) => [raiseOrRepeat(event, reusedPassword(event))],
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
   },
 });
+
+type TelemetryRefused = Extract<TelemetryEvent, { type: 'TelemetryRefused' }> & Envelope;
+
+/** A broken or tampered extension: what it must never send, it sent. Nothing of it was kept. */
+function sentSecret({ id, data }: TelemetryRefused): Finding {
+  const { userId, deviceId, secretWords, occurredAt, extensionMode, policyVersion } = data;
+  return {
+    alertType: 'policy_violation',
+    title: 'A browser sent what sounds like a secret',
+    description: 'Telemetry held a field that must not be sent. It was refused, and nothing of it was kept.',
+    userId,
+    deviceId,
+    domain: null,
+    url: null,
+    about: `secret|${deviceId}`,
+    occurrences: [{ observationId: id, occurredAt }],
+    metadata: { kind: 'secret_in_telemetry', observedAt: occurredAt, observationIds: [], secretWords: [...secretWords], extensionMode, policyVersion },
+  };
+}
 
 const MOST_NAMED = 20;
 

@@ -1,0 +1,25 @@
+import { secretsOfMfa } from '../../src/domain/tenants/admin.ts';
+import { administered, refuseLosingRights } from '../../src/domain/tenants/administration.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { isFailure } from '../../src/kernel/failure.ts';
+
+interface DeleteAdminUser {
+  readonly adminId: string;
+}
+
+/** Gone with every session; the e-mail is free again. Of two super admins who delete each other, one stays. */
+export const deleteAdminUser = defineCommand({
+  name: 'DeleteAdminUser',
+  aggregate: tenant,
+  stream: (_input: DeleteAdminUser, { tenantId }) => tenantStream(tenantId),
+  decide(state, { adminId }, { actor }) {
+    const admin = administered(state, actor, adminId);
+    if (isFailure(admin)) return admin;
+    const refused = refuseLosingRights(state, actor, admin);
+    if (refused) return refused;
+    const unusedSecrets = [admin.passwordRef, ...secretsOfMfa(admin)];
+    return acceptWith({ unusedSecrets }, [{ type: 'AdminUserDeleted', data: { adminId } }], { release: [adminEmailClaim(admin.accountDigest)] });
+  },
+  freshens: ['admin_users', 'admin_accounts', 'admin_sessions', 'live-state'],
+});

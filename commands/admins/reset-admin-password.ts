@@ -1,0 +1,33 @@
+import { passwordPlace } from '../../src/domain/tenants/admin.ts';
+import { administered } from '../../src/domain/tenants/administration.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { isFailure } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface ResetAdminPassword {
+  readonly adminId: string;
+  /** Shown once to whoever resets it, and to be changed at the next sign-in. */
+  readonly temporaryPassword: string;
+}
+
+/** Every session of the admin ends (choice OP-044). */
+export const resetAdminPassword = defineCommand({
+  name: 'ResetAdminPassword',
+  aggregate: tenant,
+  stream: (_input: ResetAdminPassword, { tenantId }) => tenantStream(tenantId),
+  async prepare({ adminId, temporaryPassword }: ResetAdminPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId, actor }) {
+    const refused = administered(await ports.aggregates.load(tenant, tenantStream(tenantId)), actor, adminId);
+    if (isFailure(refused)) return refused;
+    return { passwordRef: await ports.vault.put(tenantId, passwordPlace(adminId), await ports.passwords.hash(temporaryPassword)) };
+  },
+  decide(state, { adminId }, { actor }, { passwordRef }: { passwordRef: string }) {
+    const admin = administered(state, actor, adminId);
+    if (isFailure(admin)) return admin;
+    return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
+      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset' } },
+      { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
+    ]);
+  },
+  freshens: ['admin_users', 'live-state'],
+});

@@ -1,0 +1,24 @@
+import { administered } from '../../src/domain/tenants/administration.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { isFailure } from '../../src/kernel/failure.ts';
+
+interface SetAdminMobileAccess {
+  readonly adminId: string;
+  /** Undefined: the other value than now (choice OP-045). */
+  readonly mobileAccess: boolean | undefined;
+}
+
+/** The admin's own flag; the map by role has to allow it besides (choice OP-046). */
+export const setAdminMobileAccess = defineCommand({
+  name: 'SetAdminMobileAccess',
+  aggregate: tenant,
+  stream: (_input: SetAdminMobileAccess, { tenantId }) => tenantStream(tenantId),
+  decide(state, { adminId, mobileAccess }, { actor }) {
+    const admin = administered(state, actor, adminId);
+    if (isFailure(admin)) return admin;
+    const wanted = mobileAccess ?? !admin.mobileAccess;
+    return accept(wanted === admin.mobileAccess ? [] : [{ type: 'AdminMobileAccessSet', data: { adminId, mobileAccess: wanted } }]);
+  },
+  freshens: ['admin_users'],
+});

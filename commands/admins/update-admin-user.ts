@@ -1,0 +1,56 @@
+import type { Role } from '../../src/domain/identity/roles.ts';
+import type { AdminState } from '../../src/domain/tenants/admin.ts';
+import { administered, refuseLosingRights, refuseUnlessAdministers } from '../../src/domain/tenants/administration.ts';
+import type { TenantEvent } from '../../src/domain/tenants/events.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { isFailure } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+/** What is left out keeps its value. */
+interface UpdateAdminUser {
+  readonly adminId: string;
+  readonly email?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly roleType?: Role | undefined;
+  readonly status?: 'active' | 'suspended' | undefined;
+}
+
+export const updateAdminUser = defineCommand({
+  name: 'UpdateAdminUser',
+  aggregate: tenant,
+  stream: (_input: UpdateAdminUser, { tenantId }) => tenantStream(tenantId),
+  prepare: async ({ email }: UpdateAdminUser, { accountDigest }: Pick<CommandPorts, 'accountDigest'>) => ({
+    accountDigest: email === undefined ? undefined : accountDigest(email),
+  }),
+  decide(state, input, { actor }, { accountDigest }: { accountDigest: string | undefined }) {
+    const admin = administered(state, actor, input.adminId);
+    if (isFailure(admin)) return admin;
+    const { roleType = admin.role, status = admin.status } = input;
+    const refused = refuseUnlessAdministers(state, actor, [roleType]);
+    if (refused) return refused;
+    const loses = roleType !== admin.role || (status === 'suspended' && admin.status === 'active');
+    const refusedLoss = loses ? refuseLosingRights(state, actor, admin) : undefined;
+    if (refusedLoss) return refusedLoss;
+    // The same address in other letters is the same claim.
+    const moves = accountDigest !== undefined && accountDigest !== admin.accountDigest;
+    return accept(
+      [...detailsChanged(input, accountDigest), ...standingChanged(admin, roleType, status)],
+      moves ? { take: [adminEmailClaim(accountDigest)], release: [adminEmailClaim(admin.accountDigest)] } : {},
+    );
+  },
+  freshens: ['admin_users', 'admin_accounts', 'live-state'],
+});
+
+function detailsChanged({ adminId, email, displayName }: UpdateAdminUser, accountDigest: string | undefined): TenantEvent[] {
+  if (email === undefined && displayName === undefined) return [];
+  const named = { ...(email === undefined ? {} : { email, accountDigest }), ...(displayName === undefined ? {} : { displayName }) };
+  return [{ type: 'AdminUserUpdated', data: { adminId, ...named } }];
+}
+
+function standingChanged({ adminId, role, status: before }: AdminState, roleType: Role, status: 'active' | 'suspended'): TenantEvent[] {
+  const events: TenantEvent[] = [];
+  if (roleType !== role) events.push({ type: 'AdminRoleChanged', data: { adminId, roleType } });
+  if (status !== before) events.push({ type: status === 'suspended' ? 'AdminSuspended' : 'AdminReinstated', data: { adminId } });
+  return events;
+}

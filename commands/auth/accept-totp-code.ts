@@ -1,0 +1,23 @@
+import { totp, TOTP_TAIL, totpStream } from '../../src/domain/mfa/totp-codes.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { unauthenticated } from '../../src/kernel/failure.ts';
+
+interface AcceptTotpCode {
+  readonly adminId: string;
+  readonly totpSecretRef: string;
+  /** The time step that the code was right for. */
+  readonly step: number;
+}
+
+/** A code lets in once (RFC 6238 §5.2), and none that is older than one which did. */
+export const acceptTotpCode = defineCommand({
+  name: 'AcceptTotpCode',
+  aggregate: totp,
+  tail: TOTP_TAIL,
+  stream: ({ adminId }: AcceptTotpCode, { tenantId }) => totpStream(tenantId, adminId),
+  decide(accepted, input) {
+    const newest = accepted.get(input.totpSecretRef);
+    if (newest !== undefined && input.step <= newest) return unauthenticated('invalid code');
+    return accept([{ type: 'TotpCodeAccepted', data: input }]);
+  },
+});

@@ -1,0 +1,22 @@
+import { secretsOfMfa } from '../../src/domain/tenants/admin.ts';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface DisableMfa {
+  readonly adminId: string;
+}
+
+/** Off, also where it was off (choice OP-040); a set-up under way is given up too. */
+export const disableMfa = defineCommand({
+  name: 'DisableMfa',
+  aggregate: tenant,
+  stream: (_input: DisableMfa, { tenantId }) => tenantStream(tenantId),
+  decide(state, { adminId }) {
+    const admin = state.admins.get(adminId);
+    if (!admin) return notFound();
+    const unusedSecrets = secretsOfMfa(admin);
+    return acceptWith({ unusedSecrets }, unusedSecrets.length > 0 ? [{ type: 'AdminMfaDisabled', data: { adminId, reason: 'removed' } }] : []);
+  },
+  freshens: ['admin_users'],
+});

@@ -1,0 +1,18 @@
+import { login, LOGIN_TAIL, loginStream } from '../../src/domain/logins/login.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+interface UnlockLogin {
+  readonly accountDigest: string;
+  readonly subjectId: string;
+}
+
+/** Ends a lock before its time; wrong tries are forgotten. */
+export const unlockLogin = defineCommand({
+  name: 'UnlockLogin',
+  aggregate: login,
+  tail: LOGIN_TAIL,
+  stream: ({ accountDigest }: UnlockLogin, { tenantId }) => loginStream(tenantId, accountDigest),
+  decide: ({ tries }, { subjectId }, { now }) =>
+    accept(tries.length > 0 ? [{ type: 'LoginUnlocked', data: { at: new Date(now).toISOString(), subjectId } }] : []),
+  freshens: ['admin_locks'],
+});

@@ -1,0 +1,38 @@
+import { passwordPlace, secretsOfMfa } from '../../src/domain/tenants/admin.ts';
+import type { TenantEvent } from '../../src/domain/tenants/events.ts';
+import { adminByAccount, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface RecoverAdmin {
+  readonly adminId: string;
+  readonly accountDigest: string;
+  readonly tempPassword: string;
+}
+
+/**
+ * Whatever state the account is in (F106): active again, without second factor and without sessions, with a password that
+ * has to be changed. Its lock, which is not the tenant's, is ended beside this.
+ */
+export const recoverAdmin = defineCommand({
+  name: 'RecoverAdmin',
+  aggregate: tenant,
+  stream: (_input: RecoverAdmin, { tenantId }) => tenantStream(tenantId),
+  async prepare({ adminId, tempPassword }: RecoverAdmin, { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>, { tenantId }) {
+    return { passwordRef: await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(tempPassword)) };
+  },
+  decide(state, { adminId, accountDigest }, _context, { passwordRef }: { passwordRef: string }) {
+    const admin = adminByAccount(state, accountDigest);
+    if (admin?.adminId !== adminId) return notFound();
+    const mfaSecrets = secretsOfMfa(admin);
+    const events: TenantEvent[] = [
+      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered' } },
+      { type: 'AdminSessionsRevoked', data: { adminId, reason: 'recovered' } },
+    ];
+    if (mfaSecrets.length > 0) events.push({ type: 'AdminMfaDisabled', data: { adminId, reason: 'recovered' } });
+    if (admin.status === 'suspended') events.push({ type: 'AdminReinstated', data: { adminId } });
+    return acceptWith({ unusedSecrets: [admin.passwordRef, ...mfaSecrets] }, events);
+  },
+  freshens: ['admin_users', 'live-state'],
+});

@@ -1,0 +1,39 @@
+import { deviceEvents } from '../../src/domain/devices/events.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { counted, missingBatches, type Range } from '../../src/domain/telemetry/sequence-gaps.ts';
+import { bigint, defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { device_id: id, last_sequence: bigint, missing: json<readonly Range[]>(), unlisted: bigint, missing_batches: bigint };
+export type DeviceSequenceRow = Row<{ columns: typeof columns }>;
+
+const heard = ({ data: { deviceId, deviceSequence } }: { data: { deviceId: string; deviceSequence: number | null } }) =>
+  deviceSequence === null
+    ? []
+    : {
+        key: { device_id: deviceId },
+        fold: (row: DeviceSequenceRow | undefined): DeviceSequenceRow => {
+          const known = row && { last: row.last_sequence, missing: row.missing, unlisted: row.unlisted };
+          const sequence = counted(known, deviceSequence);
+          const { last: last_sequence, missing, unlisted } = sequence;
+          return { device_id: deviceId, last_sequence, missing, unlisted, missing_batches: missingBatches(sequence) };
+        },
+      };
+
+const forgotten = ({ data: { deviceId } }: { data: { deviceId: string } }) => ({ key: { device_id: deviceId }, fold: () => undefined });
+
+/** Which of its batches a device counted and this house never got: telemetry that was lost, or held back. */
+export const deviceSequences = defineReadModel({
+  name: 'device_sequences',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['device_id'],
+  families: [telemetryEvents, deviceEvents],
+  on: {
+    TelemetryRecorded: heard,
+    TelemetryRefused: heard,
+    // A fresh start counts afresh.
+    DeviceEnrolled: forgotten,
+    DeviceDeleted: forgotten,
+  },
+});

@@ -1,0 +1,38 @@
+import type { Actor } from '../../kernel/actor.ts';
+import { conflict, forbidden, notFound, unauthenticated, type Failure } from '../../kernel/failure.ts';
+import type { Role } from '../identity/roles.ts';
+import type { AdminState } from './admin.ts';
+import { activeSuperAdmins, type TenantState } from './tenant.ts';
+
+/** Choice OP-266: super admins administer everybody, admins those below them. */
+const ADMINISTERED: Readonly<Record<Role, readonly Role[]>> = {
+  super_admin: ['super_admin', 'admin', 'analyst', 'viewer'],
+  admin: ['analyst', 'viewer'],
+  analyst: [],
+  viewer: [],
+};
+
+/**
+ * Whether the actor may make or change admins of these roles, by the role that the actor has at the moment of the decision:
+ * whoever was deleted or demoted a moment ago has no say any more. The house itself may.
+ */
+export function refuseUnlessAdministers({ admins }: TenantState, actor: Actor, roles: readonly Role[]): Failure | undefined {
+  if (actor.kind === 'system') return undefined;
+  const self = actor.kind === 'admin' && actor.id !== null ? admins.get(actor.id) : undefined;
+  if (self?.status !== 'active') return unauthenticated();
+  return roles.every((role) => ADMINISTERED[self.role].includes(role)) ? undefined : forbidden();
+}
+
+/** The admin whom a command names, if the actor may administer them. */
+export function administered(state: TenantState, actor: Actor, adminId: string): AdminState | Failure {
+  const admin = state.admins.get(adminId);
+  if (!admin) return notFound();
+  return refuseUnlessAdministers(state, actor, [admin.role]) ?? admin;
+}
+
+/** Choice OP-043: nobody takes away their own rights, and somebody has to be left who has all of them. */
+export function refuseLosingRights(state: TenantState, actor: Actor, admin: AdminState): Failure | undefined {
+  if (actor.id === admin.adminId) return conflict('not possible for your own account');
+  const others = activeSuperAdmins(state).filter(({ adminId }) => adminId !== admin.adminId);
+  return admin.role === 'super_admin' && others.length === 0 ? conflict('the last active super admin stays') : undefined;
+}
