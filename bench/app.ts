@@ -33,7 +33,7 @@ export async function startBenchApp(): Promise<BenchApp> {
     tlsPort: 0,
     adminRateLimit: PLENTY,
     enrollRateLimit: PLENTY,
-    rateBudgets: { login: PLENTY, device: PLENTY },
+    rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY },
   };
   const house = await compose(config, { log: newLogger('error') });
   const { services } = house;

@@ -8,7 +8,9 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   http: () => import('./http.ts'),
   'device-policies': () => import('./device-policies.ts'),
   telemetry: () => import('./telemetry.ts'),
+  'analyst-routes': () => import('./analyst-routes.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
+  'sso-discover': () => import('./sso-discover.ts'),
 };
 
 const asked = process.argv.slice(2);

@@ -1,10 +1,15 @@
 import type { AnyReadModel } from '../src/kernel/read-model.ts';
 import { resourceModels } from '../src/resources/index.ts';
+import { adminAccounts } from './admins/admin-accounts.ts';
+import { adminLocks } from './admins/admin-locks.ts';
 import { adminUsers } from './admins/admin-users.ts';
 import { alertAddresses } from './alerts/alert-addresses.ts';
 import { alertHours } from './alerts/alert-hours.ts';
 import { alerts } from './alerts/alerts.ts';
 import { certificateAuthorities } from './certificates/certificate-authorities.ts';
+import { serverCertificates } from './certificates/server-certificates.ts';
+import { agentKeys } from './devices/agent-keys.ts';
+import { deviceExtensions } from './devices/device-extensions.ts';
 import { alertDaily } from './dashboard/alert-daily.ts';
 import { devicePolicyDaily } from './dashboard/device-policy-daily.ts';
 import { newSiteVisitors } from './dashboard/new-site-visitors.ts';
@@ -33,6 +38,7 @@ import { policyVersions } from './policies/policy-versions.ts';
 import { unblockKeys } from './policies/unblock-keys.ts';
 import { alertSeverities } from './settings/alert-severities.ts';
 import { alertTexts } from './search/alert-texts.ts';
+import { adminSessions } from './sessions/admin-sessions.ts';
 import { ssoConfigs } from './sso/sso-configs.ts';
 import { credentialStats } from './telemetry/credential-stats.ts';
 import { credentialUses } from './telemetry/credential-uses.ts';
@@ -44,4 +50,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, policies, policyVersions, unblockKeys, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];

@@ -23,6 +23,9 @@ import { openJobs } from './jobs/open-jobs.ts';
 import { migrateJobs } from './jobs/postgres/schema.ts';
 import { alertStaleDevices } from './maintenance/alert-stale-devices.ts';
 import { maintenanceJobs, maintenanceSchedules } from './maintenance/jobs.ts';
+import { recentLines } from './diagnostics/recent-lines.ts';
+import { BundleSigner } from './extension/bundle-signer.ts';
+import { ListenerCertificate } from './tls/listener-certificate.ts';
 import { forwardAlertJob } from './portal/forward-alert.ts';
 import { Portal } from './portal/portal.ts';
 import { guardedFetch } from './outbound/guarded-fetch.ts';
@@ -68,14 +71,20 @@ export interface ComposeOptions {
   readonly project?: boolean;
 }
 
-const SECRETS = ['password', 'newPassword', 'confirmPassword', 'token', 'secret', 'clientSecret', 'apiKey', 'privateKey', 'authorization'];
+const SECRETS = [
+  'password', 'newPassword', 'confirmPassword', 'temporaryPassword', 'tempPassword', 'token', 'accessToken', 'refreshToken', 'mfaToken', 'tempToken',
+  'reAuthToken', 'recoveryKey', 'code', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'privateKey', 'authorization',
+];
 
-export const newLogger = (level: string): Logger =>
-  pino({
-    level,
-    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-    serializers: { err: pino.stdSerializers.err },
-  });
+export const newLogger = (level: string, destination?: pino.DestinationStream): Logger =>
+  pino(
+    {
+      level,
+      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+      serializers: { err: pino.stdSerializers.err },
+    },
+    destination ?? pino.destination(1),
+  );
 
 /** The composition root: the only place that knows every part. What was started is stopped in reverse order. */
 export async function compose(config: Config, options: ComposeOptions = {}): Promise<House> {
@@ -168,6 +177,8 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     vault,
     personKeys,
     portal,
+    bundleSigner: new BundleSigner(keyring),
+    listenerCertificate: () => listenerCertificate,
     passwords,
     accessTokens: new AccessTokens(keyring, config.tokenKeyGeneration),
     refreshTokens: new RefreshTokens(database.service),
@@ -187,6 +198,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     measure: serviceMetrics(store, projector, jobs),
   };
 
+  const listenerCertificate = new ListenerCertificate(services);
   await projector.prepare();
   live.start();
   closers.push(() => live.stop());
@@ -245,8 +257,8 @@ async function startReactions(services: Services, seize: boolean, closers: (() =
 async function openDoors(app: FastifyInstance, services: Services, closers: (() => Promise<unknown> | void)[]) {
   const { host, port, tlsPort } = services.config;
   const http = await app.listen({ host, port });
-  const { serverCertificate } = await import('./tls/server-certificate.ts');
-  const door = tlsDoor(app, await serverCertificate(services));
+  const door = tlsDoor(app, await services.listenerCertificate().begin());
+  services.listenerCertificate().attach(door);
   await new Promise<void>((resolve, reject) => {
     door.once('error', reject);
     door.listen(tlsPort, host, resolve);

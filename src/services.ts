@@ -25,6 +25,8 @@ import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
 import type { Authority } from './pki/authority.ts';
 import type { CertificateService } from './pki/certificate-service.ts';
+import type { BundleSigner } from './extension/bundle-signer.ts';
+import type { ListenerCertificate } from './tls/listener-certificate.ts';
 import type { Portal } from './portal/portal.ts';
 import type { PersonKeys, Vault } from './vault/vault.ts';
 
@@ -60,6 +62,9 @@ export interface Services {
   readonly vault: Vault;
   readonly personKeys: PersonKeys;
   readonly portal: Portal;
+  readonly bundleSigner: BundleSigner;
+  /** What the TLS listener of this process shows. */
+  listenerCertificate(): ListenerCertificate;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;

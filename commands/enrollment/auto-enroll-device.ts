@@ -60,5 +60,5 @@ export const autoEnrollDevice = defineCommand({
     );
   },
   whenClaimed: () => FINGERPRINT_MOVED,
-  freshens: ['devices', 'employees', 'live-state'],
+  freshens: ['devices', 'employees', 'agent_keys', 'live-state'],
 });

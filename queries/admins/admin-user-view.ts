@@ -22,18 +22,26 @@ export const adminUserView = z
   .meta({ title: 'AdminUser' });
 export type AdminUserView = z.output<typeof adminUserView>;
 
-export const adminUserOf = (row: AdminUserRow & { tenant_id: string }, lockedUntil: string | null = null): AdminUserView => ({
+/** `locked_until` is null once it has passed: the lock ends by itself. */
+export type AdminUserWithLock = AdminUserRow & { readonly tenant_id: string; readonly locked_until: string | null };
+
+export const SELECT_ADMIN_USERS = `
+  select u.*, case when l.locked_until > now() then l.locked_until end as locked_until
+    from admin_users u
+    left join admin_locks l on l.tenant_id = u.tenant_id and l.admin_id = u.admin_id`;
+
+export const adminUserOf = (row: AdminUserWithLock): AdminUserView => ({
   id: row.admin_id,
   tenantId: row.tenant_id,
   email: row.email,
   displayName: row.display_name,
   roleType: row.role_type,
-  status: row.status === 'active' && lockedUntil !== null ? 'locked' : row.status,
+  status: row.status === 'active' && row.locked_until !== null ? 'locked' : row.status,
   mfaEnabled: row.mfa_enabled,
   mustChangePassword: row.must_change_password,
   mobileAccess: row.mobile_access,
   lastLoginAt: row.last_login_at,
-  lockedUntil,
+  lockedUntil: row.locked_until,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

@@ -2,6 +2,7 @@ import type { EventFamily } from '../kernel/event.ts';
 import { resourceFamilies } from '../resources/index.ts';
 import { alertEvents } from './alerts/events.ts';
 import { auditHeadEvents } from './audit/events.ts';
+import { serverCertificateEvents } from './certificates/server-certificate.ts';
 import { canaryCookieTriggers } from './countermeasures/canary-cookie-triggers.ts';
 import { credentialReuseEvents } from './credentials/events.ts';
 import { deviceEvents } from './devices/events.ts';
@@ -9,9 +10,11 @@ import { authEndpointEvents, endpointEvents } from './discovery/events.ts';
 import { employeeEvents } from './employees/events.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
 import { loginEvents } from './logins/events.ts';
+import { totpEvents } from './mfa/totp-codes.ts';
 import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
 import { unblockKeyEvents } from './policies/unblock-key-events.ts';
+import { recoveryEvents } from './recovery/refusals.ts';
 import { sessionEvents } from './sessions/events.ts';
 import { alertSeverityEvents } from './settings/alert-severity.ts';
 import { mobileAccessEvents } from './settings/mobile-access.ts';
@@ -25,11 +28,14 @@ export const families: readonly EventFamily[] = [
   tenantEvents,
   sessionEvents,
   loginEvents,
+  totpEvents,
+  recoveryEvents,
   organizationEvents,
   ssoEvents,
   ssoSignInEvents,
   employeeEvents,
   deviceEvents,
+  serverCertificateEvents,
   enrollmentEvents,
   telemetryEvents,
   credentialReuseEvents,

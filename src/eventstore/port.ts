@@ -32,6 +32,8 @@ export interface EventStore {
   setRetention(stream: string, maxAgeDays: number): Promise<void>;
   /** Drops at most so many expired events now; answers how many. 0 where the store's own server does that. */
   trimExpired(most: number): Promise<number>;
+  /** Brings to an end what crashes have left of claims; answers how many. 0 where claims commit with their events. */
+  sweepClaims(): Promise<number>;
 
   /** True when positions are 1, 2, 3, …: the tail then asserts that it missed nothing. */
   readonly gapless: boolean;

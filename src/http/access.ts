@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { OrgRole } from '../domain/identity/roles.ts';
 import type { Permission } from './permissions.ts';
 
@@ -18,27 +19,34 @@ export type RateClass =
 /** Who may call a route. A route without one does not compile. */
 export type Access =
   /** No credential, or one that the handler checks itself (a password, an enrollment token). */
-  | { readonly kind: 'open'; readonly rate: RateClass }
-  /** A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-52). */
-  | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean }
+  | { readonly kind: 'open'; readonly rate: RateClass; readonly offered?: (config: Config) => boolean }
+  /**
+   * A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-52). `reauth`:
+   * with a re-authentication token of this session besides (choice OP-025).
+   */
+  | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean; readonly reauth?: true }
   /**
    * An org admin's session; writes need `org_owner` and a single-use re-authentication token, in this order. `itsTenant`:
    * then the path's `tenantId` has to be a tenant of the organization.
    */
   | { readonly kind: 'org'; readonly roles: readonly OrgRole[] | 'any'; readonly reauth: boolean; readonly itsTenant?: true }
-  /** A device certificate. */
-  | { readonly kind: 'device' };
+  /** A device certificate. `orAgentKey`: or the access key of an agent that enrolled by itself (choice OP-173). */
+  | { readonly kind: 'device'; readonly orAgentKey: boolean };
 
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
 export const open = (rate: RateClass): AccessOf<'open'> => ({ kind: 'open', rate });
+/** As `open`, where the installation is configured for it; elsewhere there is no such route: 404, whatever is sent. */
+export const openWhere = (offered: (config: Config) => boolean, rate: RateClass): AccessOf<'open'> => ({ kind: 'open', rate, offered });
 export const admin = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false });
 export const adminEvenUnlicensed = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: true });
+export const adminReauthenticated = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false, reauth: true });
 export const orgReader: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: false };
 export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
 export const ofItsTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });
-export const device: AccessOf<'device'> = { kind: 'device' };
+export const device: AccessOf<'device'> = { kind: 'device', orAgentKey: false };
+export const deviceOrAgent: AccessOf<'device'> = { kind: 'device', orAgentKey: true };
 
 export const rateClassOf = (access: Access): RateClass => {
   if (access.kind === 'open') return access.rate;

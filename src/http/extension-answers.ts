@@ -12,6 +12,8 @@ export interface ExtensionAnswer {
   readonly etag: string;
   /** JSON. */
   readonly body: string;
+  /** Of the body, as `BundleSigner` makes it. */
+  readonly signature: string;
   readonly extensionMode: ExtensionConfig['extensionMode'];
   readonly heartbeatSeconds: number;
 }
@@ -46,10 +48,12 @@ function rememberedAnswers(services: Services): Answers {
 async function answerFor(services: Services, tenantId: TenantId): Promise<ExtensionAnswer> {
   const config = orThrow(await extensionConfig(services.reads(tenantId), { groupIds: [] }));
   const { policyVersion, extensionMode, settings } = config;
+  const body = JSON.stringify({ ...config, credentialSalt: services.credentialSalt(tenantId) });
   return {
     policyVersion,
     etag: `"${policyVersion}"`,
-    body: JSON.stringify({ ...config, credentialSalt: services.credentialSalt(tenantId) }),
+    body,
+    signature: services.bundleSigner.sign(body),
     extensionMode,
     heartbeatSeconds: settings.heartbeatSeconds,
   };

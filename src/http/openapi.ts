@@ -75,7 +75,7 @@ function responseOf(answer: AnyRoute['answer']): object {
 
 function securityOf(access: Access): object[] {
   if (access.kind === 'open') return [];
-  if (access.kind === 'admin') return [{ adminToken: [] }];
+  if (access.kind === 'admin') return [access.reauth ? { adminToken: [], reAuthToken: [] } : { adminToken: [] }];
   if (access.kind === 'device') return [{ deviceCertificate: [] }];
   return [access.reauth ? { orgToken: [], reAuthToken: [] } : { orgToken: [] }];
 }

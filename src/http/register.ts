@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
-import { orThrow } from '../kernel/failure.ts';
+import { FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
 import type { Services } from '../services.ts';
@@ -56,11 +56,19 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
         return await reply.status(code).send(outcome);
       } catch (error) {
         if (asked) await answers.release(asked);
+        if (isUnseen(error, reply)) return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
         throw error;
       }
     },
   });
 }
+
+/**
+ * What was decided stands, but the read models have not come that far in time (choice OP-013): what is not found behind such a
+ * write is not there *yet*, and a 404 would have the caller write it again.
+ */
+const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
+  reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
 
 /** Only callers with an identity can have keys of their own. */
 function askedOf({ headers, principal, url, body }: FastifyRequest): Asked | undefined {

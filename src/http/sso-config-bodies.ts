@@ -10,6 +10,7 @@ import {
   entityId,
   issuerUrl,
   nameIdFormat,
+  providerCertificates,
   scopes,
   signingKey,
   ssoAddress,
@@ -32,7 +33,7 @@ const samlSettings = {
   nameIdFormat: nameIdFormat.optional(),
   emailAttribute: attributeName.nullable().optional(),
 };
-const samlProvider = { idpEntityId: entityId, idpSsoUrl: ssoAddress, idpCertificate: certificateBundle };
+const samlProvider = { idpEntityId: entityId, idpSsoUrl: ssoAddress, idpCertificate: providerCertificates };
 const newSamlConfig = z.object({ protocol: z.literal('saml'), ...samlSettings, ...samlProvider });
 
 export const newSsoConfig = z.discriminatedUnion('protocol', [newOidcConfig, newSamlConfig]);

@@ -5,6 +5,7 @@ import type { OrgRole, Role } from '../domain/identity/roles.ts';
 import { device, deviceStream, type DeviceState } from '../domain/devices/device.ts';
 import { organization, organizationStream } from '../domain/organizations/organization.ts';
 import { session, sessionStream } from '../domain/sessions/session.ts';
+import { admitsSession } from '../domain/tenants/admin.ts';
 import { tenant, tenantStream, type TenantState } from '../domain/tenants/tenant.ts';
 import type { LiveState } from '../projector/live-state.ts';
 
@@ -40,7 +41,7 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
           aggregates.load(tenant, tenantStream(tenantId)),
         ]);
         const admin = admins.get(subjectId);
-        if (status !== 'live' || admin?.status !== 'active' || admin.sessionEpoch !== epoch) return undefined;
+        if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
         return { adminId: admin.adminId, role: admin.role };
       },
       {
@@ -49,6 +50,7 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         AdminSuspended: ofTenant,
         AdminUserDeleted: ofTenant,
         AdminSessionsRevoked: ofTenant,
+        AdminOtherSessionsRevoked: ofTenant,
       },
     ),
     orgSession: live.remember(
@@ -71,6 +73,7 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
       {
         DeviceEnrolled: ofDevice,
         DeviceCertificateIssued: ofDevice,
+        DeviceAccessKeyIssued: ofDevice,
         DeviceRevoked: ofDevice,
         DeviceWipeRequested: ofDevice,
         DeviceWipeDelivered: ofDevice,

@@ -56,9 +56,18 @@ export class OneTimeTokens {
     );
   }
 
-  /** Ends a token early: what it stood for has been done. */
-  async discard(purpose: TokenPurpose, token: string): Promise<void> {
-    await this.#find(token, 'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload', purpose);
+  /** Gives back the try that a request took and could not use. */
+  async giveBack(purpose: TokenPurpose, token: string): Promise<void> {
+    await this.#find(
+      token,
+      'update one_time_tokens set tries_left = tries_left + 1 where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload',
+      purpose,
+    );
+  }
+
+  /** Ends a token early: what it stood for has been done. Undefined where another ended it before. */
+  async discard(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
+    return this.#find(token, 'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload', purpose);
   }
 
   async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {

@@ -1,5 +1,5 @@
 import argon2 from 'argon2';
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -15,11 +15,15 @@ export class PasswordsBusy extends Error {
   }
 }
 
+const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+
+/** In the form and with the parameters of any other; of no password that anybody knows. */
+const NOBODYS_HASH = `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCost},p=${ARGON2.parallelism}$${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
+
 /** Slow on purpose, bounded on purpose. */
 export class Passwords {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
-  #decoy: Promise<string> | undefined;
 
   hash(password: string): Promise<string> {
     return this.#inTurn(() => argon2.hash(password, ARGON2));
@@ -29,10 +33,14 @@ export class Passwords {
     return this.#inTurn(() => argon2.verify(hash, password));
   }
 
+  /** The bare digest of a machine-made code under a given salt: one computation to compare with many. */
+  digest(code: string, salt: Buffer): Promise<Buffer> {
+    return this.#inTurn(() => argon2.hash(code, { ...ARGON2, salt, raw: true }));
+  }
+
   /** What an unknown account costs: the same as a known one. Always false. */
   async verifyNobody(password: string): Promise<boolean> {
-    this.#decoy ??= this.hash(randomPassword());
-    await this.verify(await this.#decoy, password);
+    await this.verify(NOBODYS_HASH, password);
     return false;
   }
 

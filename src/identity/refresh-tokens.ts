@@ -58,6 +58,12 @@ export class RefreshTokens {
     });
   }
 
+  /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
+  async expiries(tenantId: TenantId, subjectId: string): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await asTenant(this.#pool, tenantId, (client) => client.query<{ session_id: string; expires_at: Date | string }>(EXPIRIES, [tenantId, subjectId]));
+    return new Map(rows.map(({ session_id: sessionId, expires_at: expiresAt }) => [sessionId, new Date(expiresAt).toISOString()]));
+  }
+
   async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
     await asTenant(this.#pool, tenantId, (client) =>
       client.query('delete from refresh_tokens where tenant_id = $1 and session_id = $2', [tenantId, sessionId]),
@@ -89,6 +95,10 @@ const SPEND = `
                             and c.spent_at is not null and c.spent_at > k.spent_at) as within_grace,
          k.idle_seconds, k.ends_at
     from known k`;
+
+const EXPIRIES = `
+  select session_id, max(expires_at) as expires_at from refresh_tokens
+   where tenant_id = $1 and subject_id = $2 and expires_at > now() and spent_at is null group by session_id`;
 
 async function insert(client: pg.PoolClient, tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): Promise<string> {
   const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { attemptLogin } from '../../commands/auth/attempt-login.ts';
 import { recordLoginSuccess } from '../../commands/auth/record-login-success.ts';
 import { startSession } from '../../commands/auth/start-session.ts';
-import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import type { SessionEvent } from '../domain/sessions/events.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { FailureError, forbidden, orThrow, unauthenticated, unavailable } from '../kernel/failure.ts';
@@ -41,42 +40,50 @@ export async function openSession(services: Services, wanted: NewSession): Promi
   return { accessToken: token, refreshToken, expiresAt };
 }
 
-const INVALID = unauthenticated('invalid credentials');
+/** At whose door somebody stands. `subjectId` is null for nobody. */
+export interface Account {
+  readonly tenantId: TenantId;
+  readonly accountDigest: string;
+  readonly subjectId: string | null;
+  readonly actor: Actor;
+}
+
+export interface KnownAccount extends Account {
+  readonly subjectId: string;
+}
+
+/** The actor of what follows a right password: the one who knew it. */
+const proven = ({ actor, subjectId }: KnownAccount): Actor => ({ ...actor, kind: actor.kind === 'system' ? 'admin' : actor.kind, id: subjectId });
+export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId, actor: proven(account) });
 
 /**
  * Checks an account's password, taking one of its tries first. `findHash` answers undefined for nobody, which costs the
- * same. Throws 401 for unknown and wrong alike, 403 for the right password on a locked account.
+ * same. Answers when the try was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
+ * account. The try still counts: what the right password is worth is for the caller to say.
  */
-export async function checkPassword(
-  services: Services,
-  { tenantId, accountDigest, subjectId, actor }: { tenantId: TenantId; accountDigest: string; subjectId: string | null; actor: Actor },
-  findHash: () => Promise<Buffer | undefined>,
-  password: string,
-): Promise<void> {
-  const { result } = orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId }, { tenantId, actor }));
+export async function provePassword(services: Services, { tenantId, accountDigest, subjectId, actor }: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
+  const { result } = orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor }));
   const hash = await findHash();
-  const right = await inTurn(() => (hash ? services.passwords.verify(hash.toString(), password) : services.passwords.verifyNobody(password)));
-  if (!right || subjectId === null) throw new FailureError(INVALID);
+  const right = await orBusy(() => (hash ? services.passwords.verify(hash.toString(), password) : services.passwords.verifyNobody(password)));
+  if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
-  orThrow(await services.executor.execute(recordLoginSuccess, { accountDigest, subjectId }, { tenantId, actor: { ...actor, kind: actor.kind === 'system' ? 'admin' : actor.kind, id: subjectId } }));
+  return result.at;
 }
 
-/** The admin whom e-mail and password name. */
-export async function checkAdminPassword(services: Services, tenantId: TenantId, email: string, password: string, actor: Actor): Promise<AdminState> {
-  const accountDigest = services.accountDigest(email);
-  const state = await services.loader.load(tenant, tenantStream(tenantId));
-  const admin = adminByAccount(state, accountDigest);
-  await checkPassword(
-    services,
-    { tenantId, accountDigest, subjectId: admin?.adminId ?? null, actor },
-    async () => admin && services.vault.get(tenantId, { owner: `admin/${admin.adminId}`, field: 'passwordHash' }, admin.passwordRef),
-    password,
-  );
-  if (admin!.status === 'suspended') throw new FailureError(forbidden('account suspended'));
-  return admin!;
+/** As `provePassword`, where the password is all that is asked for: wrong tries before it are forgiven. */
+export async function checkPassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<void> {
+  await provePassword(services, account, findHash, password);
+  await forgiveTries(services, { ...account, subjectId: account.subjectId! });
 }
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+/** Whoever stands at the door has shown everything that was asked for. */
+export async function forgiveTries(services: Services, account: KnownAccount): Promise<void> {
+  const { accountDigest, subjectId } = account;
+  orThrow(await services.executor.execute(recordLoginSuccess, { accountDigest, subjectId }, behalfOf(account)));
+}
+
+/** A storm of slow computations is refused, not queued without end. */
+export async function orBusy<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

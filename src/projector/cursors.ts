@@ -118,6 +118,12 @@ export class Cursors {
     );
   }
 
+  /** Names of live cursors that have written down why they cannot go on. */
+  async stuck(): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ name: string }>(`select name from cursors where state = 'live' and failure is not null order by name`);
+    return rows.map(({ name }) => name);
+  }
+
   /** Gives leases back, so that another process need not wait for them to run out. */
   async release(held: readonly Cursor[]): Promise<void> {
     await this.#pool.query(

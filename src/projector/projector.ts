@@ -99,7 +99,8 @@ export class Projector {
   async impairment(): Promise<string | undefined> {
     const halted = (await this.cursors.all()).filter(({ state }) => state === 'halted').map(({ name }) => name);
     const parked = [...new Set((await this.parking.list()).map(({ name }) => name))];
-    const parts = [halted.length > 0 && `halted: ${halted.join(', ')}`, parked.length > 0 && `parked streams in: ${parked.join(', ')}`];
+    const stuck = await this.cursors.stuck();
+    const parts = [halted.length > 0 && `halted: ${halted.join(', ')}`, stuck.length > 0 && `stuck: ${stuck.join(', ')}`, parked.length > 0 && `parked streams in: ${parked.join(', ')}`];
     return parts.filter(Boolean).join('; ') || undefined;
   }
 

@@ -15,6 +15,8 @@ import { WorkSet, type EventSteps, type RowStep } from './fold-batch.ts';
 import { RowWriter } from './row-writer.ts';
 import { createTable, tableName, type TableRow, type TableShape } from './table.ts';
 
+/** So many failures in a row are no accident any more. */
+const WORTH_TELLING = 3;
 const PAGE = 500;
 const IDLE_MS = 1_000;
 /** A checkpoint that only passed by events of no concern is written this much later, so that not every event costs a transaction. */
@@ -107,16 +109,21 @@ export class ReactionRunner {
           [this.#cursor] = await cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
           seize = false;
           if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
-        } else if (!(await this.#step(this.#cursor))) {
-          await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal);
-          await this.#keepLease();
+          continue;
         }
+        const moved = await this.#step(this.#cursor);
+        if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
         failures = 0;
+        if (moved) continue;
+        await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal);
+        await this.#keepLease();
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof LeaseLost)) log.error({ reaction: name, reason: (error as Error).message }, 'a reaction will try again');
-        this.#cursor = undefined;
         failures += 1;
+        // `/health` names it: an event that a reaction cannot take holds up everything behind it, and no retry will help.
+        if (failures === WORTH_TELLING && this.#cursor) await cursors.setState(this.#cursor, 'live', (error as Error).message).catch(() => undefined);
+        this.#cursor = undefined;
         await sleep(Math.min(100 * 2 ** failures, 10_000) * Math.random(), undefined, { signal }).catch(() => undefined);
       }
     }

@@ -21,9 +21,9 @@ export const freePort = async (): Promise<number> => {
   return port;
 };
 
-export async function startService(dataDir: string, env: Record<string, string>): Promise<ServiceProcess> {
+export async function startService(dataDir: string, env: Record<string, string>, args: readonly string[] = []): Promise<ServiceProcess> {
   const port = Number(env['PORT'] ?? (await freePort()));
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts', ...args], {
     env: { ...process.env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir, PORT: String(port), TLS_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT_RPS: '1000000', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -57,6 +57,26 @@ describe('enrollment of agents by themselves', () => {
     expect((await acme.admin.get(`/api/v1/admin/users/${userId}`)).body.status).toBe('active');
   });
 
+  it('lets an agent sign on with its key, at the heartbeat and nowhere else, until the key is replaced or the device is cut off', async () => {
+    const { upn } = await person('directory');
+    const first = (await enroll(agentOf(upn))).body;
+    const beat = (accessKey: string) => app.anonymous.post('/api/v1/ext/heartbeat', { extensionVersion: '3.1.0' }, { headers: { 'x-access-key': accessKey } });
+    const heard = await beat(first.accessKey);
+    expect([heard.status, heard.body.commands]).toEqual([200, []]);
+    expect((await acme.admin.get(`/api/v1/admin/devices/${first.deviceId}`)).body).toMatchObject({ lastSeenAt: expect.any(String), extensionVersion: '3.1.0' });
+    for (const door of [POLICIES, '/api/v1/ext/policy-keys']) expect((await app.anonymous.get(door, { headers: { 'x-access-key': first.accessKey } })).status).toBe(401);
+    for (const wrong of ['', 'x', 'A'.repeat(43), `${first.accessKey}x`, first.accessKey.toUpperCase()]) expect((await beat(wrong)).status).toBe(401);
+
+    const again = (await enroll(agentOf(upn))).body;
+    expect(again.deviceId).toBe(first.deviceId);
+    expect((await beat(first.accessKey)).status).toBe(401);
+    await acme.admin.put(`/api/v1/admin/devices/${again.deviceId}/wipe`);
+    expect((await beat(again.accessKey)).body.commands).toMatchObject([{ type: 'wipe' }]);
+    expect((await acme.admin.get(`/api/v1/admin/devices/${again.deviceId}`)).body).toMatchObject({ wipeRequestedAt: expect.any(String), wipeDeliveredAt: expect.any(String), wipedAt: null });
+    await acme.admin.put(`/api/v1/admin/devices/${again.deviceId}/revoke`);
+    expect((await beat(again.accessKey)).status).toBe(401);
+  });
+
   it('finds a user by security identifier where the name is unknown', async () => {
     const { userId } = await person('scim', { externalId: 'S-1-5-21-7' });
     const { status, body } = await enroll(agentOf('unknown@corp.example', { sid: 'S-1-5-21-7' }));

@@ -12,6 +12,7 @@ interface Operation {
 interface JsonSchema {
   readonly properties?: Record<string, object>;
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
 }
 
 /** Values that no field was made for. */
@@ -24,7 +25,7 @@ const nonsense = fc.oneof(
 
 const fieldsOf = (schema: JsonSchema | undefined): string[] => [
   ...Object.keys(schema?.properties ?? {}),
-  ...(schema?.anyOf ?? []).flatMap(fieldsOf),
+  ...[...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])].flatMap(fieldsOf),
 ];
 
 describe('bad input, generated from the OpenAPI document', () => {

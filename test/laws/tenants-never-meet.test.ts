@@ -20,6 +20,7 @@ describe('two tenants never meet', () => {
     await other.admin.post('/api/v1/admin/users', { email: 'secret.person@other.example', displayName: 'Secret Person' });
     await other.admin.post('/api/v1/admin/active-countermeasures/canary-cookies', { name: 'secret-canary', domain: 'other.example' });
     await other.admin.post('/api/v1/admin/domain-scope', { domain: 'secret.other.example', scope: 'corporate' });
+    await other.admin.post('/api/v1/admin/sso-configs', { name: 'Secret IdP', issuerUrl: 'https://secret.other.example', clientId: 'secret' });
     await other.admin.post('/api/v1/admin/phishing-whitelist', { domain: 'secret.other.example', reason: 'ours' });
     await app.settled();
     const ids = new Set<string>([other.adminId, other.tenantId]);

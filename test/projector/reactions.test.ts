@@ -126,10 +126,14 @@ describe('a reaction', () => {
     await reaction.prepare();
     await house.happen('ledger-1', [opened('a')]);
     reaction.start();
-    await eventually('it has tried more than once', () => asked.length >= 2);
+    const stuck = () => new Cursors(house.database.projector, randomUUID()).stuck();
+    await eventually('it says that it is stuck', async () => (await stuck()).length > 0);
+    expect(await stuck()).toEqual(['when-opened-greet']);
+    expect(asked.length).toBeGreaterThan(1);
     expect(await position()).toBe(0n);
     down = false;
     await passed(1n);
+    await eventually('it says that it goes on', async () => (await stuck()).length === 0);
     await reaction.stop();
     expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
     expect(await state()).toEqual([['ledger-1', 1]]);

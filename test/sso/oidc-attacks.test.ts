@@ -103,9 +103,9 @@ describe('a provider that says what is not so', () => {
     expect((await lastRefusal()).reason).toBe('email_not_verified');
   });
 
-  it.each<[string, Misbehaviour, string]>([
+  it.each<[string, Misbehaviour, string | null]>([
     ['refuses the code', { token: { status: 400, body: '{"error":"invalid_grant"}' } }, 'invalid_grant'],
-    ['refuses the client, with a reason made for a log', { token: { status: 401, body: '{"error":"<script>alert(1)</script>\\nforged entry"}' } }, 'unreachable'],
+    ['refuses the client, with a reason made for a log', { token: { status: 401, body: '{"error":"<script>alert(1)</script>\\nforged entry"}' } }, null],
     ['is broken', { token: { status: 500, body: 'oops' } }, 'unreachable'],
     ['answers with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
   ])('that %s gives no session', async (_what, wrong, detail) => {

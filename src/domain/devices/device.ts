@@ -72,3 +72,7 @@ export const deviceStream = (tenantId: TenantId, deviceId: string): string => st
 export const acceptsCertificate = ({ status, certificates }: DeviceState, serialNumber: string, now: number): boolean =>
   (status === 'active' || status === 'wipe_pending') &&
   certificates.some((known) => known.serialNumber === serialNumber && Date.parse(known.validUntil) > now);
+
+/** True when this key may speak for the device now; `isIt` compares its digest in constant time. */
+export const acceptsAccessKey = ({ status, accessKeyDigest }: DeviceState, isIt: (digest: string) => boolean): boolean =>
+  (status === 'active' || status === 'wipe_pending') && accessKeyDigest !== undefined && isIt(accessKeyDigest);

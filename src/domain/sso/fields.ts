@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCertificateBundle, isSigningKey } from './saml-material.ts';
+import { isCertificateBundle, isSigningKey, verifiesSignatures } from './saml-material.ts';
 
 /** What an SSO configuration is made of, of a tenant and of an organization alike (choices OP-131 … OP-134). */
 const ADDRESS_CHARACTERS = 2_048;
@@ -30,6 +30,7 @@ export const entityId = z.string().trim().min(1).max(1_024);
 export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
 /** One certificate or, while the provider changes its key, a few. */
 export const certificateBundle = z.string().max(PEM_CHARACTERS).refine(isCertificateBundle, 'must be X.509 certificates in PEM');
+export const providerCertificates = certificateBundle.refine(verifiesSignatures, 'must hold RSA keys');
 export const signingKey = z.string().max(PEM_CHARACTERS).refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
 export const attributeName = z.string().trim().min(1).max(512);
 

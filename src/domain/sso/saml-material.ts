@@ -18,6 +18,9 @@ export function certificatesOf(text: string): readonly X509Certificate[] | undef
 
 export const isCertificateBundle = (text: string): boolean => certificatesOf(text) !== undefined;
 
+/** Those that a provider's signatures can be checked with: XML signatures by other keys than RSA cannot be. */
+export const verifiesSignatures = (text: string): boolean => certificatesOf(text)?.every(({ publicKey }) => publicKey.asymmetricKeyType === 'rsa') ?? false;
+
 /** Encrypted keys are refused: nobody is there to type the passphrase. */
 export function isSigningKey(text: string): boolean {
   try {

@@ -92,7 +92,6 @@ export class EventStoreDbEventStore implements EventStore {
     return this.#claims.holder(claimStream(claim), new Deadline(this.#patience));
   }
 
-  /** Brings to an end what crashes have left of claims; to be called now and then. Answers how many it has settled. */
   sweepClaims(): Promise<number> {
     return this.#sweeper.sweep();
   }

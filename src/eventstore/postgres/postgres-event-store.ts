@@ -110,6 +110,10 @@ export class PostgresEventStore implements EventStore {
     return rows[0]!.trimmed;
   }
 
+  sweepClaims(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   async ping(): Promise<void> {
     await this.#pool.query('select 1');
   }

@@ -32,7 +32,7 @@ const verifier = finishReturn();
 const came = RETURNS.find(({ code, error }) => parameters.has(code) || parameters.has(error));
 say('One moment…');
 const code = came && parameters.get(came.code);
-const [answer] = await Promise.all([code ? ask('POST', came.exchange, { body: { code, verifier } }) : undefined, findTenant(tenantId)]);
+const [answer] = await Promise.all([code ? ask('POST', came.exchange, { body: { code, verifier }, fromProvider: true }) : undefined, findTenant(tenantId)]);
 say('');
 if (answer && succeeded(answer)) begin(answer.body);
 else {

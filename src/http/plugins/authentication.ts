@@ -6,19 +6,21 @@ import type { Services } from '../../services.ts';
 import type { Access } from '../access.ts';
 import { permits } from '../permissions.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
+import { agentOf } from './agent-key.ts';
 import { deviceOf } from './device-identity.ts';
 
 /** Who is calling, by what the route's access profile asks for. Throws 401 or 403; answers undefined for open routes. */
 export async function authenticate(request: FastifyRequest, access: Access, services: Services): Promise<Principal | undefined> {
   switch (access.kind) {
     case 'open':
+      if (access.offered && !access.offered(services.config)) throw new FailureError(notFound());
       return undefined;
     case 'admin':
       return authenticateAdmin(request, access, services);
     case 'org':
       return authenticateOrgAdmin(request, access, services);
     case 'device':
-      return authenticateDevice(request, services);
+      return authenticateDevice(request, access, services);
   }
 }
 
@@ -40,7 +42,15 @@ async function authenticateAdmin(request: FastifyRequest, access: Extract<Access
     const expiresAt = tenant?.license?.expiresAt;
     if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license expired'));
   }
+  if (access.reauth) await requireReauthentication(request, tenantId, sessionId, services);
   return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
+}
+
+/** Good for its lifetime in the session that asked for it (choice OP-025). */
+async function requireReauthentication(request: FastifyRequest, tenantId: TenantId, sessionId: string, { oneTimeTokens }: Services): Promise<void> {
+  const token = request.headers['x-reauth-token'];
+  const known = typeof token === 'string' ? await oneTimeTokens.peek('reauth', token) : undefined;
+  if (known?.tenantId !== tenantId || known.payload['sessionId'] !== sessionId) throw new FailureError(forbidden('re-authentication required'));
 }
 
 /** In this order (choice OP-146): session 401, role 403, re-authentication 403; only then is anything looked up. */
@@ -70,8 +80,8 @@ async function refuseForeignTenant({ params }: FastifyRequest, organizationId: T
   if (!tenants.has(named)) throw new FailureError(notFound());
 }
 
-async function authenticateDevice(request: FastifyRequest, services: Services): Promise<DevicePrincipal> {
-  const device = await deviceOf(request, services);
+async function authenticateDevice(request: FastifyRequest, { orAgentKey }: Extract<Access, { kind: 'device' }>, services: Services): Promise<DevicePrincipal> {
+  const device = (await deviceOf(request, services)) ?? (orAgentKey ? await agentOf(request, services) : undefined);
   if (!device) throw new FailureError(unauthenticated());
   return device;
 }

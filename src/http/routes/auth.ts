@@ -5,26 +5,24 @@ import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { listTenants } from '../../../queries/tenants/list-tenants.ts';
 import { emailField, newPassword, presentedPassword } from '../../domain/identity/password-rule.ts';
-import { roleSchema } from '../../domain/identity/roles.ts';
-import { tenant, tenantStream } from '../../domain/tenants/tenant.ts';
-import { checkAdminPassword, openSession } from '../../identity/sign-in.ts';
+import { signInWithPassword } from '../../identity/admin-sign-in.ts';
+import { backupCodeField } from '../../identity/backup-codes.ts';
+import { passSecondFactor } from '../../identity/second-factor.ts';
+import { totpCodeField } from '../../identity/totp.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../kernel/ids.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
+import { forgetSecrets } from '../../resources/secrets.ts';
 import { route, type RouteGroup } from '../route.ts';
+import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from '../sign-in-answer.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Services } from '../../services.ts';
 
-const signedIn = z.object({
-  accessToken: z.string(),
-  refreshToken: z.string(),
-  expiresAt: z.iso.datetime(),
-  user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: roleSchema }),
-});
-const passwordChangeAsked = z.object({ mustChangePassword: z.literal(true), tempToken: z.string(), userId: z.uuid(), message: z.string() });
-
-const TEMP_TOKEN_SECONDS = 15 * 60;
+/** The six digits of an authenticator app, or one of the backup codes; both would leave open which one is meant. */
+const presentedCode = z
+  .object({ mfaToken: z.string().min(1).max(256), code: totpCodeField.optional(), backupCode: backupCodeField.optional() })
+  .refine(({ code, backupCode }) => (code === undefined) !== (backupCode === undefined), { path: ['code'], message: 'either code or backupCode is required' });
 
 /** The tenant that a login is for (choice OP-028): header or body, not contradicting each other. */
 function tenantNamed(request: FastifyRequest, inBody: string | undefined): TenantId {
@@ -74,20 +72,27 @@ export const authRoutes: RouteGroup = {
       access: open('login'),
       summary: 'Sign in with e-mail and password',
       body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
-      answer: z.union([signedIn, passwordChangeAsked]),
+      answer: z.union([signedIn, mfaAsked, passwordChangeAsked]),
       handle: async ({ body, services, request, ask }) => {
         const tenantId = tenantNamed(request, body.tenantId);
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const admin = await checkAdminPassword(services, tenantId, body.email, body.password, actor);
-        const { adminId, sessionEpoch, role, mustChangePassword } = admin;
-        if (mustChangePassword) {
-          const token = { tenantId, subjectId: adminId, payload: { epoch: sessionEpoch } };
-          const tempToken = await services.oneTimeTokens.issue('temp', token, TEMP_TOKEN_SECONDS);
-          return { mustChangePassword: true, tempToken, userId: adminId, message: 'the password must be changed before the first sign-in' };
-        }
-        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, method: 'password', actor });
-        const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
-        return { ...tokens, user: { id, email, displayName, roleType } };
+        const { admin, next } = await signInWithPassword(services, tenantId, body.email, body.password, actor);
+        return signInAnswer(next, tenantId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/mfa/verify',
+      access: open('login'),
+      summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
+      body: presentedCode,
+      answer: z.union([signedIn, passwordChangeAsked]),
+      handle: async ({ body, services, request, ask }) => {
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const presented = body.code === undefined ? { backupCode: body.backupCode! } : { code: body.code };
+        const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
+        const { tenantId, admin, next } = await passSecondFactor(services, body.mfaToken, presented, sameTenant, actor);
+        return signInAnswer(next, tenantId, admin.adminId, ask);
       },
     }),
     route({
@@ -104,12 +109,15 @@ export const authRoutes: RouteGroup = {
         if (!token) throw new FailureError(unauthenticated('invalid or expired token'));
         const { tenantId, subjectId: adminId } = token;
         refuseOtherTenant(request, tenantId);
-        const { sessionEpoch } = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId) ?? {};
-        // A reset or recovery since then has made the token worthless; spending it decides between two who hold it.
-        if (sessionEpoch !== token.payload['epoch'] || !(await services.oneTimeTokens.spend('temp', body.tempToken))) {
-          throw new FailureError(unauthenticated('invalid or expired token'));
-        }
-        await run(changeAdminPassword, { adminId, newPassword: body.newPassword }, tenantId);
+        // Spending it decides between many who use it at once, before each of them costs a slow computation.
+        if (!(await services.oneTimeTokens.spend('temp', body.tempToken))) throw new FailureError(unauthenticated('invalid or expired token'));
+        const epoch = Number(token.payload['epoch']);
+        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch }, tenantId).catch(async (error: unknown) => {
+          // A password that is refused costs no new sign-in.
+          if (error instanceof FailureError && error.failure.kind === 'invalid') await services.oneTimeTokens.giveBack('temp', body.tempToken);
+          throw error;
+        });
+        await forgetSecrets(services, tenantId, result.unusedSecrets);
         return { success: true, message: 'the password was changed; sign in with it' };
       },
     }),

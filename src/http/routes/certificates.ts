@@ -2,20 +2,13 @@ import { z } from 'zod';
 import { installCertificateAuthority } from '../../../commands/certificates/install-certificate-authority.ts';
 import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
 import { certificateAuthorityStatus, certificateAuthorityView } from '../../../queries/certificates/certificate-authority-status.ts';
-import { FailureError, tooLarge } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
+import { pemField, refuseLargePem } from '../pem-field.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/certificates/ca';
-const pemField = z.string().min(1);
-/** Choice OP-210. */
-const MOST_PEM_BYTES = 64 * 1024;
-
-function refuseTooLarge(...fields: readonly string[]): void {
-  if (fields.some((field) => Buffer.byteLength(field) > MOST_PEM_BYTES)) throw new FailureError(tooLarge());
-}
 
 /** An authority that signs no more needs no key. What is lost here in a crash is only the tidying up. */
 const dropKey = async ({ vault }: Services, tenantId: TenantId, unusedKeyRef: string | undefined): Promise<void> => {
@@ -34,7 +27,7 @@ export const certificateRoutes: RouteGroup = {
       status: 201,
       answer: certificateAuthorityView,
       handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
-        refuseTooLarge(body.certificate, body.privateKey);
+        refuseLargePem(body.certificate, body.privateKey);
         const { result } = await run(installCertificateAuthority, body);
         await dropKey(services, tenantId, result.unusedKeyRef);
         return ask(certificateAuthorityStatus, undefined);

@@ -4,9 +4,11 @@ import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
 import { silenceStaleAlerts } from '../../../commands/devices/silence-stale-alerts.ts';
 import { deviceView } from '../../../queries/devices/device-view.ts';
+import { extensionOnDeviceView, extensionsOnDevice } from '../../../queries/devices/extensions-on-device.ts';
 import { fleetHealth } from '../../../queries/devices/fleet-health.ts';
 import { getDevice } from '../../../queries/devices/get-device.ts';
 import { listDevices } from '../../../queries/devices/list-devices.ts';
+import { supportBundle } from '../../diagnostics/support-bundle.ts';
 import { deviceStatuses } from '../../domain/devices/vocabulary.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin } from '../access.ts';
@@ -37,6 +39,15 @@ export const deviceRoutes: RouteGroup = {
       params,
       answer: deviceView,
       handle: ({ ask, params: { deviceID } }) => ask(getDevice, { deviceId: deviceID }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{deviceID}/extensions`,
+      access: admin('devices:read'),
+      summary: 'What is installed in the browser, as it last said',
+      params,
+      answer: z.object({ extensions: z.array(extensionOnDeviceView), total: z.int() }),
+      handle: ({ ask, params: { deviceID } }) => ask(extensionsOnDevice, { deviceId: deviceID, isWhitelisted: () => false }),
     }),
     route({
       method: 'PUT',
@@ -83,6 +94,18 @@ export const deviceRoutes: RouteGroup = {
       params,
       handle: async ({ run, params: { deviceID: deviceId } }) => {
         await run(deleteDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/support-bundle',
+      access: admin('support-bundle:read'),
+      summary: 'What support needs to see of this installation, as a zip: no secrets, no telemetry, nothing of other tenants',
+      answer: { media: 'application/zip' },
+      handle: async ({ services, principal: { tenantId }, reply }) => {
+        const day = new Date().toISOString().slice(0, 10);
+        reply.type('application/zip').header('content-disposition', `attachment; filename="support-bundle-${day}.zip"`);
+        return supportBundle(services, tenantId);
       },
     }),
     route({

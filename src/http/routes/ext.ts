@@ -5,7 +5,7 @@ import { recordHeartbeat } from '../../../commands/telemetry/record-heartbeat.ts
 import { MOST_IN_A_BATCH } from '../../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../../domain/telemetry/device-day.ts';
 import { dayOf } from '../../kernel/read-model.ts';
-import { device } from '../access.ts';
+import { device, deviceOrAgent } from '../access.ts';
 import { extensionAnswer, isHeld } from '../extension-answers.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { takeIn } from '../telemetry-intake.ts';
@@ -37,7 +37,7 @@ export const extRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: '/api/v1/ext/heartbeat',
-      access: device,
+      access: deviceOrAgent,
       summary: 'A sign of life, answered with what the device is to do',
       body: z.object({ extensionVersion: version, browserVersion: version.nullish(), osVersion: version.nullish(), policyVersion: version.nullish() }),
       answer: z.object({
@@ -66,13 +66,22 @@ export const extRoutes: RouteGroup = {
     }),
     route({
       method: 'GET',
+      path: '/api/v1/ext/policy-keys',
+      access: device,
+      summary: 'The keys by which `X-Policy-Signature` of the policies is checked: Ed25519 over the body, as a JWK set',
+      answer: z.object({ keys: z.array(z.object({ kty: z.string(), crv: z.string(), alg: z.string(), use: z.string(), kid: z.string(), x: z.string() })) }),
+      handle: async ({ services }) => ({ keys: [services.bundleSigner.publicKey] }),
+    }),
+    route({
+      method: 'GET',
       path: '/api/v1/ext/policies',
       access: device,
       summary: "What the tenant's extensions work by; 304 for one that holds it already",
       answer: { media: 'application/json' },
       handle: async ({ principal: { tenantId }, services, request, reply }) => {
-        const { etag, body } = await extensionAnswer(services, tenantId);
+        const { etag, body, signature } = await extensionAnswer(services, tenantId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');
+        reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
         if (isHeld(request.headers['if-none-match'], etag)) return reply.status(304).send();
         return reply.type('application/json; charset=utf-8').send(body);
       },

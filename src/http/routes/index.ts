@@ -1,4 +1,5 @@
 import type { RouteGroup } from '../route.ts';
+import { adminUserRoutes } from './admin-users.ts';
 import { alertRoutes } from './alerts.ts';
 import { alertChartRoutes } from './alert-charts.ts';
 import { portalRoutes } from './portal.ts';
@@ -13,9 +14,13 @@ import { enrollmentRoutes } from './enrollment.ts';
 import { licenseRoutes } from './license.ts';
 import { loginPageRoutes } from './login-page.ts';
 import { meRoutes } from './me.ts';
+import { mfaRoutes } from './mfa.ts';
 import { opsRoutes } from './ops.ts';
+import { ownSessionRoutes } from './own-sessions.ts';
 import { policyRoutes } from './policies.ts';
+import { recoveryRoutes } from './recovery.ts';
 import { resourceRoutes } from './resources.ts';
+import { tlsRoutes } from './tls.ts';
 import { unblockKeyRoutes } from './unblock-keys.ts';
 import { settingsRoutes } from './settings.ts';
 import { organizationRoutes } from './organization.ts';
@@ -42,7 +47,11 @@ export const routeGroups: readonly RouteGroup[] = [
   ssoRoutes,
   samlRoutes,
   ssoExchangeRoutes,
+  recoveryRoutes,
   meRoutes,
+  mfaRoutes,
+  ownSessionRoutes,
+  adminUserRoutes,
   employeeRoutes,
   credentialRoutes,
   alertRoutes,
@@ -51,6 +60,7 @@ export const routeGroups: readonly RouteGroup[] = [
   deviceRoutes,
   enrollmentRoutes,
   certificateRoutes,
+  tlsRoutes,
   enrollRoutes,
   autoEnrollmentRoutes,
   licenseRoutes,

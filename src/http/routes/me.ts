@@ -3,9 +3,15 @@ import { adminUserView } from '../../../queries/admins/admin-user-view.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { getTenant } from '../../../queries/tenants/get-tenant.ts';
 import { tiers } from '../../domain/licensing/license.ts';
+import { confirmAdminPassword } from '../../identity/admin-sign-in.ts';
+import { presentedPassword } from '../../domain/identity/password-rule.ts';
 import { adminEvenUnlicensed } from '../access.ts';
 import { permissionsOf } from '../permissions.ts';
+import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
+
+/** Interface "Limits". */
+const REAUTHENTICATION_SECONDS = 300;
 
 export const meRoutes: RouteGroup = {
   area: 'admin-me',
@@ -23,6 +29,22 @@ export const meRoutes: RouteGroup = {
         const [user, tenant] = await Promise.all([ask(getAdminUser, { adminId: principal.adminId }), ask(getTenant, undefined)]);
         const { id, name, slug, license } = tenant;
         return { ...user, permissions: permissionsOf(principal.role), tenant: { id, name, slug, tier: license?.tier ?? null } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/verify-password',
+      access: adminEvenUnlicensed('self:write'),
+      summary: 'A token for what needs the password once more, good for 300 seconds in this session',
+      body: z.object({ password: presentedPassword }),
+      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
+      handle: async ({ body, services, principal, request }) => {
+        const { tenantId, adminId, sessionId } = principal;
+        const actor = actorOf(principal, request.ip, request.headers['user-agent']);
+        await confirmAdminPassword(services, tenantId, adminId, body.password, actor);
+        const token = { tenantId, subjectId: adminId, payload: { sessionId } };
+        const reAuthToken = await services.oneTimeTokens.issue('reauth', token, REAUTHENTICATION_SECONDS);
+        return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
       },
     }),
   ],

@@ -4,10 +4,13 @@ import type { GuardedResponse } from './document-guard.ts';
 import { refuse } from './refused.ts';
 import { attribute, childrenOf, DS, isNamed, onlyChild, parseXml, SAML, type XmlElement } from './xml.ts';
 
-// As for the parser: its declarations would bring a browser's globals along.
-const { SamlLib } = createRequire(import.meta.url)('samlify') as {
-  SamlLib: { verifySignature(xml: string, trusted: { metadata: { getX509Certificate(): string[] } }): [boolean, string | null] };
-};
+interface Verifier {
+  verifySignature(xml: string, trusted: { metadata: { getX509Certificate(): string[] } }): [boolean, string | null];
+}
+
+// Typed here for the parser's reason (`xml.ts`); loaded when first needed: it takes a tenth of a second, and many never need it.
+const require = createRequire(import.meta.url);
+const verifier = (): Verifier => (require('samlify') as { SamlLib: Verifier }).SamlLib;
 
 /**
  * The assertion as it was signed: parsed from the very bytes that a signature by one of these certificates covers, so
@@ -38,7 +41,7 @@ function signedPart(xml: string, certificates: readonly string[]): XmlElement {
 
 function verified(xml: string, certificate: string): string | undefined {
   try {
-    const [right, signed] = SamlLib.verifySignature(xml, { metadata: { getX509Certificate: () => [certificate] } });
+    const [right, signed] = verifier().verifySignature(xml, { metadata: { getX509Certificate: () => [certificate] } });
     return right && signed ? signed : undefined;
   } catch {
     // It throws for a wrong value, another certificate, an algorithm that it does not know.

@@ -22,10 +22,11 @@ interface Parser {
   parseFromString(text: string, mediaType: string): XmlDocument | undefined;
 }
 
-// Their declarations would bring the globals of a browser into this program, so what is used of them is declared above.
-const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom') as {
-  DOMParser: new (options: { errorHandler: Record<'warning' | 'error' | 'fatalError', (message: string) => never> }) => Parser;
-};
+type ParserClass = new (options: { errorHandler: Record<'warning' | 'error' | 'fatalError', (message: string) => never> }) => Parser;
+
+// The library's declarations would bring the globals of a browser into this program, so what is used of it is declared above.
+const require = createRequire(import.meta.url);
+const parserClass = (): ParserClass => (require('@xmldom/xmldom') as { DOMParser: ParserClass }).DOMParser;
 
 export const SAML = 'urn:oasis:names:tc:SAML:2.0:assertion';
 export const SAMLP = 'urn:oasis:names:tc:SAML:2.0:protocol';
@@ -44,6 +45,7 @@ const refuse = (): never => {
 
 /** A tolerant parser made strict: what it only warns about is an error here, or two parsers could read two documents. */
 export function parseXml(text: string): XmlDocument {
+  const DOMParser = parserClass();
   const document = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } }).parseFromString(text, 'text/xml');
   if (!document?.documentElement) refuse();
   return document!;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { organizationDirectory } from '../../../projections/organizations/organization-directory.ts';
 import { organizations } from '../../../projections/organizations/organizations.ts';
 import { orgSsoConfigs } from '../../../projections/organizations/org-sso-configs.ts';
+import { orgSsoRouting } from '../../../projections/organizations/org-sso-routing.ts';
 import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
 import type { AnyReadModel } from '../../../src/kernel/read-model.ts';
 import { NOW, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
@@ -42,5 +43,14 @@ describe('the tables of an organization', () => {
       { name: 'Entra', client_secret_configured: false, is_enabled: false, created_at: at(2), updated_at: at(3) },
     ]);
     expect(after(orgSsoConfigs, created, configured, { type: 'OrgSsoConfigDeleted', data: { configId: CONFIG } })).toEqual([]);
+  });
+
+  it('say whose e-mails lead to a provider as long as it is enabled', () => {
+    const changed = (isEnabled: boolean): OrganizationEvent => ({ type: 'OrgSsoConfigUpdated', data: { ...settings, emailDomains: ['m.example'], clientSecretRef: null, isEnabled } });
+    expect(after(orgSsoRouting, created, configured)).toMatchObject([{ config_id: CONFIG, organization_id: TENANT, email_domains: ['n.example'] }]);
+    expect(after(orgSsoRouting, created, configured, changed(true))).toMatchObject([{ email_domains: ['m.example'] }]);
+    expect(after(orgSsoRouting, created, configured, changed(false))).toEqual([]);
+    expect(after(orgSsoRouting, created, configured, changed(false), changed(true))).toMatchObject([{ email_domains: ['m.example'] }]);
+    expect(after(orgSsoRouting, created, configured, { type: 'OrgSsoConfigDeleted', data: { configId: CONFIG } })).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SamlRefused } from '../../../src/sso/saml/refused.ts';
 import { useOnce } from '../../../src/sso/saml/used-assertions.ts';
+import { newAuthority } from '../../../src/pki/new-authority.ts';
 import { startApp, type Answer, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { newSigningPair, startSamlIdentityProvider, type SamlIdentityProvider } from '../../dsl/saml-identity-provider.ts';
 import { attackCorpus } from './attack-corpus.ts';
@@ -187,6 +188,13 @@ describe('the SAML sign-in of a tenant', () => {
     const tenant = await app.newTenant();
     await configure(tenant, { emailDomains: ['elsewhere.example'] });
     expect((await post(await comeBackAs(tenant, tenant.email))).body).toEqual({ error: 'single sign-on failed: account_not_found' });
+  });
+
+  it('takes no certificate whose signatures it could not check', async () => {
+    const { certificatePem } = newAuthority('elliptic', Date.now());
+    const provided = { protocol: 'saml', idpEntityId: 'urn:x', idpSsoUrl: 'https://idp.example', idpCertificate: certificatePem };
+    const { status, body } = await acme.admin.post('/api/v1/admin/sso-configs', provided);
+    expect([status, body]).toEqual([400, { error: 'validation failed: idpCertificate: must hold RSA keys' }]);
   });
 
   it('needs to be told which tenant is meant where there are several', async () => {

@@ -1,0 +1,104 @@
+import { rmSync } from 'node:fs';
+import pg from 'pg';
+import { readModels } from '../projections/index.ts';
+import { startBenchApp, type BenchApp } from './app.ts';
+import { compare, type Row } from './measure.ts';
+import { ObservedCompany } from './observed-company.ts';
+
+const LITTLE = 10_000;
+const MUCH = 1_000_000;
+/** What cannot be reported and folded in this time is left out, and said. */
+const LOADING_MS = 240_000;
+const CALLS = 120;
+const WARM = 20;
+
+const telemetryModels = readModels.filter(({ lane }) => lane === 'telemetry').map(({ name }) => name);
+
+/**
+ * What analysts look at while a company is watched: every dashboard and list route after ten thousand observations and after a
+ * million, and how fast observations get from the log into all tables, against copying the event viewer's rows alone.
+ */
+export const measure = (): Promise<Row[]> => measureAt(LITTLE, MUCH);
+
+export async function measureAt(little: number, much: number): Promise<Row[]> {
+  const app = await startBenchApp();
+  const owner = new pg.Client(app.databaseConfig);
+  await owner.connect();
+  const company = new ObservedCompany(app);
+  await company.hire();
+  const before = await load(app, owner, company, little);
+  const paths = await pathsFor(app, company);
+  const few = await p95Of(app, paths);
+  const loaded = await load(app, owner, company, much - little);
+  const many = await p95Of(app, paths);
+  const copied = await copiedPerSecond(owner);
+  await owner.end();
+  await app.stop();
+  const total = before.reported + loaded.reported;
+  const size = `${total.toLocaleString('en')} observations`;
+  return [
+    compare(`accepted, projected and queryable: ${size}`, 'observations/s', '>= 0.25', loaded.perSecond, copied, 'COPY'),
+    ...paths.map((path, n) => compare(`p95 of GET ${path.split('?')[0]!.replaceAll(/[0-9a-f-]{36}/g, '{id}')} at ${size}`, 'ms', '<= 2', many[n]!, few[n]!, `at ${little.toLocaleString('en')}`)),
+  ];
+}
+
+/** Appends and waits until every read model of the telemetry lane shows it; then tidies up as autovacuum would within minutes. */
+async function load({ services }: BenchApp, owner: pg.Client, company: ObservedCompany, observations: number) {
+  const started = performance.now();
+  const { reported, position } = await company.report(observations, started + LOADING_MS);
+  const appended = performance.now();
+  while (!(await services.freshness.waitFor(telemetryModels, position, 10_000)));
+  const took = performance.now() - started;
+  console.log(`      ${reported.toLocaleString('en')} observations appended in ${((appended - started) / 1_000).toFixed(1)} s, queryable after ${(took / 1_000).toFixed(1)} s`);
+  await owner.query('vacuum analyze');
+  return { reported, perSecond: (reported * 1_000) / took };
+}
+
+async function pathsFor({ url, headers, services }: BenchApp, { people }: ObservedCompany): Promise<string[]> {
+  const get = async (path: string) => (await fetch(`${url}/api/v1/admin/${path}`, { headers })).json() as Promise<{ endpoints: { id: string }[]; authEndpoints: { id: string }[] }>;
+  await services.freshness.waitFor(services.mainModels, await services.head(), 10_000);
+  const endpoint = (await get('endpoints?search=site0.example')).endpoints[0]!.id;
+  const authEndpoint = (await get('auth-endpoints')).authEndpoints[0]!.id;
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const user = people[0]!.userId;
+  return [
+    'endpoints', 'endpoints?classification=unknown', 'endpoints?search=site1', 'endpoints/stats', `endpoints/${endpoint}`, `endpoints/${endpoint}/users`,
+    'auth-endpoints', 'auth-endpoints/stats', `auth-endpoints/${authEndpoint}/users`, `auth-endpoints/${authEndpoint}/relying-parties`,
+    'attack-surface', 'attack-surface/domain/site2.example', 'attack-surface/subdomain/app.site2.example',
+    'dashboard/top-users-new-sites', 'dashboard/top-users-warnings', 'dashboard/top-users-pwned', 'dashboard/top-alert-types', 'dashboard/trends',
+    'dashboard/new-sites-trend', 'dashboard/policy-deployment', 'dashboard/policy-deployment-trend', `dashboard/day-detail?date=${yesterday}`,
+    'search?q=site12', 'filters/users', 'filters/devices', 'filters/technologies', 'filters/alert-types',
+    'events/stats', 'events/navigation', 'events/credential-attempts', 'events/auth-flow', `events/navigation?user_id=${user}`,
+    `users/${user}/credentials`, `users/${user}/credentials/stats`, `users/${user}/credentials/reuse-records`, 'credential-stats',
+  ]; // prettier-ignore
+}
+
+async function p95Of({ url, headers }: BenchApp, paths: readonly string[]): Promise<number[]> {
+  const worst: number[] = [];
+  for (const path of paths) {
+    const took: number[] = [];
+    for (let n = 0; n < CALLS + WARM; n += 1) {
+      const started = performance.now();
+      const answer = await fetch(`${url}/api/v1/admin/${path}`, { headers });
+      await answer.arrayBuffer();
+      if (!answer.ok) throw new Error(`${path} was answered ${answer.status}`);
+      if (n >= WARM) took.push(performance.now() - started);
+    }
+    worst.push(took.toSorted((a, b) => a - b)[Math.floor(CALLS * 0.95)]!);
+  }
+  return worst;
+}
+
+/** The rows of the event viewer, from a file into a table with the same indexes: what a bare database does with them at best. */
+async function copiedPerSecond(owner: pg.Client): Promise<number> {
+  const file = `/var/tmp/castellan-bench-${process.pid}.copy`;
+  const { rows } = await owner.query<{ table_name: string }>(`select table_name from information_schema.tables where table_name like 'observations\\_v%'`);
+  const table = rows[0]!.table_name;
+  await owner.query(`copy ${table} to '${file}'`);
+  await owner.query(`create table copied (like ${table} including all)`);
+  const started = performance.now();
+  const { rowCount } = await owner.query(`copy copied from '${file}'`);
+  const took = performance.now() - started;
+  rmSync(file, { force: true });
+  return (rowCount! * 1_000) / took;
+}

@@ -1,0 +1,24 @@
+import { deviceEvents } from '../../src/domain/devices/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { access_key_digest: text, tenant: id, device_id: id };
+export type AgentKeyRow = Row<{ columns: typeof columns }>;
+
+/** Whose an agent's access key is (choice OP-173): it names no tenant itself. Whether it is still good says the device's own stream. */
+export const agentKeys = defineReadModel({
+  name: 'agent_keys',
+  version: 1,
+  lane: 'main',
+  scope: 'installation',
+  columns,
+  key: ['access_key_digest'],
+  indexes: [['device_id']],
+  families: [deviceEvents],
+  on: {
+    DeviceAccessKeyIssued: ({ tenantId, data: { accessKeyDigest, deviceId } }) => ({
+      key: { access_key_digest: accessKeyDigest },
+      fold: () => ({ access_key_digest: accessKeyDigest, tenant: tenantId, device_id: deviceId }),
+    }),
+    DeviceDeleted: ({ data: { deviceId } }) => ({ purge: { device_id: deviceId } }),
+  },
+});

@@ -1,0 +1,38 @@
+import { sessionEvents, type SessionEvent } from '../../src/domain/sessions/events.ts';
+import { tenantEvents } from '../../src/domain/tenants/events.ts';
+import { at, defineReadModel, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+type Method = Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'];
+
+const columns = {
+  session_id: id,
+  admin_id: id,
+  epoch: integer,
+  method: text as Column<Method>,
+  ip_address: nullable(text),
+  user_agent: nullable(text),
+  created_at: timestamp,
+};
+export type AdminSessionRow = Row<{ columns: typeof columns }>;
+
+/** Sessions of a tenant's admins that nobody has ended one by one; revoked epochs are told by the admin's own row. */
+export const adminSessions = defineReadModel({
+  name: 'admin_sessions',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['session_id'],
+  indexes: [['admin_id', 'created_at']],
+  families: [sessionEvents, tenantEvents],
+  on: {
+    SessionStarted: (event) => {
+      const { sessionId, subjectId, subjectKind, epoch, method } = event.data;
+      if (subjectKind !== 'admin') return [];
+      const { ip = null, userAgent = null } = event.metadata.actor;
+      const row: AdminSessionRow = { session_id: sessionId, admin_id: subjectId, epoch, method, ip_address: ip, user_agent: userAgent, created_at: at(event) };
+      return { key: { session_id: sessionId }, fold: () => row };
+    },
+    SessionEnded: (event) => ({ key: { session_id: event.data.sessionId }, fold: () => undefined }),
+    AdminUserDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),
+  },
+});

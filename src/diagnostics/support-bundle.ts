@@ -1,0 +1,66 @@
+import yazl from 'yazl';
+import type { Config } from '../config.ts';
+import { checkHealth } from '../health.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+import { version } from '../version.ts';
+import { recentLines } from './recent-lines.ts';
+
+/** Named one by one, so that a setting which is added later is not in the bundle by accident. Of secrets only whether there is one. */
+const settingsOf = (config: Config) => ({
+  role: config.role,
+  database: config.databaseUrl === undefined ? 'embedded' : 'external',
+  eventStore: config.eventStoreUrl === undefined ? 'postgres' : 'eventstoredb',
+  redis: config.redisUrl !== undefined,
+  port: config.port,
+  tlsPort: config.tlsPort,
+  recoveryKeyConfigured: config.recoveryKey !== undefined,
+  metricsTokenConfigured: config.metricsToken !== undefined,
+  autoEnrollSecretConfigured: config.autoEnrollSecret !== undefined,
+  portalConfigured: config.portal !== undefined,
+  adminRateLimit: config.adminRateLimit,
+  enrollRateLimit: config.enrollRateLimit,
+  trustedProxies: config.trustedProxies.length,
+  eventRetentionDays: config.eventRetentionDays,
+  streamRetentionDays: config.streamRetentionDays,
+  tokenKeyGeneration: config.tokenKeyGeneration,
+  devMode: config.devMode,
+  logLevel: config.logLevel,
+});
+
+/** What this process said about itself or about this tenant; what names another tenant is nobody else's business. */
+function linesFor(tenantId: TenantId): readonly string[] {
+  return recentLines.all.filter((line) => {
+    try {
+      const { tenantId: named } = JSON.parse(line) as { tenantId?: unknown };
+      return named === undefined || named === tenantId;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * What support needs to see of an installation that misbehaves (choice OP-105): version, settings, health, how far every projection has
+ * come, jobs, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants.
+ */
+export async function supportBundle(services: Services, tenantId: TenantId): Promise<Buffer> {
+  const { config, probes, projector, jobs } = services;
+  const [health, head, cursors, counts, lagging] = await Promise.all([checkHealth(probes), services.head(), projector.cursors.all(), jobs.counts(), services.laggingModels()]);
+  const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({ name, version: model, generation, lane, kind, state, position: position.toString() }));
+  const { memoryUsage, platform, arch } = process;
+  const files: Readonly<Record<string, unknown>> = {
+    'about.json': { version, createdAt: new Date().toISOString(), tenantId, node: process.version, platform, arch, memory: memoryUsage() },
+    'config.json': settingsOf(config),
+    'health.json': health,
+    'projections.json': { head: head.toString(), lagging, projections },
+    'jobs.json': counts,
+  };
+  const archive = new yazl.ZipFile();
+  for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(`${JSON.stringify(content, null, 2)}\n`), name);
+  archive.addBuffer(Buffer.from(linesFor(tenantId).map((line) => `${line}\n`).join('')), 'log.ndjson');
+  archive.end();
+  const parts: Buffer[] = [];
+  for await (const part of archive.outputStream) parts.push(Buffer.from(part));
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,35 @@
+import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import type { Keyring } from '../vault/keyring.ts';
+
+/** RFC 8410: an Ed25519 private key in PKCS#8 is this prefix and a 32-byte seed. */
+const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** RFC 8037: what an extension needs to check a bundle. */
+export interface BundleKey {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly alg: 'EdDSA';
+  readonly use: 'sig';
+  readonly kid: string;
+  readonly x: string;
+}
+
+/**
+ * Signs what extensions work by, so that one that keeps it on disk, or gets it through a cache or a proxy, can tell that it is ours and
+ * whole. One key for the installation, derived from MASTER_KEY, so that every node signs alike.
+ */
+export class BundleSigner {
+  readonly #key: KeyObject;
+  readonly publicKey: BundleKey;
+
+  constructor(keyring: Keyring) {
+    this.#key = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, keyring.key('policy-bundle-signing')]), format: 'der', type: 'pkcs8' });
+    const x = String(createPublicKey(this.#key).export({ format: 'jwk' }).x);
+    this.publicKey = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: createHash('sha256').update(x).digest('base64url').slice(0, 16), x };
+  }
+
+  /** The Ed25519 signature over the octets of the body, base64url. */
+  sign(body: string): string {
+    return sign(null, Buffer.from(body), this.#key).toString('base64url');
+  }
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { createAdminUser } from '../../../commands/admins/create-admin-user.ts';
+import { deleteAdminUser } from '../../../commands/admins/delete-admin-user.ts';
+import { resetAdminPassword } from '../../../commands/admins/reset-admin-password.ts';
+import { setAdminMobileAccess } from '../../../commands/admins/set-admin-mobile-access.ts';
+import { updateAdminUser } from '../../../commands/admins/update-admin-user.ts';
+import { adminUserView } from '../../../queries/admins/admin-user-view.ts';
+import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
+import { listAdminUsers } from '../../../queries/admins/list-admin-users.ts';
+import { emailField, newPassword } from '../../domain/identity/password-rule.ts';
+import { roles, roleSchema } from '../../domain/identity/roles.ts';
+import { randomPassword } from '../../identity/passwords.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { forgetSecrets } from '../../resources/secrets.ts';
+import { admin } from '../access.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const base = '/api/v1/admin/admin-users';
+const one = { path: `${base}/{userID}`, params: z.object({ userID: uuid() }) };
+const displayName = z.string().trim().min(2).max(100);
+
+export const adminUserRoutes: RouteGroup = {
+  area: 'admin-users',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('admin-users:read'),
+      summary: 'All admins of the tenant, newest first',
+      answer: z.object({ adminUsers: z.array(adminUserView), total: z.int() }),
+      handle: ({ ask }) => ask(listAdminUsers, undefined),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: admin('admin-users:write'),
+      summary: 'Add an admin; without a password a temporary one is made, shown once and to be changed',
+      body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
+      status: 201,
+      answer: adminUserView.extend({ temporaryPassword: z.string().optional() }),
+      handle: async ({ body: { password, ...details }, run, ask }) => {
+        const adminId = randomUUID();
+        const temporaryPassword = password === undefined ? randomPassword() : undefined;
+        await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined });
+        const created = await ask(getAdminUser, { adminId });
+        return temporaryPassword === undefined ? created : { ...created, temporaryPassword };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/roles`,
+      access: admin('roles:read'),
+      summary: 'The roles that an admin can have',
+      answer: z.object({ roles: z.array(roleSchema), total: z.int() }),
+      handle: async () => ({ roles: [...roles], total: roles.length }),
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      access: admin('admin-users:read'),
+      summary: 'One admin',
+      answer: adminUserView,
+      handle: ({ ask, params: { userID } }) => ask(getAdminUser, { adminId: userID }),
+    }),
+    route({
+      ...one,
+      method: 'PUT',
+      access: admin('admin-users:write'),
+      summary: 'Change an admin; what is left out keeps its value',
+      body: z.object({
+        email: emailField.optional(),
+        displayName: displayName.optional(),
+        roleType: roleSchema.optional(),
+        status: z.enum(['active', 'suspended']).optional(),
+      }),
+      answer: adminUserView,
+      handle: async ({ run, ask, params: { userID }, body }) => {
+        await run(updateAdminUser, { ...body, adminId: userID });
+        return ask(getAdminUser, { adminId: userID });
+      },
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      access: admin('admin-users:write'),
+      summary: 'Remove an admin and end their sessions; not oneself, and not the last active super admin',
+      handle: async ({ run, services, params: { userID }, principal }) => {
+        const { result } = await run(deleteAdminUser, { adminId: userID });
+        await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${one.path}/reset-password`,
+      params: one.params,
+      access: admin('admin-users:write'),
+      summary: "Replace an admin's password by a temporary one, shown once and to be changed; their sessions end",
+      answer: z.object({ temporaryPassword: z.string(), message: z.string() }),
+      handle: async ({ run, services, params: { userID }, principal }) => {
+        const temporaryPassword = randomPassword();
+        const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
+        await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
+        return { temporaryPassword, message: 'the password has to be changed at the next sign-in' };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${one.path}/mobile-access`,
+      params: one.params,
+      access: admin('admin-users:write'),
+      summary: 'Let an admin use the mobile app or not; without a body the other way than now',
+      body: z.object({ mobileAccess: z.boolean().optional() }).optional(),
+      answer: adminUserView,
+      handle: async ({ run, ask, params: { userID }, body }) => {
+        await run(setAdminMobileAccess, { adminId: userID, mobileAccess: body?.mobileAccess });
+        return ask(getAdminUser, { adminId: userID });
+      },
+    }),
+  ],
+};

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { disableMfa } from '../../../commands/auth/disable-mfa.ts';
+import { enableMfa } from '../../../commands/auth/enable-mfa.ts';
+import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
+import { mfaStatus, mfaStatusView } from '../../../queries/admins/mfa-status.ts';
+import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
+import { otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
+import { forgetSecrets } from '../../resources/secrets.ts';
+import { admin, adminReauthenticated } from '../access.ts';
+import { actorOf } from '../principal.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+/** The calling admin's own second factor (choice OP-039). */
+export const mfaRoutes: RouteGroup = {
+  area: 'admin-me',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/mfa/status',
+      access: admin('self:read'),
+      summary: 'Whether a second factor is on, and how many backup codes are left',
+      answer: mfaStatusView,
+      handle: ({ ask, principal }) => ask(mfaStatus, { adminId: principal.adminId }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/mfa/setup',
+      access: admin('self:write'),
+      summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
+      answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
+      handle: async ({ ask, services, principal, request }) => {
+        const { email } = await ask(getAdminUser, { adminId: principal.adminId });
+        const secret = await beginMfaSetup(services, principal, actorOf(principal, request.ip, request.headers['user-agent']));
+        const url = otpauthUrl(secret, email);
+        return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/mfa/setup/verify',
+      access: admin('self:write'),
+      summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
+      body: z.object({ code: totpCodeField }),
+      answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
+      handle: async ({ body, run, services, principal }) => {
+        const { tenantId, adminId } = principal;
+        const { totpSecretRef, step } = await firstStepOf(services, principal, body.code);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, principal);
+        await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(async (error: unknown) => {
+          await forgetSecrets(services, tenantId, [backupCodesRef]);
+          throw error;
+        });
+        return { enabled: true, backupCodes: codes };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/admin/mfa',
+      access: adminReauthenticated('self:write'),
+      summary: 'Turn the second factor off; needs a re-authentication token',
+      handle: async ({ run, services, principal: { tenantId, adminId } }) => {
+        const { result } = await run(disableMfa, { adminId });
+        await forgetSecrets(services, tenantId, result.unusedSecrets);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { revokeOtherSessions } from '../../../commands/auth/revoke-other-sessions.ts';
+import { revokeSession } from '../../../commands/auth/revoke-session.ts';
+import { listOwnSessions, ownSessionView } from '../../../queries/sessions/list-own-sessions.ts';
+import { uuid } from '../../kernel/ids.ts';
+import { adminEvenUnlicensed } from '../access.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const base = '/api/v1/admin/me/sessions';
+
+/** Where the calling admin is signed in, and the way to end it. Not in the interface: an addition. */
+export const ownSessionRoutes: RouteGroup = {
+  area: 'admin-me',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: adminEvenUnlicensed('self:read'),
+      summary: "The calling admin's sessions, newest first",
+      answer: z.object({ sessions: z.array(ownSessionView), total: z.int() }),
+      handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
+        // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
+        const head = await services.head();
+        const [expiries] = await Promise.all([services.refreshTokens.expiries(tenantId, adminId), services.freshness.waitFor(['admin_sessions', 'admin_users'], head)]);
+        return ask(listOwnSessions, { adminId, currentId, expiries });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: base,
+      access: adminEvenUnlicensed('self:write'),
+      summary: 'End every session of the calling admin but this one',
+      handle: async ({ run, principal: { adminId, sessionId: keptSessionId } }) => {
+        await run(revokeOtherSessions, { adminId, keptSessionId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{sessionId}`,
+      access: adminEvenUnlicensed('self:write'),
+      summary: 'End one session of the calling admin; it may be this one',
+      params: z.object({ sessionId: uuid() }),
+      handle: async ({ run, services, params: { sessionId }, principal: { tenantId, adminId: subjectId } }) => {
+        await run(revokeSession, { sessionId, subjectId });
+        await services.refreshTokens.revokeSession(tenantId, sessionId);
+      },
+    }),
+  ],
+};

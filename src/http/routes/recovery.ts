@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { unlockLogin } from '../../../commands/auth/unlock-login.ts';
+import { recoverAdmin } from '../../../commands/recovery/recover-admin.ts';
+import { refuseRecovery } from '../../../commands/recovery/refuse-recovery.ts';
+import { emailField } from '../../domain/identity/password-rule.ts';
+import { randomPassword } from '../../identity/passwords.ts';
+import { isRecoveryKey, recoverableAccount } from '../../identity/recovery.ts';
+import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
+import { INSTALLATION } from '../../kernel/ids.ts';
+import { forgetSecrets } from '../../resources/secrets.ts';
+import { openWhere } from '../access.ts';
+import { route, type RouteGroup } from '../route.ts';
+import { tenantOfHeader } from '../tenant-header.ts';
+
+/** The way back in for an operator who holds RECOVERY_KEY, whatever state the account is in (interface, "Recovery"). */
+export const recoveryRoutes: RouteGroup = {
+  area: 'recovery',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/recovery/reset',
+      access: openWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
+      summary: "Recover an admin's account: a temporary password, no second factor, no lock, no session; 404 unless RECOVERY_KEY is set",
+      body: z.object({ recoveryKey: z.string().min(1).max(1_024), email: emailField }),
+      answer: z.object({ success: z.literal(true), tempPassword: z.string(), message: z.string() }),
+      handle: async ({ body, services, request, run }) => {
+        const actor = { kind: 'system', id: null, ip: request.ip, userAgent: 'recovery' } as const;
+        const refuse = async (reason: 'wrong_key' | 'unknown_account' | 'ambiguous_account') => run(refuseRecovery, { reason }, { tenantId: INSTALLATION, actor });
+        if (!isRecoveryKey(body.recoveryKey, services.config.recoveryKey!)) {
+          await refuse('wrong_key');
+          throw new FailureError(unauthenticated('invalid credentials'));
+        }
+        const named = request.headers['x-tenant-id'] === undefined ? undefined : tenantOfHeader(request);
+        const account = await recoverableAccount(services, body.email, named);
+        if (typeof account === 'string') {
+          await refuse(account);
+          throw new FailureError(account === 'unknown_account' ? notFound() : invalid('X-Tenant-ID', 'is required: several tenants have an account for this e-mail'));
+        }
+        const { tenantId, adminId } = account;
+        const accountDigest = services.accountDigest(body.email);
+        const tempPassword = randomPassword();
+        const { result } = await run(recoverAdmin, { adminId, accountDigest, tempPassword }, { tenantId, actor });
+        await run(unlockLogin, { accountDigest, subjectId: adminId }, { tenantId, actor });
+        await forgetSecrets(services, tenantId, result.unusedSecrets);
+        return { success: true, tempPassword, message: 'sign in with the temporary password and choose another' };
+      },
+    }),
+  ],
+};

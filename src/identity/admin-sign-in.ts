@@ -1,0 +1,68 @@
+import { confirmPassword } from '../../commands/auth/confirm-password.ts';
+import { passwordPlace } from '../domain/tenants/admin.ts';
+import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
+import type { Actor } from '../kernel/actor.ts';
+import { FailureError, forbidden, orThrow, unauthenticated } from '../kernel/failure.ts';
+import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+import { behalfOf, forgiveTries, openSession, provePassword, type KnownAccount, type Tokens } from './sign-in.ts';
+
+export interface AdminAtTheDoor {
+  readonly tenantId: TenantId;
+  readonly admin: AdminState;
+  readonly actor: Actor;
+}
+
+/** What follows a factor that was right (choice OP-022: the second factor first, then the forced change). */
+export type NextStep =
+  | { readonly step: 'mfa'; readonly token: string }
+  | { readonly step: 'change-password'; readonly token: string }
+  | { readonly step: 'done'; readonly tokens: Tokens };
+
+/** Choice OP-024. */
+const MFA_TOKEN = { seconds: 5 * 60, tries: 5 };
+const TEMP_TOKEN_SECONDS = 15 * 60;
+
+export const accountOf = ({ tenantId, admin, actor }: AdminAtTheDoor): KnownAccount => ({ tenantId, accountDigest: admin.accountDigest, subjectId: admin.adminId, actor });
+
+/** Signs in with e-mail and password, as far as these go. Unknown e-mail, unknown tenant and wrong password answer and cost the same. */
+export async function signInWithPassword(services: Services, tenantId: TenantId, email: string, password: string, actor: Actor): Promise<{ admin: AdminState; next: NextStep }> {
+  const accountDigest = services.accountDigest(email);
+  const state = await services.loader.load(tenant, tenantStream(tenantId));
+  const admin = adminByAccount(state, accountDigest);
+  // Tenants that there are not get neither keys nor streams: strangers' tries there are counted under the installation.
+  const account = { tenantId: state.exists ? tenantId : INSTALLATION, accountDigest, subjectId: admin?.adminId ?? null, actor };
+  const triedAt = await provePassword(services, account, passwordHashOf(services, account.tenantId, admin), password);
+  const atTheDoor = { tenantId, admin: admin!, actor };
+  if (admin!.status === 'suspended') throw new FailureError(forbidden('account suspended'));
+  if (!admin!.mfa) return { admin: admin!, next: await admit(services, atTheDoor, 'password') };
+  const confirmed = { accountDigest, subjectId: admin!.adminId, triedAt, purpose: 'second_factor_follows' } as const;
+  orThrow(await services.executor.execute(confirmPassword, confirmed, behalfOf(accountOf(atTheDoor))));
+  const token = { tenantId, subjectId: admin!.adminId, payload: { epoch: admin!.sessionEpoch } };
+  return { admin: admin!, next: { step: 'mfa', token: await services.oneTimeTokens.issue('mfa', token, MFA_TOKEN.seconds, MFA_TOKEN.tries) } };
+}
+
+/** Everything that was asked for was right: tries are forgiven, and a session or a forced change of password follows. */
+export async function admit(services: Services, atTheDoor: AdminAtTheDoor, method: 'password' | 'password+totp' | 'password+backup_code'): Promise<NextStep> {
+  const { tenantId, admin, actor } = atTheDoor;
+  const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
+  await forgiveTries(services, accountOf(atTheDoor));
+  if (admin.mustChangePassword) {
+    return { step: 'change-password', token: await services.oneTimeTokens.issue('temp', { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS) };
+  }
+  return { step: 'done', tokens: await openSession(services, { tenantId, subjectId, subjectKind: 'admin', epoch, role, method, actor }) };
+}
+
+/** The password of an admin who is signed in already; counts like one at the door. */
+export async function confirmAdminPassword(services: Services, tenantId: TenantId, adminId: string, password: string, actor: Actor): Promise<void> {
+  const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
+  if (!admin) throw new FailureError(unauthenticated());
+  const account = accountOf({ tenantId, admin, actor });
+  const triedAt = await provePassword(services, account, passwordHashOf(services, tenantId, admin), password);
+  const confirmed = { accountDigest: admin.accountDigest, subjectId: adminId, triedAt, purpose: 're_authentication' } as const;
+  orThrow(await services.executor.execute(confirmPassword, confirmed, behalfOf(account)));
+}
+
+/** Nobody's password is looked for as well: there is no secret of that reference. */
+const passwordHashOf = ({ vault }: Services, tenantId: TenantId, admin: AdminState | undefined) => () =>
+  vault.get(tenantId, passwordPlace(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);

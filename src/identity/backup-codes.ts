@@ -1,0 +1,44 @@
+import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Passwords } from './passwords.ts';
+
+export const BACKUP_CODES = 10;
+/** Without look-alikes: codes are written down and typed. 32 letters, so 10 of them are 50 random bits. */
+const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+
+/** `XXXXX-XXXXX`; case and the dash do not matter to whoever types it. */
+export const backupCodeField = z
+  .string()
+  .max(32)
+  .transform((text) => text.toUpperCase().replaceAll(/[\s-]/g, ''))
+  .pipe(z.string().regex(/^[A-Z0-9]{10}$/, 'must look like XXXXX-XXXXX'));
+
+/** What the vault keeps of a set of codes: Argon2id digests under one salt, so that a try costs one computation. */
+const keptSchema = z.object({ salt: z.string(), digests: z.array(z.string()) });
+
+const dashed = (code: string) => `${code.slice(0, 5)}-${code.slice(5)}`;
+const letters = () => Array.from({ length: 10 }, () => ALPHABET[randomInt(ALPHABET.length)]!).join('');
+
+export interface NewBackupCodes {
+  readonly codes: readonly string[];
+  /** For the vault. */
+  readonly kept: string;
+}
+
+/** Ten codes to be shown once, and what is kept of them. */
+export async function newBackupCodes(passwords: Passwords): Promise<NewBackupCodes> {
+  const salt = randomBytes(16);
+  const codes = Array.from({ length: BACKUP_CODES }, letters);
+  const digests = await Promise.all(codes.map(async (code) => (await passwords.digest(code, salt)).toString('base64')));
+  return { codes: codes.map(dashed), kept: JSON.stringify({ salt: salt.toString('base64'), digests }) };
+}
+
+/** The place of a code in its set; undefined when it is none of them. Whether it was used before is not known here. */
+export async function placeOfCode(kept: string, code: string, passwords: Passwords): Promise<number | undefined> {
+  const { salt, digests } = keptSchema.parse(JSON.parse(kept));
+  const presented = await passwords.digest(code, Buffer.from(salt, 'base64'));
+  // Every digest is looked at: how long it takes does not tell which one it was.
+  const matches = digests.map((digest) => timingSafeEqual(Buffer.from(digest, 'base64'), presented));
+  const place = matches.indexOf(true);
+  return place < 0 ? undefined : place;
+}
