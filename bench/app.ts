@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type pg from 'pg';
 import { setUpTenant } from '../commands/setup/set-up-tenant.ts';
@@ -17,6 +17,8 @@ export interface BenchApp {
   /** A super admin's. */
   readonly headers: Record<string, string>;
   readonly databaseConfig: pg.ClientConfig;
+  /** Another tenant, with its super admin. */
+  newTenant(): Promise<Pick<BenchApp, 'tenantId' | 'headers'>>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,24 @@ export async function startBenchApp(): Promise<BenchApp> {
   };
   const house = await compose(config, { log: newLogger('error') });
   const { services } = house;
+  const newTenant = () => makeTenant(services, pair.privateKey);
+  const { tenantId, headers } = await newTenant();
+  return {
+    services,
+    url: house.addresses.http,
+    tlsUrl: house.addresses.tls,
+    tenantId,
+    headers,
+    newTenant,
+    databaseConfig: services.database.config,
+    stop: async () => {
+      await house.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeTenant(services: House['services'], signingKey: KeyObject): Promise<Pick<BenchApp, 'tenantId' | 'headers'>> {
   const tenantId = asTenantId(randomUUID());
   const adminId = randomUUID();
   const license = {
@@ -56,7 +76,7 @@ export async function startBenchApp(): Promise<BenchApp> {
     email: 'bench@example.com',
     password: 'Correct-Horse-7!',
     displayName: 'Bench',
-    licenseKey: `${payload}.${sign(null, Buffer.from(payload, 'ascii'), pair.privateKey).toString('base64url')}`,
+    licenseKey: `${payload}.${sign(null, Buffer.from(payload, 'ascii'), signingKey).toString('base64url')}`,
     externalBaseUrl: 'https://bench.example',
     adminId,
     mustChangePassword: false,
@@ -65,16 +85,5 @@ export async function startBenchApp(): Promise<BenchApp> {
   orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('bench') }));
   const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'setup', actor: system('bench') } as const;
   const { accessToken } = await openSession(services, session);
-  return {
-    services,
-    url: house.addresses.http,
-    tlsUrl: house.addresses.tls,
-    tenantId,
-    headers: { authorization: `Bearer ${accessToken}` },
-    databaseConfig: services.database.config,
-    stop: async () => {
-      await house.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+  return { tenantId, headers: { authorization: `Bearer ${accessToken}` } };
 }

@@ -4,11 +4,13 @@ import type { Row } from './measure.ts';
 const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]> }>>> = {
   appends: () => import('./appends.ts'),
   certificates: () => import('./certificates.ts'),
+  'policy-engine': () => import('./policy-engine.ts'),
   rebuild: () => import('./rebuild.ts'),
   http: () => import('./http.ts'),
   'device-policies': () => import('./device-policies.ts'),
   telemetry: () => import('./telemetry.ts'),
   'analyst-routes': () => import('./analyst-routes.ts'),
+  neighbours: () => import('./neighbours.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
   'sso-discover': () => import('./sso-discover.ts'),
 };

@@ -39,8 +39,8 @@ export async function measure(): Promise<Row[]> {
   return [compare('telemetry in batches of 500, against parsing alone', 'observations/s', 'report', taken!, parsed!, 'bare route')];
 }
 
-const batch = (): object[] =>
-  Array.from({ length: BATCH }, (_, n) => ({
+export const batch = (size = BATCH): object[] =>
+  Array.from({ length: size }, (_, n) => ({
     eventId: randomUUID(),
     kind: 'navigation',
     occurredAt: new Date().toISOString(),
@@ -49,7 +49,7 @@ const batch = (): object[] =>
     data: { title: `Page ${n}`, referrerDomain: null, technologies: [], isNewSite: false },
   }));
 
-async function enrolled({ url, tlsUrl, headers, tenantId }: BenchApp): Promise<DeviceCredentials[]> {
+export async function enrolled({ url, tlsUrl, headers, tenantId }: Pick<BenchApp, 'url' | 'tlsUrl' | 'headers' | 'tenantId'>): Promise<DeviceCredentials[]> {
   const agent = new Agent({ rejectUnauthorized: false });
   const browsers: DeviceCredentials[] = [];
   for (let n = 0; n < BROWSERS; n += 1) {

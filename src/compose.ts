@@ -73,18 +73,18 @@ export interface ComposeOptions {
 
 const SECRETS = [
   'password', 'newPassword', 'confirmPassword', 'temporaryPassword', 'tempPassword', 'token', 'accessToken', 'refreshToken', 'mfaToken', 'tempToken',
-  'reAuthToken', 'recoveryKey', 'code', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'privateKey', 'authorization',
+  'reAuthToken', 'recoveryKey', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'privateKey', 'authorization',
 ];
 
-export const newLogger = (level: string, destination?: pino.DestinationStream): Logger =>
-  pino(
-    {
-      level,
-      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-      serializers: { err: pino.stdSerializers.err },
-    },
-    destination ?? pino.destination(1),
-  );
+export function newLogger(level: string, destination?: pino.DestinationStream): Logger {
+  const options = {
+    level,
+    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    serializers: { err: pino.stdSerializers.err },
+  };
+  // Support bundles show the latest lines.
+  return pino(options, pino.multistream([{ level: 'trace', stream: destination ?? pino.destination(1) }, { level: 'trace', stream: recentLines }]));
+}
 
 /** The composition root: the only place that knows every part. What was started is stopped in reverse order. */
 export async function compose(config: Config, options: ComposeOptions = {}): Promise<House> {

@@ -1,4 +1,6 @@
 import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
+import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
+import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -27,11 +29,11 @@ export const createOrgSsoConfig = defineCommand({
   decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
     if (!state.exists) return notFound();
     if (state.ssoConfigs.has(input.configId)) return conflict();
-    const isFirst = enabledConfigs(state).length === 0;
-    if (input.isEnabled === true && !isFirst) return conflict('another configuration is enabled');
-    const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = isFirst } = input;
+    if (state.ssoConfigs.size >= MOST_CONFIGS) return conflict('too many configurations');
+    const others = enabledConfigs(state).length;
+    const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = others === 0 } = input;
     const config = { configId, name, issuerUrl, clientId, clientSecretRef, scopes, emailDomains: [...emailDomains], isEnabled };
-    return accept([{ type: 'OrgSsoConfigCreated', data: config }]);
+    return refuseSecondEnabled(isEnabled, others) ?? accept([{ type: 'OrgSsoConfigCreated', data: config }]);
   },
   freshens: ['org_sso_configs', 'org_sso_routing'],
 });

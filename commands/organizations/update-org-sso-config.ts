@@ -1,4 +1,5 @@
 import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
+import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -46,7 +47,8 @@ export const updateOrgSsoConfig = defineCommand({
       isEnabled: isEnabled ?? stored.isEnabled,
     };
     const others = enabledConfigs(state).filter(({ configId }) => configId !== stored.configId);
-    if (updated.isEnabled && others.length > 0) return conflict('another configuration is enabled');
+    const second = refuseSecondEnabled(updated.isEnabled, others.length);
+    if (second) return second;
     if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('single sign-on is required');
     const unusedSecret = stored.clientSecretRef === updated.clientSecretRef ? null : stored.clientSecretRef;
     return acceptWith({ unusedSecret }, [{ type: 'OrgSsoConfigUpdated', data: updated }]);

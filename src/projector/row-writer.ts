@@ -9,6 +9,7 @@ export class RowWriter {
   /** Prepares the statements of the live tables alone: in another schema a table of the same name means another one. */
   readonly #named: (statement: string) => { name?: string };
   #rowType: number | undefined;
+  #keysLoaded = 0;
 
   constructor(shape: TableShape, table: string, schema?: string) {
     this.#statements = new TableStatements(shape, table, schema);
@@ -27,8 +28,13 @@ export class RowWriter {
     this.#rowType = rows[0]!.oid;
   }
 
+  /**
+   * A plan for a table of a few rows may go by any index, as they all cost the same then, and read the whole tenant once the
+   * table is large: so it is made anew each time the table may have doubled.
+   */
   async load(client: Pick<pg.PoolClient, 'query'>, keys: readonly TableRow[]): Promise<TableRow[]> {
-    const { rows } = await client.query<TableRow>({ ...this.#named('load'), text: this.#statements.load, values: [JSON.stringify(keys)] });
+    this.#keysLoaded += keys.length;
+    const { rows } = await client.query<TableRow>({ ...this.#named(`load ${Math.floor(Math.log2(this.#keysLoaded + 1))}`), text: this.#statements.load, values: [JSON.stringify(keys)] });
     return rows;
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpsRequest, Agent as HttpsAgent } from 'node:https';
+import type { Logger } from 'pino';
 import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
 import { compose, newLogger, type House } from '../../src/compose.ts';
 import type { Config } from '../../src/config.ts';
@@ -96,11 +97,12 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-export async function startApp(over: Partial<Config> = {}): Promise<TestApp> {
+/** `log` gets what the service says, where a test wants to read it. */
+export async function startApp(over: Partial<Config> = {}, log?: Logger): Promise<TestApp> {
   const database = await freshDatabase();
   const dataDir = mkdtempSync('/tmp/castellan-app-');
   const config = testConfig(dataDir, over);
-  const house = await compose(config, { database: database.config, log: newLogger(config.logLevel) });
+  const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel) });
   const { services } = house;
   const url = house.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);

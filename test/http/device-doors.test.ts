@@ -75,8 +75,8 @@ describe('what is installed in a browser', () => {
         expect.objectContaining({ extensionId: 'd', name: 'New', version: '2', permissions: [], isEnabled: true }),
       ],
     });
-    await send(inventory(-55, one('z')));
-    await send(change(-58, 'a', { change: 'removed' }));
+    await send(inventory(-65, one('z')));
+    await send(change(-70, 'a', { change: 'removed' }));
     await send(inventory(-20, one('a', { version: '1.1' })), inventory(-90, one('old')));
     expect((await shown()).extensions).toMatchObject([{ extensionId: 'a', version: '1.1', installedAt: first.occurredAt }]);
   });

@@ -143,6 +143,22 @@ describe('a single sign-on over OpenID Connect', () => {
     expect((await refusals()).map(({ details }) => details.detail)).toEqual(['unknown or used', 'another browser', 'unknown or used', 'another browser']);
   });
 
+  it('is over after ten minutes', async () => {
+    await configure();
+    provider.signsIn({ email: acme.email });
+    const { address, cookie } = await departs(app.anonymous, loginPath());
+    const back = await provider.visit(address.href);
+    const { rows } = await app.services.database.owner.query<{ left: number }>(
+      `with open as (select digest, extract(epoch from expires_at - now())::float8 as left from one_time_tokens where tenant_id = $1 and purpose = 'sso-state')
+       update one_time_tokens t set expires_at = now() from open where t.digest = open.digest returning open.left`,
+      [acme.tenantId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]!.left).toBeGreaterThan(9 * 60);
+    expect(rows[0]!.left).toBeLessThanOrEqual(10 * 60);
+    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({ error: 'single sign-on failed: invalid_state' });
+  });
+
   it('of two hundred returns at once lets in one', async () => {
     await configure();
     provider.signsIn({ email: acme.email });
@@ -219,6 +235,7 @@ describe('the end of a single sign-on', () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const { accessToken, refreshToken } = (await signIn()).answer.body;
+    expect((await app.as(accessToken, { 'x-tenant-id': '0198a000-0000-7000-8000-000000000000' }).post(LOGOUT)).status).toBe(401);
     const { status, body } = await app.as(accessToken).post(LOGOUT);
     expect([status, body]).toEqual([200, { success: true, logoutUrl: `${provider.issuer}/session/end?client_id=${provider.clientId}` }]);
     expect((await app.as(accessToken).get('/api/v1/admin/me')).status).toBe(401);

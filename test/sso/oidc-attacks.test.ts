@@ -157,6 +157,15 @@ describe('a provider that says what is not so', () => {
   });
 });
 
+it("an address that stands for every customer of a provider is nobody's issuer", async () => {
+  const issuerUrl = 'https://login.microsoftonline.com/common/v2.0';
+  const document = { issuer: issuerUrl.replace('common', '{tenantid}'), authorization_endpoint: `${issuerUrl}/authorize`, token_endpoint: `${issuerUrl}/token`, jwks_uri: `${issuerUrl}/keys` };
+  const fetch: GuardedFetch = async () => Response.json(document);
+  const provider = openIdProvider({ issuerUrl, clientId: 'c', clientSecret: null, scopes: 'openid' }, { fetch, allowHttp: false });
+  const request = { redirectUri: 'https://castellan.example/callback', state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
+  await expect(provider.authorizationUrl(request)).rejects.toMatchObject({ reason: 'idp_error', detail: 'another issuer' });
+});
+
 describe('codes of a sound provider in wrong hands', () => {
   let provider: TestOpenIdProvider;
   let tenant: TestTenant;

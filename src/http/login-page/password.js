@@ -27,6 +27,7 @@ export function offerPasswordSignIn() {
     const answer = await ask('POST', '/api/v1/auth/mfa/verify', { tenantId, body: { mfaToken, [field.name]: given } });
     field.value = '';
     if (succeeded(answer)) return next(challenge, answer.body);
+    if (isOver(answer)) return startAgain(answer);
     fail(refusal(answer, 'This code is not right, or was used before. Try the next one.'), field);
   });
 
@@ -36,6 +37,7 @@ export function offerPasswordSignIn() {
     if (newPassword !== confirmPassword) return fail('The two passwords differ.', element('confirm-password'));
     const { tenantId, tempToken, email } = challenge;
     const answer = await ask('POST', '/api/v1/auth/change-password', { tenantId, body: { tempToken, newPassword, confirmPassword } });
+    if (isOver(answer)) return startAgain(answer);
     if (!succeeded(answer)) return fail(refusal(answer, 'The password was not changed.'), element('new-password'));
     element('change-form').reset();
     element('email').value = email;
@@ -61,6 +63,15 @@ function next(known, body) {
   }
   challenge = undefined;
   begin(body);
+}
+
+/** Too many codes were tried, or too much time went by: the step before has to be done again. */
+const isOver = ({ status, body }) => status === 401 && body.error === 'invalid or expired token';
+
+function startAgain(answer) {
+  challenge = undefined;
+  show('password');
+  fail(refusal(answer, ''));
 }
 
 function useBackup(backup) {

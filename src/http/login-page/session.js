@@ -8,7 +8,8 @@ let session;
 /** An answer with tokens in it: of a tenant's admin, or of an organization's. */
 export function begin({ accessToken, user }) {
   session = { accessToken };
-  for (const form of document.querySelectorAll('form')) form.reset();
+  // Whoever comes next signs in to the same tenant, but is somebody else.
+  for (const field of document.querySelectorAll('input:not(#tenant-id)')) field.value = '';
   forgetFailure();
   element('who-name').textContent = user.displayName;
   element('who-email').textContent = user.email;

@@ -110,10 +110,10 @@ export const adminUserRoutes: RouteGroup = {
       params: one.params,
       access: admin('admin-users:write'),
       summary: 'Let an admin use the mobile app or not; without a body the other way than now',
-      body: z.object({ mobileAccess: z.boolean().optional() }).optional(),
+      body: z.object({ mobileAccess: z.boolean().nullish() }).nullish(),
       answer: adminUserView,
       handle: async ({ run, ask, params: { userID }, body }) => {
-        await run(setAdminMobileAccess, { adminId: userID, mobileAccess: body?.mobileAccess });
+        await run(setAdminMobileAccess, { adminId: userID, mobileAccess: body?.mobileAccess ?? undefined });
         return ask(getAdminUser, { adminId: userID });
       },
     }),

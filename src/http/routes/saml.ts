@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
-import { roleSchema } from '../../domain/identity/roles.ts';
 import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
@@ -12,6 +10,7 @@ import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
+import { signedIn, signInAnswer } from '../sign-in-answer.ts';
 import { ssoTenantOf } from '../sso-tenant.ts';
 
 const tenantQuery = { tenant_id: uuid().optional() };
@@ -57,12 +56,7 @@ export const samlRoutes: RouteGroup = {
       summary: "Assertion consumer service: the identity provider's response, in answer to a request of this service",
       consumes: 'form',
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
-      answer: z.object({
-        accessToken: z.string(),
-        refreshToken: z.string(),
-        expiresAt: z.iso.datetime(),
-        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: roleSchema }),
-      }),
+      answer: signedIn,
       handle: async ({ body: { SAMLResponse: samlResponse, RelayState: relayState = '' }, services, request, reply, ask }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let pending: OpenRequest | undefined;
@@ -73,8 +67,7 @@ export const samlRoutes: RouteGroup = {
           const { adminId, sessionEpoch } = admin;
           if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml' }, { challenge: browser }));
           const tokens = await openSsoSession(services, tenantId, admin, 'saml', actor);
-          const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
-          return { ...tokens, user: { id, email, displayName, roleType } };
+          return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
           const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
-import { roleSchema } from '../../domain/identity/roles.ts';
 import { tenant, tenantStream } from '../../domain/tenants/tenant.ts';
 import { openSsoSession } from '../../identity/sso-sign-in.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
@@ -8,6 +6,7 @@ import { takeOver } from '../../sso/page-return.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
+import { signedIn, signInAnswer } from '../sign-in-answer.ts';
 
 /** Where the sign-in page gets its tokens after a single sign-on, so that none ever stands in an address. */
 export const ssoExchangeRoutes: RouteGroup = {
@@ -19,12 +18,7 @@ export const ssoExchangeRoutes: RouteGroup = {
       access: open('session'),
       summary: 'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
-      answer: z.object({
-        accessToken: z.string(),
-        refreshToken: z.string(),
-        expiresAt: z.iso.datetime(),
-        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: roleSchema }),
-      }),
+      answer: signedIn,
       handle: async ({ body, services, request, ask }) => {
         const refused = new FailureError(unauthenticated('invalid or expired code'));
         const taken = await takeOver(services.oneTimeTokens, body.code, body.verifier);
@@ -33,8 +27,7 @@ export const ssoExchangeRoutes: RouteGroup = {
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
         if (admin?.status !== 'active' || admin.sessionEpoch !== sessionEpoch) throw refused;
         const tokens = await openSsoSession(services, tenantId, admin, method, actorOf(undefined, request.ip, request.headers['user-agent']));
-        const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
-        return { ...tokens, user: { id, email, displayName, roleType } };
+        return signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
       },
     }),
   ],

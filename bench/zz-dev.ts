@@ -1,0 +1,15 @@
+import { startBenchApp } from './app.ts';
+import { ObservedCompany } from './observed-company.ts';
+import { readModels } from '../projections/index.ts';
+const telemetryModels = readModels.filter(({ lane }) => lane === 'telemetry').map(({ name }) => name);
+const app = await startBenchApp();
+const company = new ObservedCompany(app);
+await company.hire();
+const go = async (n: number) => { const { reported, position } = await company.report(n, Infinity); while (!(await app.services.freshness.waitFor(telemetryModels, position, 10_000))); console.log(reported) };
+await go(5_000);
+const q = async (sql: string) => console.log((await app.services.database.projector.query(sql)).rows.map((r) => Object.values(r).join(' | ')).join('\n'));
+await q(`select relname, reltuples, relpages, pg_relation_size(oid)/8192 from pg_class where relname like 'auth_endpoints_v1%' or relname like 'credential_uses_v1%'`);
+await q(`explain select t.* from json_to_recordset('[]'::json) as k(tenant_id uuid, domain text) join auth_endpoints_v1 t on t.tenant_id = k.tenant_id and t.domain = k.domain`);
+await q(`explain select t.* from json_to_recordset('[]'::json) as k(tenant_id uuid, domain text) join lateral (select * from auth_endpoints_v1 t where t.tenant_id = k.tenant_id and t.domain = k.domain limit 1) t on true`);
+await q(`explain select t.* from json_to_recordset('[]'::json) as k(user_id uuid, tenant_id uuid, domain text, username text, password_hash text) join credential_uses_v1 t on t.tenant_id = k.tenant_id and t.domain = k.domain and t.user_id = k.user_id and t.username = k.username and t.password_hash = k.password_hash`);
+await app.stop();
