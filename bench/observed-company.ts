@@ -9,6 +9,8 @@ import { concurrently } from './measure.ts';
 
 const PEOPLE = 200;
 const HOSTS = 2_000;
+/** On how many hosts a browser is between two reports. */
+const HOSTS_A_REPORT = 25;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 export const BATCH = 500;
@@ -76,7 +78,7 @@ export class ObservedCompany {
     const stream = deviceDayStream(tenantId, deviceId, day);
     const revision = this.#revisions.get(stream) ?? -1n;
     this.#revisions.set(stream, revision + 1n);
-    const data = { deviceId, userId, deviceSequence: null, extensionMode: 'warn', policyVersion: null, observations: Array.from({ length: BATCH }, () => this.#observation(day)) };
+    const data = { deviceId, userId, deviceSequence: null, extensionMode: 'warn', policyVersion: null, observations: this.#observations(day) };
     const metadata = { actor: { kind: 'device' as const, id: deviceId }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
     const event = await services.codec.encode(randomUUID(), tenantId, { type: 'TelemetryRecorded', data }, metadata);
     const verdict = await services.store.append({ tenantId, stream, expectedRevision: revision, events: [event], take: [], release: [] });
@@ -84,8 +86,12 @@ export class ObservedCompany {
     return verdict.position;
   }
 
-  #observation(day: string): Observation {
-    const host = Math.floor(HOSTS * this.#next() ** 3);
+  #observations(day: string): Observation[] {
+    const hosts = Array.from({ length: HOSTS_A_REPORT }, () => Math.floor(HOSTS * this.#next() ** 3));
+    return Array.from({ length: BATCH }, () => this.#observation(day, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!));
+  }
+
+  #observation(day: string, host: number): Observation {
     // One host in four is a subdomain of its neighbour's site.
     const domain = host % 4 === 3 ? `app.site${host - 1}.example` : `site${host}.example`;
     const seconds = Math.floor(this.#next() * 86_400);

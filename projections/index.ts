@@ -28,6 +28,8 @@ import { relyingParties } from './discovery/relying-parties.ts';
 import { sites } from './discovery/sites.ts';
 import { employees } from './employees/employees.ts';
 import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
+import { groupMembers } from './groups/group-members.ts';
+import { groups } from './groups/groups.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
 import { orgSsoConfigs } from './organizations/org-sso-configs.ts';
 import { orgSsoRouting } from './organizations/org-sso-routing.ts';
@@ -50,4 +52,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, groups, groupMembers, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];

@@ -1,7 +1,7 @@
 import { policyEvents } from '../../src/domain/policies/events.ts';
-import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
+import type { Recorded } from '../../src/kernel/event.ts';
 import { dayOf, defineReadModel, id, integer, json, type Row } from '../../src/kernel/read-model.ts';
-import { resources } from '../../src/resources/index.ts';
+import { toldFamilies, toldTypes } from '../../src/resources/told-to-extensions.ts';
 
 /** The number of changes by then: what stands behind `policyVersion`, as in `policy_versions`. */
 type DayEnd = readonly [day: string, changes: number];
@@ -13,18 +13,15 @@ export type PolicyHistoryRow = Row<{ columns: typeof columns }>;
 const MOST_DAYS = 100;
 const MOST_POLICIES = 2_000;
 
-/** Whose every event changes what an extension is told; the same as for `policy_versions`. */
-const told: readonly EventFamily[] = [policyEvents, ...resources.filter(({ declared }) => declared.toldToExtensions).map(({ events }) => events)];
-
 /** Which version of the policies a day ended with, and with which one each policy last changed. One row a tenant. */
 export const policyHistory = defineReadModel({
   name: 'policy_history',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['id'],
-  families: told,
-  on: Object.fromEntries(told.flatMap(({ definitions }) => Object.keys(definitions)).map((type) => [type, changed])),
+  families: toldFamilies,
+  on: Object.fromEntries(toldTypes.map((type) => [type, changed])),
 });
 
 function changed(event: Recorded) {

@@ -1,13 +1,9 @@
-import { policyEvents } from '../../src/domain/policies/events.ts';
-import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
+import type { Recorded } from '../../src/kernel/event.ts';
 import { at, defineReadModel, id, integer, timestamp, type Row } from '../../src/kernel/read-model.ts';
-import { resources } from '../../src/resources/index.ts';
+import { toldFamilies, toldTypes } from '../../src/resources/told-to-extensions.ts';
 
 const columns = { id, changes: integer, changed_at: timestamp };
 export type PolicyVersionRow = Row<{ columns: typeof columns }>;
-
-/** Whose every event changes what an extension is told: policies, and the declared resources that say so of themselves. */
-const told: readonly EventFamily[] = [policyEvents, ...resources.filter(({ declared }) => declared.toldToExtensions).map(({ events }) => events)];
 
 const changed = (event: Recorded) => ({
   key: { id: event.tenantId },
@@ -17,10 +13,10 @@ const changed = (event: Recorded) => ({
 /** How often what a tenant's extensions are told has changed: the number behind `policyVersion`, one row a tenant. */
 export const policyVersions = defineReadModel({
   name: 'policy_versions',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['id'],
-  families: told,
-  on: Object.fromEntries(told.flatMap(({ definitions }) => Object.keys(definitions)).map((type) => [type, changed])),
+  families: toldFamilies,
+  on: Object.fromEntries(toldTypes.map((type) => [type, changed])),
 });

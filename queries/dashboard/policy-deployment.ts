@@ -23,7 +23,16 @@ export type DeploymentPoint = z.output<typeof deploymentPointView>;
 
 const HISTORY = 'select * from policy_history where tenant_id = $1';
 const DEVICES = `select policy_version, count(*)::int as count from devices where tenant_id = $1 and status = 'active' group by 1`;
-const POLICIES = `select policy_id, name from policies where tenant_id = $1 and is_enabled order by priority, created_at, policy_id`;
+const POLICIES = `select policy_id, name, group_ids from policies where tenant_id = $1 and is_enabled order by priority, created_at, policy_id`;
+/** Of policies for some groups: the devices of their members, each once. */
+const DEVICES_OF_GROUPS = `
+  select t.policy_id, t.policy_version, count(*)::int as count from (
+    select distinct p.policy_id, d.device_id, d.policy_version
+      from policies p cross join lateral jsonb_array_elements_text(p.group_ids) g (group_id)
+      join group_members m on m.tenant_id = $1 and m.group_id = g.group_id::uuid
+      join devices d on d.tenant_id = $1 and d.user_id = m.user_id and d.status = 'active'
+     where p.tenant_id = $1 and p.is_enabled) t
+   group by 1, 2`;
 const BY_DAY = `
   select day, policy_version, count(*)::int as count from device_policy_daily
    where tenant_id = $1 and day between $2::date and $3::date group by 1, 2`;
@@ -38,23 +47,25 @@ const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 const history = (reads: TenantReads) => reads.one<PolicyHistoryRow>(HISTORY);
 
 /**
- * How far the policies have reached the devices that are in use, as these say themselves. A policy is deployed where the
- * device works by it as it stands; which policies of the answer concern its user, the device is told with them.
+ * How far the policies have reached the devices that are in use, as these say themselves. A policy is deployed where a device
+ * that it is for works by it as it stands.
  */
 export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => {
-  const [current, fleet, known, policies] = await Promise.all([
+  const [current, fleet, known, policies, ofGroups] = await Promise.all([
     policyVersion(reads, undefined),
     reads.rows<Fleet>(DEVICES),
     history(reads),
-    reads.rows<{ policy_id: string; name: string }>(POLICIES),
+    reads.rows<{ policy_id: string; name: string; group_ids: readonly string[] }>(POLICIES),
+    reads.rows<Fleet & { policy_id: string }>(DEVICES_OF_GROUPS),
   ]);
   const version = current as string;
   const total = sum(fleet);
   const upToDate = sum(fleet, ({ policy_version }) => policy_version === version);
   const changedWith = new Map(known?.policies);
-  const works = (policyId: string) => {
+  const deployment = (policyId: string, concerned: readonly Fleet[]) => {
     const changed = changedWith.get(policyId) ?? Infinity;
-    return sum(fleet, ({ policy_version }) => changesOf(policy_version) >= changed && changesOf(policy_version) <= known!.changes);
+    const works = ({ policy_version }: Fleet) => changesOf(policy_version) >= changed && changesOf(policy_version) <= known!.changes;
+    return { deployed: sum(concerned, works), total: sum(concerned) };
   };
   return {
     policyVersion: version,
@@ -62,7 +73,11 @@ export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => 
     upToDate,
     outdated: total - upToDate,
     rate: share(upToDate, total),
-    policies: policies.map(({ policy_id: policyId, name }) => ({ policyId, name, deployed: works(policyId), total })),
+    policies: policies.map(({ policy_id: policyId, name, group_ids: groupIds }) => ({
+      policyId,
+      name,
+      ...deployment(policyId, groupIds.length === 0 ? fleet : ofGroups.filter(({ policy_id }) => policy_id === policyId)),
+    })),
   };
 };
 

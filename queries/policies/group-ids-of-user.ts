@@ -1,8 +1,12 @@
 import { invalid } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
 
-const SQL = 'select 1 as known from employees where tenant_id = $1 and user_id = $2';
+const SQL = `
+  select coalesce((select jsonb_agg(m.group_id order by m.group_id) from group_members m where m.tenant_id = $1 and m.user_id = $2), '[]'::jsonb) as groups
+    from employees e where e.tenant_id = $1 and e.user_id = $2`;
 
-/** The groups of an employee: which policies reach them (choice OP-113). Nobody is in one where there are none. */
-export const groupIdsOfUser: Query<{ userId: string }, string[]> = async (reads, { userId }) =>
-  (await reads.one(SQL, [userId])) ? [] : invalid('userId', 'names no employee');
+/** The groups of an employee: which policies reach them (choice OP-113). */
+export const groupIdsOfUser: Query<{ userId: string }, string[]> = async (reads, { userId }) => {
+  const row = await reads.one<{ groups: string[] }>(SQL, [userId]);
+  return row ? row.groups : invalid('userId', 'names no employee');
+};

@@ -9,6 +9,7 @@ import { deviceEvents } from './devices/events.ts';
 import { authEndpointEvents, endpointEvents } from './discovery/events.ts';
 import { employeeEvents } from './employees/events.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
+import { groupEvents } from './groups/events.ts';
 import { loginEvents } from './logins/events.ts';
 import { totpEvents } from './mfa/totp-codes.ts';
 import { organizationEvents } from './organizations/events.ts';
@@ -43,6 +44,7 @@ export const families: readonly EventFamily[] = [
   alertSeverityEvents,
   policyEvents,
   unblockKeyEvents,
+  groupEvents,
   mobileAccessEvents,
   canaryCookieTriggers,
   endpointEvents,

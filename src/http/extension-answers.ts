@@ -1,9 +1,9 @@
 import { extensionConfig, type ExtensionConfig } from '../../queries/extension/extension-config.ts';
-import { policyEvents } from '../domain/policies/events.ts';
-import { orThrow } from '../kernel/failure.ts';
+import { groupIdsOfUser } from '../../queries/policies/group-ids-of-user.ts';
+import { isFailure, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Invalidation } from '../projector/live-state.ts';
-import { resources } from '../resources/index.ts';
+import { toldModels, toldTypes } from '../resources/told-to-extensions.ts';
 import type { Services } from '../services.ts';
 
 /** What a tenant's extensions are told, as it leaves the house. */
@@ -18,35 +18,52 @@ export interface ExtensionAnswer {
   readonly heartbeatSeconds: number;
 }
 
-type Answers = (tenantId: TenantId) => Promise<ExtensionAnswer>;
-
-/** Every browser of a fleet polls this every few minutes: the answer is put together once, and again when something changed. */
-export function extensionAnswer(services: Services, tenantId: TenantId): Promise<ExtensionAnswer> {
-  let answers = built.get(services);
-  if (!answers) built.set(services, (answers = rememberedAnswers(services)));
-  return answers(tenantId);
+type Answers = (tenantId: TenantId, groupIds: readonly string[]) => Promise<ExtensionAnswer>;
+interface Remembered {
+  readonly answers: Answers;
+  readonly groupIds: (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
 }
 
-const built = new WeakMap<Services, Answers>();
+/** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
+export const extensionAnswer = (services: Services, tenantId: TenantId): Promise<ExtensionAnswer> => rememberedBy(services).answers(tenantId, []);
 
-const toldResources = resources.filter(({ declared }) => declared.toldToExtensions);
-const changes: Invalidation = Object.fromEntries(
-  [policyEvents, ...toldResources.map(({ events }) => events)].flatMap(({ definitions }) => Object.keys(definitions)).map((type) => [type, () => 'tenant' as const]),
-);
-const models = ['policies', 'policy_versions', ...toldResources.map(({ model }) => model.name)];
+/** What the extension of this person is told: policies of their groups, too (choice OP-113). */
+export async function extensionAnswerFor(services: Services, tenantId: TenantId, userId: string): Promise<ExtensionAnswer> {
+  const { answers, groupIds } = rememberedBy(services);
+  return answers(tenantId, await groupIds(tenantId, userId));
+}
+
+/** Every browser of a fleet polls this every few minutes: an answer is put together once for people of the same groups, and again when something changed. */
+function rememberedBy(services: Services): Remembered {
+  let known = built.get(services);
+  if (!known) built.set(services, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
+  return known;
+}
+
+const built = new WeakMap<Services, Remembered>();
+const changes: Invalidation = Object.fromEntries(toldTypes.map((type) => [type, () => 'tenant' as const]));
+
+/** The feed made us forget; tables that have not come as far would make us remember what was before. */
+const isFresh = ({ freshness, tail }: Services): Promise<boolean> => freshness.waitFor(toldModels, tail.head);
 
 function rememberedAnswers(services: Services): Answers {
-  const { live, freshness, tail } = services;
-  const remembered = live.remember(async (tenantId) => {
-    // The feed made us forget; tables that have not come as far would make us remember what was before.
-    const isFresh = await freshness.waitFor(models, tail.head);
-    return isFresh ? await answerFor(services, tenantId) : undefined;
-  }, changes);
-  return async (tenantId) => (await remembered(tenantId, tenantId)) ?? answerFor(services, tenantId);
+  const EVERYBODY = 'everybody';
+  const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
+  const remembered = services.live.remember(async (tenantId, name) => ((await isFresh(services)) ? answerFor(services, tenantId, groupsIn(name)) : undefined), changes);
+  return async (tenantId, groupIds) => (await remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY)) ?? answerFor(services, tenantId, groupIds);
 }
 
-async function answerFor(services: Services, tenantId: TenantId): Promise<ExtensionAnswer> {
-  const config = orThrow(await extensionConfig(services.reads(tenantId), { groupIds: [] }));
+function rememberedGroups(services: Services): Remembered['groupIds'] {
+  const groupIdsOf = async (tenantId: TenantId, userId: string) => {
+    const groupIds = await groupIdsOfUser(services.reads(tenantId), { userId });
+    return isFailure(groupIds) ? [] : groupIds;
+  };
+  const remembered = services.live.remember(async (tenantId, userId) => ((await isFresh(services)) ? groupIdsOf(tenantId, userId) : undefined), changes);
+  return async (tenantId, userId) => (userId === '' ? [] : ((await remembered(tenantId, userId)) ?? groupIdsOf(tenantId, userId)));
+}
+
+async function answerFor(services: Services, tenantId: TenantId, groupIds: readonly string[]): Promise<ExtensionAnswer> {
+  const config = orThrow(await extensionConfig(services.reads(tenantId), { groupIds }));
   const { policyVersion, extensionMode, settings } = config;
   const body = JSON.stringify({ ...config, credentialSalt: services.credentialSalt(tenantId) });
   return {

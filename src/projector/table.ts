@@ -79,7 +79,8 @@ export class TableStatements {
     const rest = names.filter((name) => !keys.includes(name));
     const update = rest.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ');
     this.#full = full;
-    this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) join ${full} t on ${match}`;
+    // `limit 1` says that there is one at most, which makes the planner take the primary key however little it knows of the table.
+    this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) cross join lateral (select t.* from ${full} t where ${match} limit 1) t`;
     this.upsert =
       `insert into ${full} (${list(names)}) select ${list(names)} from unnest($1::${full}[])` +
       ` on conflict (${list(keys)}) do ${rest.length ? `update set ${update}` : 'nothing'}`;

@@ -59,7 +59,7 @@ async function discovered({ issuerUrl, clientId, clientSecret }: OpenIdClient, r
     [oidc.customFetch]: guarded(reach.fetch),
     timeout: TIMEOUT_SECONDS,
     // The flow of most clients trusts TLS and leaves signatures unread; here they are verified, always.
-    execute: [...(reach.allowHttp ? [oidc.allowInsecureRequests] : [])],
+    execute: [oidc.enableNonRepudiationChecks, ...(reach.allowHttp ? [oidc.allowInsecureRequests] : [])],
   };
   // Which way of showing the secret the issuer takes is known only after its document was read.
   const config = await oidc.discovery(new URL(issuerUrl), clientId, metadata, (...called) => authentication(config, clientSecret)(...called), options).catch((error: unknown) => {

@@ -202,6 +202,21 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     expect(page.url()).toBe(`${app.url}/login`);
   });
 
+  it('may load nothing from elsewhere, and a browser that is made to try complains', async () => {
+    const { page: tampered, complaints, close } = await openPage(browser);
+    await tampered.goto(`${app.url}/login`);
+    for (const script of [
+      "document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: 'http://127.0.0.1:9/x.css' }))",
+      "document.body.append(Object.assign(document.createElement('img'), { src: 'http://127.0.0.1:9/x.png' }))",
+      "fetch('http://127.0.0.1:9/').catch(() => undefined)",
+    ]) {
+      await tampered.evaluate(script);
+    }
+    await expect.poll(() => complaints.filter((complaint) => complaint.includes('policy violated'))).toHaveLength(3);
+    await expect(tampered.evaluate("document.body.innerHTML = '<b>markup</b>'")).rejects.toThrow('TrustedHTML');
+    await close();
+  });
+
   it('can be read by everybody: one heading of the first rank, a language, a title, and a label for every field', async () => {
     await open();
     await page.locator('#email:focus').waitFor();

@@ -92,9 +92,11 @@ describe('bad input, generated from the OpenAPI document', () => {
       }
       if (!operation.path.includes('{')) continue;
       for (const segment of ['nonsense', '..', '%', '\u0000', 'a'.repeat(1_000), "1' or '1'='1", '😀']) {
-        const answer = await admin.send(operation.method, pathOf(operation, segment));
+        const path = pathOf(operation, segment);
+        const answer = await admin.send(operation.method, path);
         expectRefusal(what, answer);
-        expect([what, answer.status]).not.toEqual([what, 200]);
+        // A client makes another address of "..", and there may be something there.
+        if (new URL(path, app.url).pathname === path) expect([what, segment, answer.status]).not.toEqual([what, segment, 200]);
       }
     }
   });

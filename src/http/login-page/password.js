@@ -75,6 +75,9 @@ function startAgain(answer) {
 }
 
 function useBackup(backup) {
+  // What stands in a field that nobody sees must not keep the form from being sent.
+  element('code').value = '';
+  element('backup-code').value = '';
   element('backup-field').hidden = !backup;
   element('code-field').hidden = backup;
   element('other-factor').textContent = backup ? 'Use the authenticator app instead' : 'Use a backup code instead';

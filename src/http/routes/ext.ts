@@ -6,7 +6,7 @@ import { MOST_IN_A_BATCH } from '../../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../../domain/telemetry/device-day.ts';
 import { dayOf } from '../../kernel/read-model.ts';
 import { device, deviceOrAgent } from '../access.ts';
-import { extensionAnswer, isHeld } from '../extension-answers.ts';
+import { extensionAnswer, extensionAnswerFor, isHeld } from '../extension-answers.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { takeIn } from '../telemetry-intake.ts';
 import { ensureRetention, retentionOf } from '../telemetry-retention.ts';
@@ -78,8 +78,8 @@ export const extRoutes: RouteGroup = {
       access: device,
       summary: "What the tenant's extensions work by; 304 for one that holds it already",
       answer: { media: 'application/json' },
-      handle: async ({ principal: { tenantId }, services, request, reply }) => {
-        const { etag, body, signature } = await extensionAnswer(services, tenantId);
+      handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
+        const { etag, body, signature } = await extensionAnswerFor(services, tenantId, userId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');
         reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
         if (isHeld(request.headers['if-none-match'], etag)) return reply.status(304).send();

@@ -21,6 +21,7 @@ import { policyRoutes } from './policies.ts';
 import { recoveryRoutes } from './recovery.ts';
 import { resourceRoutes } from './resources.ts';
 import { tlsRoutes } from './tls.ts';
+import { groupRoutes } from './groups.ts';
 import { unblockKeyRoutes } from './unblock-keys.ts';
 import { settingsRoutes } from './settings.ts';
 import { organizationRoutes } from './organization.ts';
@@ -66,6 +67,7 @@ export const routeGroups: readonly RouteGroup[] = [
   licenseRoutes,
   policyRoutes,
   unblockKeyRoutes,
+  groupRoutes,
   settingsRoutes,
   ...resourceRoutes,
   ssoConfigRoutes,

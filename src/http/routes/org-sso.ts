@@ -20,9 +20,9 @@ import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { forgetInBrowser, keepInBrowser, keptByBrowser } from '../browser-cookie.ts';
 import { actorOf } from '../principal.ts';
+import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
-import { callbackQuery } from './sso.ts';
 
 const base = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
@@ -107,15 +107,14 @@ export const orgSsoRoutes: RouteGroup = {
       path: `${base}/callback`,
       access: open('org-login'),
       summary: 'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
-      query: callbackQuery,
+      query: providerReturnQuery,
       status: 302,
       answer: { media: 'text/plain' },
       handle: async ({ query: { state }, services, request, reply }) => {
-        const returned = { state, query: new URL(request.url, 'http://callback').searchParams, browserSecret: keptByBrowser(request, state) };
         let believed: Trip | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { trip, identity, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returned, find, (trip) => (believed = trip));
+          const { trip, identity, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returnedBy(request, state), find, (trip) => (believed = trip));
           const admin = await admitOrgAdmin(services, trip.owner, identity);
           const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge });
           forgetInBrowser(reply, state, secure);

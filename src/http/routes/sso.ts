@@ -13,16 +13,15 @@ import { handOver, pageReturnOf, pageReturnQuery, refusedReturn } from '../../ss
 import { cameFromPage, claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
 import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
-import { forgetInBrowser, keepInBrowser, keptByBrowser } from '../browser-cookie.ts';
+import { forgetInBrowser, keepInBrowser } from '../browser-cookie.ts';
 import { actorOf } from '../principal.ts';
+import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { liveAdminSession } from '../live-admin-session.ts';
 import { ssoTenantOf } from '../sso-tenant.ts';
 
 const tenantQuery = { tenant_id: uuid().optional() };
-/** Of a provider's answer: bounded, and otherwise as it comes (RFC 6749 §4.1.2, RFC 9207). */
-export const callbackQuery = z.looseObject({ state: z.string().max(512).default('') });
 
 /** Of the tenant only as long as there is one: anybody can write any id into a state. */
 async function believedTenant({ lookups }: Services, state: string): Promise<TenantId | undefined> {
@@ -78,7 +77,7 @@ export const ssoRoutes: RouteGroup = {
       path: '/api/v1/auth/sso/callback',
       access: open('login'),
       summary: 'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
-      query: callbackQuery,
+      query: providerReturnQuery,
       answer: z.object({
         accessToken: z.string(),
         refreshToken: z.string(),
@@ -87,10 +86,9 @@ export const ssoRoutes: RouteGroup = {
       }),
       handle: async ({ query: { state }, services, request, reply, ask }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const returned = { state, query: new URL(request.url, 'http://callback').searchParams, browserSecret: keptByBrowser(request, state) };
         let believed: Trip | undefined;
         try {
-          const { trip, identity, secure } = await finishOidcSignIn(services, 'tenant', returned, tenantOidcConfig(services), (trip) => (believed = trip));
+          const { trip, identity, secure } = await finishOidcSignIn(services, 'tenant', returnedBy(request, state), tenantOidcConfig(services), (trip) => (believed = trip));
           forgetInBrowser(reply, state, secure);
           const { owner: tenantId, challenge } = trip;
           const admin = await admitAdmin(services, tenantId, identity);

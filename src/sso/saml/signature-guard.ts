@@ -6,9 +6,9 @@ const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
 const XENC = 'http://www.w3.org/2001/04/xmlenc#';
 
-/** RSA with SHA-2. No SHA-1, and nothing keyed by a shared secret: a public key must never be taken for one. */
-const SIGNATURE_METHODS = new Set([`${MORE}rsa-sha256`, `${MORE}rsa-sha384`, `${MORE}rsa-sha512`, 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1']);
-const DIGEST_METHODS = new Set([`${XENC}sha256`, `${MORE}sha384`, `${XENC}sha512`]);
+/** RSA with SHA-2, as far as the library goes. No SHA-1, and nothing keyed by a shared secret: a public key must never be taken for one. */
+const SIGNATURE_METHODS = new Set([`${MORE}rsa-sha256`, `${MORE}rsa-sha512`, 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1']);
+const DIGEST_METHODS = new Set([`${XENC}sha256`, `${XENC}sha512`]);
 
 /**
  * The one form of signature that SAML uses (Core §5.4): enveloped, over its parent and nothing else, in exclusive

@@ -1,0 +1,37 @@
+import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import type { GroupEvent, GroupSource } from '../../src/domain/groups/events.ts';
+import { group, groupStream } from '../../src/domain/groups/group.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, invalid, notFound } from '../../src/kernel/failure.ts';
+
+interface ChangeGroupMembers {
+  readonly groupId: string;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** Who asks: a group that somebody else keeps is not changed by hand (choice OP-229). */
+  readonly by: GroupSource;
+}
+
+/** Adding a member twice, or removing one who is none, changes nothing. Answers how many were added and removed, and how many there are. */
+export const changeGroupMembers = defineCommand({
+  name: 'ChangeGroupMembers',
+  aggregate: group,
+  stream: ({ groupId }: ChangeGroupMembers, { tenantId }) => groupStream(tenantId, groupId),
+  async prepare({ add }: ChangeGroupMembers, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
+    const known = await Promise.all(add.map((userId) => aggregates.load(employee, employeeStream(tenantId, userId))));
+    return { areKnown: known.every(({ status }) => status === 'present') };
+  },
+  decide(state, { groupId, add, remove, by }, _context, { areKnown }: { areKnown: boolean }) {
+    if (!state.exists) return notFound();
+    if (by === 'manual' && state.source !== 'manual') return conflict('the members of this group are kept by its source');
+    if (!areKnown) return invalid('userIds', 'name somebody who is no employee');
+    const added = [...new Set(add)].filter((userId) => !state.members.has(userId));
+    const removed = [...new Set(remove)].filter((userId) => state.members.has(userId));
+    const events: GroupEvent[] = [];
+    if (added.length > 0) events.push({ type: 'GroupMembersAdded', data: { groupId, userIds: added } });
+    if (removed.length > 0) events.push({ type: 'GroupMembersRemoved', data: { groupId, userIds: removed } });
+    return acceptWith({ added: added.length, removed: removed.length, total: state.members.size + added.length - removed.length }, events);
+  },
+  freshens: ['groups', 'group_members', 'policy_versions'],
+});

@@ -1,0 +1,23 @@
+import type { GroupSource } from '../../src/domain/groups/events.ts';
+import { group, groupNameClaim, groupStream } from '../../src/domain/groups/group.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+interface CreateGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly source: GroupSource;
+  /** What its source calls it. */
+  readonly externalId: string | null;
+}
+
+/** The group's id is the command's. Its name is one group's alone in the tenant (choice OP-227). */
+export const createGroup = defineCommand({
+  name: 'CreateGroup',
+  aggregate: group,
+  stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
+  decide(state, input, { id: groupId }) {
+    if (state.exists) return acceptWith({ groupId }, []);
+    return acceptWith({ groupId }, [{ type: 'GroupCreated', data: { groupId, ...input } }], { take: [groupNameClaim(input.name)] });
+  },
+  freshens: ['groups'],
+});

@@ -1,0 +1,19 @@
+import { group, groupNameClaim, groupStream } from '../../src/domain/groups/group.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface DeleteGroup {
+  readonly groupId: string;
+}
+
+/** A policy that was attached to nothing but this group stays so and reaches nobody: it is not to reach everybody all at once. */
+export const deleteGroup = defineCommand({
+  name: 'DeleteGroup',
+  aggregate: group,
+  stream: ({ groupId }: DeleteGroup, { tenantId }) => groupStream(tenantId, groupId),
+  decide(state, { groupId }) {
+    if (!state.exists) return notFound();
+    return accept([{ type: 'GroupDeleted', data: { groupId } }], { release: [groupNameClaim(state.name)] });
+  },
+  freshens: ['groups', 'group_members', 'policy_versions'],
+});

@@ -1,0 +1,30 @@
+import { group, groupStream } from '../../src/domain/groups/group.ts';
+import { contentOf, policy, policyStream } from '../../src/domain/policies/policy.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { invalid, notFound } from '../../src/kernel/failure.ts';
+
+interface AttachPolicy {
+  readonly policyId: string;
+  readonly groupId: string;
+  readonly isAttached: boolean;
+}
+
+/** A policy reaches the members of the groups that it is attached to, and everybody while it is attached to none (choice OP-113). */
+export const attachPolicy = defineCommand({
+  name: 'AttachPolicy',
+  aggregate: policy,
+  stream: ({ policyId }: AttachPolicy, { tenantId }) => policyStream(tenantId, policyId),
+  async prepare({ groupId }: AttachPolicy, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
+    return { groupExists: (await aggregates.load(group, groupStream(tenantId, groupId))).exists };
+  },
+  decide(state, { policyId, groupId, isAttached }, _context, { groupExists }: { groupExists: boolean }) {
+    if (!groupExists) return notFound();
+    if (!state.exists) return isAttached ? invalid('policyIds', 'name no policy') : notFound();
+    const isNow = state.groupIds.includes(groupId);
+    if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
+    const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
+    return acceptWith({ changed: true }, [{ type: 'PolicyUpdated', data: { policyId, ...contentOf(state), groupIds } }]);
+  },
+  freshens: ['policies', 'policy_versions'],
+});

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { GroupRow } from '../../projections/groups/groups.ts';
+import { groupSources } from '../../src/domain/groups/events.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** A group as the interface shows it (choice OP-227). */
+export const groupView = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string(),
+    source: z.enum(groupSources),
+    externalId: z.string().nullable(),
+    memberCount: z.int(),
+    policyCount: z.int(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'Group' });
+export type GroupView = z.output<typeof groupView>;
+
+type Counted = GroupRow & { readonly members: number; readonly policies: number };
+
+const SELECT = `
+  select g.*,
+         (select count(*)::int from group_members m where m.tenant_id = g.tenant_id and m.group_id = g.group_id) as members,
+         (select count(*)::int from policies p where p.tenant_id = g.tenant_id and p.group_ids ? g.group_id::text) as policies
+    from groups g`;
+const IN_ORDER = 'order by g.created_at desc, g.group_id';
+
+const groupOf = (row: Counted): GroupView => ({
+  id: row.group_id,
+  name: row.name,
+  description: row.description,
+  source: row.source,
+  externalId: row.external_id,
+  memberCount: row.members,
+  policyCount: row.policies,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+export const listGroups: Query<undefined, { groups: GroupView[]; total: number }> = async (reads) => {
+  const rows = await reads.rows<Counted>(`${SELECT} where g.tenant_id = $1 ${IN_ORDER}`);
+  return { groups: rows.map(groupOf), total: rows.length };
+};
+
+export const getGroup: Query<{ groupId: string }, GroupView> = async (reads, { groupId }) => {
+  const row = await reads.one<Counted>(`${SELECT} where g.tenant_id = $1 and g.group_id = $2`, [groupId]);
+  return row ? groupOf(row) : notFound();
+};
+
+/** The groups that somebody is in (choice OP-068). */
+export const groupsOfUser: Query<{ userId: string }, { groups: GroupView[]; total: number }> = async (reads, { userId }) => {
+  const known = await reads.one('select 1 as known from employees where tenant_id = $1 and user_id = $2', [userId]);
+  if (!known) return notFound();
+  const isIn = 'exists (select from group_members m where m.tenant_id = g.tenant_id and m.group_id = g.group_id and m.user_id = $2)';
+  const rows = await reads.rows<Counted>(`${SELECT} where g.tenant_id = $1 and ${isIn} ${IN_ORDER}`, [userId]);
+  return { groups: rows.map(groupOf), total: rows.length };
+};

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { createAdminUser } from '../../../commands/admins/create-admin-user.ts';
+import { deleteAdminUser } from '../../../commands/admins/delete-admin-user.ts';
+import { resetAdminPassword } from '../../../commands/admins/reset-admin-password.ts';
+import { setAdminMobileAccess } from '../../../commands/admins/set-admin-mobile-access.ts';
+import { updateAdminUser } from '../../../commands/admins/update-admin-user.ts';
+import { roles, type Role } from '../../../src/domain/identity/roles.ts';
+import { given } from '../../dsl/given.ts';
+import { ADA, BOB, created, deleted, REF, setUp, suspended } from './histories.ts';
+
+const NEW = '99999999-9999-4999-8999-999999999999';
+const by = (id: string) => ({ actor: { kind: 'admin', id } as const });
+const draft = (roleType: Role) => ({ adminId: NEW, email: 'New@acme.example', displayName: 'New', roleType, password: 'not in any event', mustChangePassword: true });
+const facts = { passwordRef: REF, accountDigest: 'digest of new' };
+const none = { accountDigest: undefined };
+const claim = (value: string) => ({ kind: 'admin-email', value });
+
+describe('making an admin', () => {
+  it('takes the e-mail', () => {
+    const made = given(setUp, created(ADA)).when(createAdminUser, draft('analyst'), facts, by(ADA));
+    made.then({ type: 'AdminUserCreated', data: { adminId: NEW, email: 'New@acme.example', accountDigest: 'digest of new', displayName: 'New', roleType: 'analyst', passwordRef: REF, mustChangePassword: true } });
+    made.thenTakes(claim('digest of new'));
+  });
+
+  it.each(roles.flatMap((actor) => roles.map((target) => [actor, target] as const)))('by a %s of role %s follows the matrix', (actor, target) => {
+    const outcome = given(setUp, created(ADA), created(BOB, actor)).when(createAdminUser, draft(target), facts, by(BOB));
+    const allowed = actor === 'super_admin' || (actor === 'admin' && (target === 'analyst' || target === 'viewer'));
+    if (allowed) outcome.thenTypes('AdminUserCreated');
+    else outcome.thenRefused('forbidden', 'insufficient permissions');
+  });
+
+  it('is nothing that somebody does who was deleted or suspended a moment ago', () => {
+    for (const gone of [deleted(BOB), suspended(BOB)]) {
+      given(setUp, created(ADA), created(BOB), gone).when(createAdminUser, draft('viewer'), facts, by(BOB)).thenRefused('unauthenticated');
+    }
+  });
+});
+
+describe('changing an admin', () => {
+  const both = [setUp, created(ADA), created(BOB)];
+
+  it('keeps what is left out, and says each change by its name', () => {
+    given(...both).when(updateAdminUser, { adminId: BOB }, none, by(ADA)).thenNothing();
+    given(...both)
+      .when(updateAdminUser, { adminId: BOB, displayName: 'Robert', roleType: 'viewer', status: 'suspended' }, none, by(ADA))
+      .then(
+        { type: 'AdminUserUpdated', data: { adminId: BOB, displayName: 'Robert' } },
+        { type: 'AdminRoleChanged', data: { adminId: BOB, roleType: 'viewer' } },
+        suspended(BOB),
+      );
+    given(...both, suspended(BOB)).when(updateAdminUser, { adminId: BOB, status: 'active' }, none, by(ADA)).then({ type: 'AdminReinstated', data: { adminId: BOB } });
+  });
+
+  it('moves the claim with the e-mail, but not for the same one in other letters', () => {
+    const moved = given(...both).when(updateAdminUser, { adminId: BOB, email: 'b@acme.example' }, { accountDigest: 'new digest' }, by(ADA));
+    moved.then({ type: 'AdminUserUpdated', data: { adminId: BOB, email: 'b@acme.example', accountDigest: 'new digest' } });
+    moved.thenTakes(claim('new digest'));
+    moved.thenReleases(claim(`digest of ${BOB}`));
+    const same = given(...both).when(updateAdminUser, { adminId: BOB, email: 'B@acme.example' }, { accountDigest: `digest of ${BOB}` }, by(ADA));
+    same.thenTakes();
+    same.thenReleases();
+  });
+
+  it.each([{ roleType: 'viewer' }, { status: 'suspended' }] as const)('is not %j for oneself, nor for the last active super admin', (change) => {
+    given(...both).when(updateAdminUser, { adminId: ADA, ...change }, none, by(ADA)).thenRefused('conflict', 'not possible for your own account');
+    const last = given(setUp, created(ADA), created(BOB), suspended(BOB)).when(updateAdminUser, { adminId: ADA, ...change }, none, { actor: { kind: 'system', id: null } });
+    last.thenRefused('conflict', 'the last active super admin stays');
+  });
+
+  it('of oneself may be the name', () => {
+    given(...both).when(updateAdminUser, { adminId: ADA, displayName: 'Augusta', roleType: 'super_admin', status: 'active' }, none, by(ADA)).thenTypes('AdminUserUpdated');
+  });
+
+  it('is for an admin to do with analysts and viewers alone, and never upwards', () => {
+    const CAROL = NEW;
+    const staff = [...both, created(CAROL, 'admin')];
+    given(...staff).when(updateAdminUser, { adminId: BOB, displayName: 'x' }, none, by(CAROL)).thenRefused('forbidden');
+    given(...staff).when(updateAdminUser, { adminId: CAROL, displayName: 'x' }, none, by(CAROL)).thenRefused('forbidden');
+    const analyst = [setUp, created(ADA), created(CAROL, 'admin'), created(BOB, 'analyst')];
+    given(...analyst).when(updateAdminUser, { adminId: BOB, roleType: 'viewer' }, none, by(CAROL)).thenTypes('AdminRoleChanged');
+    given(...analyst).when(updateAdminUser, { adminId: BOB, roleType: 'admin' }, none, by(CAROL)).thenRefused('forbidden');
+    given(...analyst).when(deleteAdminUser, { adminId: ADA }, undefined, by(CAROL)).thenRefused('forbidden');
+    given(...analyst).when(resetAdminPassword, { adminId: ADA, temporaryPassword: 'x' }, { passwordRef: REF }, by(CAROL)).thenRefused('forbidden');
+    given(...analyst).when(setAdminMobileAccess, { adminId: ADA, mobileAccess: false }, undefined, by(CAROL)).thenRefused('forbidden');
+  });
+
+  it('of nobody is not found', () => {
+    given(...both).when(updateAdminUser, { adminId: NEW, displayName: 'x' }, none, by(ADA)).thenRefused('notFound');
+  });
+});
+
+describe('deleting an admin', () => {
+  it('frees the e-mail and gives up the secrets', () => {
+    const gone = given(setUp, created(ADA), created(BOB)).when(deleteAdminUser, { adminId: BOB }, undefined, by(ADA));
+    gone.then(deleted(BOB));
+    gone.thenReleases(claim(`digest of ${BOB}`));
+    expect(gone.result()).toEqual({ unusedSecrets: [REF] });
+  });
+
+  it('is not possible for oneself, nor for the last active super admin, nor by somebody who is gone', () => {
+    given(setUp, created(ADA), created(BOB)).when(deleteAdminUser, { adminId: ADA }, undefined, by(ADA)).thenRefused('conflict');
+    given(setUp, created(ADA)).when(deleteAdminUser, { adminId: ADA }, undefined, { actor: { kind: 'system', id: null } }).thenRefused('conflict');
+    given(setUp, created(ADA), created(BOB), deleted(BOB)).when(deleteAdminUser, { adminId: ADA }, undefined, by(BOB)).thenRefused('unauthenticated');
+  });
+});
+
+describe("an admin's password and mobile flag", () => {
+  it('a reset has to be followed by a change, and ends every session', () => {
+    given(setUp, created(ADA), created(BOB))
+      .when(resetAdminPassword, { adminId: BOB, temporaryPassword: 'not in any event' }, { passwordRef: REF }, by(ADA))
+      .then(
+        { type: 'AdminPasswordChanged', data: { adminId: BOB, passwordRef: REF, mustChangePassword: true, reason: 'reset' } },
+        { type: 'AdminSessionsRevoked', data: { adminId: BOB, reason: 'password reset' } },
+      );
+  });
+
+  it('the flag is set, or turned over where nothing is said', () => {
+    const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } };
+    const both = [setUp, created(ADA), created(BOB)];
+    given(...both).when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA)).then(off);
+    given(...both, off).when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA)).then({ ...off, data: { adminId: BOB, mobileAccess: true } });
+    given(...both).when(setAdminMobileAccess, { adminId: BOB, mobileAccess: true }, undefined, by(ADA)).thenNothing();
+  });
+});
