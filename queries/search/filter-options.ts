@@ -39,6 +39,18 @@ export const deviceOptions = options(`
 export const technologyOptions = options(`
   select name as value, name as label, count(*)::int as count from endpoint_technologies where tenant_id = $1 group by name`);
 
+/** Browser extensions, by the browsers in which they are installed, under the name that most of these know. */
+export const extensionOptions = options(`
+  select x.extension->>'extensionId' as value, mode() within group (order by x.extension->>'name') as label, count(*)::int as count
+    from device_extensions d cross join lateral jsonb_array_elements(d.extensions->'list') x (extension)
+   where d.tenant_id = $1 group by 1`);
+
+/** Groups, by their members. */
+export const groupOptions = options(`
+  select g.group_id::text as value, g.name as label,
+         (select count(*)::int from group_members m where m.tenant_id = $1 and m.group_id = g.group_id) as count
+    from groups g where g.tenant_id = $1`);
+
 const RAISED = 'select alert_type as type, sum(raised)::int as count from alert_daily where tenant_id = $1 group by 1';
 
 /** Every type of alert, whether there was one or not. */

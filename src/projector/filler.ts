@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
-import type { AnyReadModel } from '../kernel/read-model.ts';
+import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/database.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
@@ -31,7 +31,8 @@ export interface FillOptions {
   readonly checkpoint?: (client: pg.PoolClient, to: Position) => Promise<void>;
 }
 
-const PAGE = 5_000;
+/** Events read at once, three pages being under way: those of telemetry are a hundred times as large as others. */
+const PAGE: Readonly<Record<Lane, number>> = { main: 5_000, telemetry: 250 };
 
 /**
  * Folds the feed into a table beside the live one. While a page is written the next is folded and the one after it read.
@@ -49,15 +50,16 @@ export async function fill(
   const started = performance.now();
   let position = options.from;
   let seen = 0;
-  let next = store.readFeed(position, PAGE);
+  const most = PAGE[model.lane];
+  let next = store.readFeed(position, most);
   let writing: Promise<unknown> = Promise.resolve();
   for (;;) {
     signal?.throwIfAborted();
     const page = await next;
     const events = until ? page.events.filter((event) => within(event, until)) : page.events;
     // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
-    const last = page.events.length < PAGE || events.length < page.events.length || passed(page.position, until);
-    next = last ? next : store.readFeed(page.position, PAGE);
+    const last = page.events.length < most || events.length < page.events.length || passed(page.position, until);
+    next = last ? next : store.readFeed(page.position, most);
     next.catch(() => undefined); // reported where it is awaited
     const wanted = events.filter(({ type }) => projection.wants(type));
     const decoded = (await codec.decode(wanted)).filter((event) => event !== undefined);

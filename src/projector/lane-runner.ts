@@ -12,7 +12,8 @@ import type { Freshness } from './freshness.ts';
 import type { Parking } from './parking.ts';
 import { Projection } from './projection.ts';
 
-const PAGE = 2_000;
+/** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
+const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
 const SETTLE_MS = 50;
 
@@ -116,7 +117,7 @@ export class LaneRunner {
       return;
     }
     const from = this.#members.reduce((low, { cursor }) => (cursor.position < low ? cursor.position : low), this.#members[0]!.cursor.position);
-    const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE);
+    const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
     if (slice.position === from) return this.#services.tail.wait(from, this.#patience, signal);
     const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));

@@ -1,18 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
-import { system } from '../../src/kernel/actor.ts';
-import { orThrow } from '../../src/kernel/failure.ts';
-import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
-import { openSession } from '../../src/identity/sign-in.ts';
-import { PASSWORD, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
-import { licenseKey } from '../dsl/licenses.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { startOpenIdProvider } from '../dsl/openid-provider.ts';
 import { newOrganization } from '../dsl/organization.ts';
 import { startSamlIdentityProvider } from '../dsl/saml-identity-provider.ts';
 import { findChromium, launchChromium, openPage, type WatchedPage } from './chromium.ts';
+import { CONTRASTS } from './contrasts.ts';
+import { asOwner, newOwner } from './owner.ts';
 
 const chromiumPath = findChromium();
 
@@ -245,47 +241,3 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     expect(weak.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
   });
 });
-
-/** Every visible text with the ratio between its colour and that of the nearest ground behind it. */
-const CONTRASTS = `(() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const luminance = (colour) => {
-    const [r, g, b] = channels(colour).map((value) => value / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (element) => {
-    for (let current = element; current; current = current.parentElement) {
-      const colour = getComputedStyle(current).backgroundColor;
-      if ((channels(colour)[3] ?? 1) === 1) return colour;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  return [...document.querySelectorAll('h1, h2, p, label, button, a')].filter((element) => element.offsetParent && element.textContent.trim()).map((element) => {
-    const [light, dark] = [luminance(getComputedStyle(element).color), luminance(ground(element))].sort((a, b) => b - a);
-    return { text: element.textContent.trim().slice(0, 40), ratio: Math.round(((light + 0.05) / (dark + 0.05)) * 100) / 100 };
-  });
-})()`;
-
-interface Owner {
-  readonly tenantId: TenantId;
-  readonly adminId: string;
-  readonly email: string;
-}
-
-/** A tenant that browsers reach here, with its first admin. */
-async function newOwner({ services, url }: TestApp, { mustChangePassword = false } = {}): Promise<Owner> {
-  const tenantId = asTenantId(randomUUID());
-  const adminId = randomUUID();
-  const email = `owner@${tenantId.slice(0, 8)}.example`;
-  const owner = { email, password: PASSWORD, displayName: 'Owner', adminId, mustChangePassword };
-  const input = { ...owner, name: 'Initech', licenseKey: licenseKey({ clientName: 'Initech' }), externalBaseUrl: url, completesSetup: false };
-  const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
-  await services.freshness.waitFor(services.mainModels, position!, 10_000);
-  return { tenantId, adminId, email };
-}
-
-/** As that admin, over HTTP. */
-async function asOwner({ services, as }: TestApp, { tenantId, adminId }: Owner): Promise<Client> {
-  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'password', actor: system('test') } as const;
-  return as((await openSession(services, session)).accessToken);
-}

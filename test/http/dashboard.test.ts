@@ -124,13 +124,29 @@ describe('the dashboard', () => {
     expect(later.policies.filter(({ policyId }: { policyId: string }) => policyId === first)).toEqual([policy(first, 'first', 1)]);
   });
 
+  it('counts of a policy for a group the devices of its members', async () => {
+    const group = (await acme.admin.post('/api/v1/admin/groups', { name: 'Pilots' })).body.id as string;
+    expect((await acme.admin.post(`/api/v1/admin/groups/${group}/members`, { userIds: [kim.userId] })).status).toBeLessThan(300);
+    const rules = [{ domainMatch: { type: 'exact', value: 'a.test' }, condition: 'any', action: 'warn' }];
+    const { body } = await acme.admin.post('/api/v1/admin/policies', { name: 'for pilots', rules, groupIds: [group] });
+    await app.settled();
+    const { policies } = await get('policy-deployment');
+    expect(policies).toContainEqual({ policyId: body.id, name: 'for pilots', deployed: 0, total: 1 });
+    expect((await acme.admin.get('/api/v1/admin/filters/groups')).body).toEqual({ options: [{ value: group, label: 'Pilots', count: 1 }], total: 1 });
+  });
+
   it('offers what filters can be set to, with counts', async () => {
     const options = async (of: string) => (await acme.admin.get(`/api/v1/admin/filters/${of}`)).body;
     expect(await options('users')).toEqual({ options: [{ value: kim.userId, label: expect.any(String), count: 10 }, { value: lee.userId, label: expect.any(String), count: 4 }], total: 2 });
     expect((await options('devices')).options.map(({ value, count }: { value: string; count: number }) => [value, count])).toEqual([[kim.deviceId, 10], [lee.deviceId, 4]]);
     expect((await options('alert-types')).options).toContainEqual({ value: 'device_stale', label: 'Device stale', count: 2 });
+    const extension = (extensionId: string) => ({ extensionId, name: `Name of ${extensionId}`, version: '1' });
+    const inventory = (...ids: string[]) => ({ eventId: randomUUID(), kind: 'extension_inventory', occurredAt: noon(1), data: { extensions: ids.map(extension) } });
+    await kim.client.post('/api/v1/ext/events', { events: [inventory('aaaa', 'bbbb')] });
+    await lee.client.post('/api/v1/ext/events', { events: [inventory('bbbb')] });
     await kim.client.post('/api/v1/ext/events', { events: [{ ...visit(1, 'a.test'), data: { technologies: [{ name: 'nginx' }, { name: 'nginx' }] } }, { ...visit(1, 'b.test'), data: { technologies: [{ name: 'nginx' }, { name: 'React' }] } }] });
     await app.settled();
+    expect(await options('extensions')).toEqual({ options: [{ value: 'bbbb', label: 'Name of bbbb', count: 2 }, { value: 'aaaa', label: 'Name of aaaa', count: 1 }], total: 2 });
     expect(await options('technologies')).toEqual({ options: [{ value: 'nginx', label: 'nginx', count: 2 }, { value: 'React', label: 'React', count: 1 }], total: 2 });
   });
 

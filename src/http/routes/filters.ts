@@ -1,4 +1,4 @@
-import { alertTypeOptions, deviceOptions, filterOptionsView, technologyOptions, userOptions, type FilterOptions } from '../../../queries/search/filter-options.ts';
+import { alertTypeOptions, deviceOptions, extensionOptions, filterOptionsView, groupOptions, technologyOptions, userOptions, type FilterOptions } from '../../../queries/search/filter-options.ts';
 import type { Query } from '../../kernel/query.ts';
 import { admin } from '../access.ts';
 import { route, type AnyRoute, type RouteGroup } from '../route.ts';
@@ -17,9 +17,11 @@ const options = (of: string, summary: string, query: Query<void, FilterOptions>)
 export const filterRoutes: RouteGroup = {
   area: 'search',
   routes: [
+    options('extensions', 'Browser extensions, by the browsers in which they are installed', extensionOptions),
     options('users', 'Employees, by what their browsers reported', userOptions),
     options('devices', 'Devices, by what they reported', deviceOptions),
     options('alert-types', 'Types of alerts, by how many were raised', alertTypeOptions),
     options('technologies', 'Technologies, by the hosts on which they were found', technologyOptions),
+    options('groups', 'Groups, by their members', groupOptions),
   ],
 };
