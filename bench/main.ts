@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   neighbours: () => import('./neighbours.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
   'sso-discover': () => import('./sso-discover.ts'),
+  login: () => import('./login.ts'),
 };
 
 const asked = process.argv.slice(2);

@@ -7,6 +7,7 @@ import { alertAddresses } from './alerts/alert-addresses.ts';
 import { alertHours } from './alerts/alert-hours.ts';
 import { alerts } from './alerts/alerts.ts';
 import { certificateAuthorities } from './certificates/certificate-authorities.ts';
+import { deviceCertificates } from './certificates/device-certificates.ts';
 import { serverCertificates } from './certificates/server-certificates.ts';
 import { agentKeys } from './devices/agent-keys.ts';
 import { deviceExtensions } from './devices/device-extensions.ts';
@@ -52,4 +53,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, groups, groupMembers, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, groups, groupMembers, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];

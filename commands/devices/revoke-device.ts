@@ -25,5 +25,5 @@ export const revokeDevice = defineCommand({
     if (isCutOff && (reason !== 'user_deleted' || userId === '')) return accept([]);
     return accept([{ type: 'DeviceRevoked', data: { deviceId, reason } }]);
   },
-  freshens: ['devices', 'live-state'],
+  freshens: ['devices', 'device_certificates', 'live-state'],
 });

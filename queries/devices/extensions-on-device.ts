@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DeviceExtensionsRow } from '../../projections/devices/device-extensions.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
+import { EXTENSION_WHITELIST, recordsAt } from '../../src/resources/records-at.ts';
 
 /** Choice OP-103. */
 export const extensionOnDeviceView = z.object({
@@ -18,13 +19,20 @@ export const extensionOnDeviceView = z.object({
 export type ExtensionOnDeviceView = z.output<typeof extensionOnDeviceView>;
 
 const SQL = `
-  select x.extensions from devices d left join device_extensions x on x.tenant_id = d.tenant_id and x.device_id = d.device_id
+  select x.extensions, d.browser_type from devices d left join device_extensions x on x.tenant_id = d.tenant_id and x.device_id = d.device_id
    where d.tenant_id = $1 and d.device_id = $2`;
 
-/** What is installed in the browser, as it last said. `isWhitelisted`: whether the tenant allows this extension. */
-export const extensionsOnDevice: Query<{ deviceId: string; isWhitelisted: (extensionId: string) => boolean }, { extensions: ExtensionOnDeviceView[]; total: number }> = async (reads, { deviceId, isWhitelisted }) => {
-  const row = await reads.one<{ extensions: DeviceExtensionsRow['extensions'] | null }>(SQL, [deviceId]);
+interface Found {
+  readonly extensions: DeviceExtensionsRow['extensions'] | null;
+  readonly browser_type: string | null;
+}
+
+/** What is installed in the browser, as it last said, and whether the tenant allows it in this kind of browser. */
+export const extensionsOnDevice: Query<{ deviceId: string }, { extensions: ExtensionOnDeviceView[]; total: number }> = async (reads, { deviceId }) => {
+  const [row, allowed] = await Promise.all([reads.one<Found>(SQL, [deviceId]), recordsAt(EXTENSION_WHITELIST, reads)]);
   if (!row) return notFound();
-  const extensions = (row.extensions?.list ?? []).map((one): ExtensionOnDeviceView => ({ ...one, permissions: [...one.permissions], isWhitelisted: isWhitelisted(one.extensionId) }));
+  const here = allowed.filter(({ browserType }) => (browserType ?? row.browser_type) === row.browser_type);
+  const whitelisted = new Set(here.map((entry) => entry['extensionId']));
+  const extensions = (row.extensions?.list ?? []).map((one): ExtensionOnDeviceView => ({ ...one, permissions: [...one.permissions], isWhitelisted: whitelisted.has(one.extensionId) }));
   return { extensions, total: extensions.length };
 };

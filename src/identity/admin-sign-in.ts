@@ -46,11 +46,12 @@ export async function signInWithPassword(services: Services, tenantId: TenantId,
 export async function admit(services: Services, atTheDoor: AdminAtTheDoor, method: 'password' | 'password+totp' | 'password+backup_code'): Promise<NextStep> {
   const { tenantId, admin, actor } = atTheDoor;
   const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
-  await forgiveTries(services, accountOf(atTheDoor));
-  if (admin.mustChangePassword) {
-    return { step: 'change-password', token: await services.oneTimeTokens.issue('temp', { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS) };
-  }
-  return { step: 'done', tokens: await openSession(services, { tenantId, subjectId, subjectKind: 'admin', epoch, role, method, actor }) };
+  const next = admin.mustChangePassword
+    ? services.oneTimeTokens.issue('temp', { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS).then((token) => ({ step: 'change-password', token }) as const)
+    : openSession(services, { tenantId, subjectId, subjectKind: 'admin', epoch, role, method, actor }).then((tokens) => ({ step: 'done', tokens }) as const);
+  // Side by side: both appends share a flush, and a failure of either hands nothing out.
+  const [step] = await Promise.all([next, forgiveTries(services, accountOf(atTheDoor))]);
+  return step;
 }
 
 /** The password of an admin who is signed in already; counts like one at the door. */

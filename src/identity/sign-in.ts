@@ -31,12 +31,14 @@ export async function openSession(services: Services, wanted: NewSession): Promi
   const { tenantId, subjectId, subjectKind, epoch, method, role } = wanted;
   const sessionId = randomUUID();
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
-  orThrow(await services.executor.execute(startSession, { sessionId, subjectId, subjectKind, epoch, method }, { tenantId, actor }));
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
-  const [refreshToken, { token, expiresAt }] = await Promise.all([
+  // Side by side: tokens of a session that did not come to be let nobody in.
+  const [started, refreshToken, { token, expiresAt }] = await Promise.all([
+    services.executor.execute(startSession, { sessionId, subjectId, subjectKind, epoch, method }, { tenantId, actor }),
     services.refreshTokens.issue(tenantId, sessionId, subjectId, lifetime),
     services.accessTokens.issue(subjectKind === 'admin' ? 'access' : 'org', tenantId, subjectId, sessionId, role),
   ]);
+  orThrow(started);
   return { accessToken: token, refreshToken, expiresAt };
 }
 
@@ -62,8 +64,9 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
  * account. The try still counts: what the right password is worth is for the caller to say.
  */
 export async function provePassword(services: Services, { tenantId, accountDigest, subjectId, actor }: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
-  const { result } = orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor }));
-  const hash = await findHash();
+  const attempt = services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor });
+  const [attempted, hash] = await Promise.all([attempt, findHash()]);
+  const { result } = orThrow(attempted);
   const right = await orBusy(() => (hash ? services.passwords.verify(hash.toString(), password) : services.passwords.verifyNobody(password)));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));

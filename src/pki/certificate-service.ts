@@ -4,6 +4,7 @@ import type { Vault } from '../vault/vault.ts';
 import type { Authority } from './authority.ts';
 import { issueDeviceCertificate, type DeviceCertificate } from './device-certificate.ts';
 import { prepareIssuer, type Issuer } from './issuer.ts';
+import { issueRevocationList, type RevocationList, type RevokedCertificate } from './revocation-list.ts';
 import { inspectAuthority } from './uploaded-authority.ts';
 
 /** The authority that signs for a tenant: its certificate (PEM), and where in the vault its key is. */
@@ -19,6 +20,8 @@ export interface CertificateService {
   inspect(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure;
   /** A fresh key and a certificate for the device, of `DEVICE_CERTIFICATE_DAYS` from `now` or until the authority ends. */
   issue(tenantId: TenantId, authority: SigningAuthority, deviceId: string, now: number): Promise<DeviceCertificate | Failure>;
+  /** What this authority signed and is refused, signed by it: good for a day from `now`. */
+  revocationList(tenantId: TenantId, authority: SigningAuthority, revoked: readonly RevokedCertificate[], now: number): Promise<RevocationList | Failure>;
   /** Puts the key of an authority into the vault and answers its reference. */
   keepKey(tenantId: TenantId, privateKeyPem: string): Promise<string>;
 }
@@ -52,6 +55,11 @@ export class VaultCertificateService implements CertificateService {
     if (!issuer) return NO_AUTHORITY;
     const issued = issueDeviceCertificate(issuer, { tenantId, deviceId, notBefore: now, notAfter: now + DEVICE_CERTIFICATE_DAYS * DAY_MS });
     return isFailure(issued) ? NO_AUTHORITY : issued;
+  }
+
+  async revocationList(tenantId: TenantId, authority: SigningAuthority, revoked: readonly RevokedCertificate[], now: number): Promise<RevocationList | Failure> {
+    const issuer = await this.#issuer(tenantId, authority);
+    return issuer ? issueRevocationList(issuer, revoked, { thisUpdate: now, nextUpdate: now + DAY_MS, number: now }) : NO_AUTHORITY;
   }
 
   keepKey(tenantId: TenantId, privateKeyPem: string): Promise<string> {

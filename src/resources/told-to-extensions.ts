@@ -2,8 +2,9 @@ import { groupEvents } from '../domain/groups/events.ts';
 import { policyEvents } from '../domain/policies/events.ts';
 import type { EventFamily } from '../kernel/event.ts';
 import { resources } from './index.ts';
+import { toldPaths } from './records-at.ts';
 
-const toldResources = resources.filter(({ declared }) => declared.toldToExtensions);
+const toldResources = resources.filter(({ declared }) => declared.toldToExtensions === true || toldPaths.has(declared.path));
 const whole: readonly EventFamily[] = [policyEvents, ...toldResources.map(({ events }) => events)];
 /** Who is in a group decides which policies reach them. */
 const ofGroups = ['GroupMembersAdded', 'GroupMembersRemoved', 'GroupDeleted'] as const satisfies readonly (keyof typeof groupEvents.definitions)[];

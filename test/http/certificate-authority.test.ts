@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, type Authority } from '../../src/pki/authority.ts';
 import { issueServerCertificate } from '../../src/pki/server-certificate.ts';
@@ -33,6 +35,30 @@ describe('the certificate authority over HTTP', () => {
     expect(shown['serialNumber']).toBe(certificate.serialNumber);
     expect(shown['fingerprintSha256']).toBe(certificate.fingerprint256.replaceAll(':', '').toLowerCase());
     client.close();
+  });
+
+  it('signs a list of what it signed and is refused, which OpenSSL believes', async () => {
+    await fresh();
+    const mine = authority();
+    await acme.admin.post(path, bodyOf(mine));
+    const [good, bad] = [await enrolledDevice(app, acme), await enrolledDevice(app, acme)];
+    for (const { client } of [good, bad]) client.close();
+    await acme.admin.put(`/api/v1/admin/devices/${bad.deviceId}/revoke`);
+    const answer = await fetch(`${app.url}${path}/crl`, { headers: { authorization: `Bearer ${acme.token}` } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pkix-crl']);
+    const folder = mkdtempSync('/tmp/castellan-crl-');
+    try {
+      writeFileSync(`${folder}/list.der`, Buffer.from(await answer.arrayBuffer()));
+      writeFileSync(`${folder}/ca.pem`, mine.certificatePem);
+      const { stdout, stderr } = spawnSync('openssl', ['crl', '-inform', 'DER', '-in', `${folder}/list.der`, '-CAfile', `${folder}/ca.pem`, '-noout', '-text'], { encoding: 'utf8' });
+      expect(stderr).toContain('verify OK');
+      expect([...stdout.matchAll(/Serial Number: ([0-9A-F]+)/g)].map(([, serial]) => serial)).toEqual([new X509Certificate(bad.certificatePem).serialNumber]);
+      expect(stdout).toContain('Privilege Withdrawn');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    await acme.admin.delete(path);
+    expect((await acme.admin.get(`${path}/crl`)).status).toBe(503);
   });
 
   it('is replaced by an uploaded one, which signs from then on while devices of the old one go on', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../commands/alerts/raise-alert.ts';
 import type { AlertType } from '../../src/domain/alerts/vocabulary.ts';
+import { trimObservations } from '../../src/maintenance/trim-observations.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
@@ -158,5 +159,12 @@ describe('the dashboard', () => {
     await app.settled();
     expect(await counts('top-users-warnings')).toEqual([[kim.userId, 1]]);
     expect(await get(`day-detail?date=${day(1)}`)).toMatchObject({ warnings: 3, activeUsers: 1, newSites: [{ domain: 'a.test', userCount: 1 }] });
+  });
+
+  it('forgets what somebody did on a day that is no longer kept', async () => {
+    expect(await counts('top-users-new-sites?days=90')).toEqual([[kim.userId, 4]]);
+    const kept = { eventRetentionDays: 30, streamRetentionDays: 365 };
+    await trimObservations(app.services.database.projector, kept).handle({}, { signal: new AbortController().signal } as never);
+    expect(await counts('top-users-new-sites?days=90')).toEqual([[kim.userId, 3]]);
   });
 });

@@ -93,6 +93,19 @@ describe('search', () => {
     expect((await other.admin.get(`${SEARCH}/export?q=falcon&format=json`)).body).toEqual([]);
   });
 
+  it('finds nothing for a connection that speaks for nobody, though it reads as the owner of the tables', async () => {
+    const client = await app.services.database.reads.connect();
+    try {
+      const hitsOf = async (tenant: string) => {
+        await client.query(`select set_config('castellan.tenant', $1, false)`, [tenant]);
+        return (await client.query(`select * from search_hits('users', 'pilot', 100)`)).rowCount;
+      };
+      expect([await hitsOf(''), await hitsOf(acme.tenantId), await hitsOf(randomUUID())]).toEqual([0, 3, 0]);
+    } finally {
+      client.release();
+    }
+  });
+
   it('forgets an erased person at once', async () => {
     expect((await acme.admin.delete(`/api/v1/admin/users/${userId}`)).status).toBe(204);
     expect((await find('q=zoe.falcon')).totals.users).toBe(0);

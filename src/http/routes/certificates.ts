@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { installCertificateAuthority } from '../../../commands/certificates/install-certificate-authority.ts';
 import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
+import { revokedCertificates } from '../../../queries/certificates/revoked-certificates.ts';
 import { certificateAuthorityStatus, certificateAuthorityView } from '../../../queries/certificates/certificate-authority-status.ts';
+import { FailureError, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
+import { NO_AUTHORITY } from '../../pki/certificate-service.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
@@ -41,6 +44,21 @@ export const certificateRoutes: RouteGroup = {
       handle: async ({ run, principal: { tenantId }, services }) => {
         const { result } = await run(removeCertificateAuthority, undefined);
         await dropKey(services, tenantId, result.unusedKeyRef);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/crl`,
+      access: admin('certificates:read'),
+      summary: 'The revocation list of the CA (RFC 5280, DER), for a proxy that ends TLS in front of this service',
+      answer: { media: 'application/pkix-crl' },
+      handle: async ({ ask, principal: { tenantId }, services, reply }) => {
+        const now = Date.now();
+        const [tenant, revoked] = await Promise.all([services.lookups.tenant(tenantId, tenantId), ask(revokedCertificates, { now: new Date(now).toISOString() })]);
+        if (!tenant?.authority) throw new FailureError(NO_AUTHORITY);
+        const list = orThrow(await services.ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
+        reply.type('application/pkix-crl');
+        return list.der;
       },
     }),
     route({

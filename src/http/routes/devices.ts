@@ -47,7 +47,7 @@ export const deviceRoutes: RouteGroup = {
       summary: 'What is installed in the browser, as it last said',
       params,
       answer: z.object({ extensions: z.array(extensionOnDeviceView), total: z.int() }),
-      handle: ({ ask, params: { deviceID } }) => ask(extensionsOnDevice, { deviceId: deviceID, isWhitelisted: () => false }),
+      handle: ({ ask, params: { deviceID } }) => ask(extensionsOnDevice, { deviceId: deviceID }),
     }),
     route({
       method: 'PUT',

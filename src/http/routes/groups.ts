@@ -21,7 +21,7 @@ const ids = z.array(uuid()).min(1).max(MOST_AT_ONCE);
 const changedView = z.object({ added: z.int(), total: z.int() });
 
 /** `{ userIds: […] }`, or one as `{ userId }` (choice OP-228). */
-const someOf = <Many extends string, One extends string>(many: Many, one: One) =>
+const someOf = (many: string, one: string) =>
   z.object({ [many]: ids.optional(), [one]: uuid().optional() }).transform((body, context): string[] => {
     const given = [...((body[many] as string[] | undefined) ?? []), ...(body[one] === undefined ? [] : [body[one] as string])];
     if (given.length === 0) context.addIssue({ code: 'custom', path: [many], message: 'is required' });

@@ -12,6 +12,8 @@ interface Rule {
   readonly applies: (observation: Observation) => boolean;
   readonly title: (place: string) => string;
   readonly description: string;
+  /** What it is about, where type, person and domain do not say it. */
+  readonly about?: (observation: Observation) => string | undefined;
 }
 
 const decidedOn = (signal: Signal) => (observation: Observation) => observation.kind === 'policy_decision' && observation.signals.includes(signal);
@@ -58,6 +60,13 @@ const rules: readonly Rule[] = [
     description: 'A password that is easily guessed was entered.',
   },
   {
+    alertType: 'extension_permission_change',
+    applies: (observation) => observation.kind === 'extension_event' && observation.change === 'permissions_changed',
+    title: () => 'A browser extension has other permissions now',
+    description: 'An installed extension changed what it may do in the browser.',
+    about: (observation) => (observation.kind === 'extension_event' ? observation.extensionId : undefined),
+  },
+  {
     alertType: 'mfa_missing',
     // At an identity provider: what a shop asks for is the shop's affair.
     applies: (observation) =>
@@ -80,7 +89,7 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
   for (const observation of inOrder) {
     const rule = rules.find(({ applies }) => applies(observation));
     if (!rule) continue;
-    const name = fingerprintOf({ alertType: rule.alertType, userId: event.data.userId, domain: observation.domain });
+    const name = fingerprintOf({ alertType: rule.alertType, userId: event.data.userId, domain: observation.domain, ...aboutOf(rule, observation) });
     const group = groups.get(name);
     if (group) group.observations.push(observation);
     else groups.set(name, { rule, observations: [observation] });
@@ -90,7 +99,13 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
 
 const MOST_NAMED = 20;
 
-function findingOf({ id, data }: TelemetryRecorded, { alertType, title, description }: Rule, observations: readonly Observation[]): Finding {
+function aboutOf({ about }: Rule, observation: Observation): { readonly about?: string } {
+  const named = about?.(observation);
+  return named === undefined ? {} : { about: named };
+}
+
+function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: readonly Observation[]): Finding {
+  const { alertType, title, description } = rule;
   const [first] = observations as [Observation];
   const { domain, url, kind } = first;
   const occurrences = observations.map(({ eventId, occurredAt }): Occurrence => ({ observationId: eventId, occurredAt }));
@@ -102,6 +117,7 @@ function findingOf({ id, data }: TelemetryRecorded, { alertType, title, descript
     deviceId: data.deviceId,
     domain,
     url: url === ERASED ? null : url,
+    ...aboutOf(rule, first),
     occurrences: occurrences as [Occurrence, ...Occurrence[]],
     metadata: {
       kind,
@@ -124,6 +140,8 @@ function detailsOf(observation: Observation): Finding['metadata'] {
       return { ...decided, ...policy, signals: [...observation.signals] };
     case 'clickfix_detected':
       return { ...decided, signatureId: observation.signatureId };
+    case 'extension_event':
+      return { extensionId: observation.extensionId, extensionName: observation.name, extensionVersion: observation.version, permissions: [...(observation.permissions ?? [])] };
     case 'auth_flow':
       return { provider: observation.provider, method: observation.method };
     case 'canary_cookie_triggered':

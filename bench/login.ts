@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import argon2 from 'argon2';
+import autocannon from 'autocannon';
+import fastify from 'fastify';
+import { z } from 'zod';
+import { createAdminUser } from '../commands/admins/create-admin-user.ts';
+import { getAdminUser } from '../queries/admins/get-admin-user.ts';
+import { admin, open, type Access } from '../src/http/access.ts';
+import { IdempotentAnswers } from '../src/http/plugins/idempotency.ts';
+import { limitRates } from '../src/http/plugins/rate-limits.ts';
+import { registerRoute } from '../src/http/register.ts';
+import { route } from '../src/http/route.ts';
+import { validateWithZod } from '../src/http/validation.ts';
+import { ARGON2 } from '../src/identity/passwords.ts';
+import { system } from '../src/kernel/actor.ts';
+import { orThrow } from '../src/kernel/failure.ts';
+import { startBenchApp, type BenchApp } from './app.ts';
+import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
+
+const SECONDS = 3;
+const CALLERS = 8;
+const LOGINS = 240;
+/** Wrong passwords that an account is asked with: fewer than lock it. */
+const TRIES = 4;
+const ACCOUNTS = 40;
+const PASSWORD = 'Correct-Horse-7!';
+
+/** What signing in costs besides the password's own hash, what it tells by its duration, and what authentication adds to a read. */
+export async function measure(): Promise<Row[]> {
+  const app = await startBenchApp();
+  const accounts = await newAccounts(app);
+  const login = (email: string, password: string) =>
+    fetch(`${app.url}/api/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-tenant-id': app.tenantId }, body: JSON.stringify({ email, password }) }).then(
+      async (answer) => (await answer.arrayBuffer(), answer.status),
+    );
+  const signIn = async (n: number) => {
+    // Each caller has accounts of its own: tries under way count, and too many at once would lock one.
+    const status = await login(accounts[n % accounts.length]!.email, PASSWORD);
+    if (status !== 200) throw new Error(`not signed in: ${status}`);
+  };
+  const hash = await argon2.hash(PASSWORD, ARGON2);
+  const rate = (call: (n: number) => Promise<unknown>) => () => perSecond(LOGINS, () => concurrently(CALLERS, LOGINS, call));
+  await concurrently(CALLERS, 40, signIn);
+  const [logins, raw] = await alternate(3, [rate(signIn), rate(() => argon2.verify(hash, PASSWORD))]);
+
+  const known = accounts.map(({ email }) => email);
+  const durations = await durationsOf(known, (email) => login(email, 'Wrong-Horse-7!'));
+  const reads = await readRates(app, accounts[0]!.adminId);
+  await app.stop();
+  return [
+    compare(`logins at ${CALLERS} clients, against Argon2id alone with the same parameters`, 'logins/s', '>= 0.85', logins!, raw!, 'Argon2id'),
+    compare('a read with authentication, against the same read without', 'requests/s', `>= ${(1 / 1.15).toFixed(2)}`, reads.guarded, reads.open, 'open route'),
+    compare(`a wrong password of a known e-mail, against an unknown one (median; ${difference(durations)})`, 'ms', 'reported', median(durations.known), median(durations.unknown), 'unknown'),
+  ];
+}
+
+async function newAccounts({ services, tenantId }: BenchApp): Promise<{ adminId: string; email: string }[]> {
+  const accounts = Array.from({ length: ACCOUNTS }, () => ({ adminId: randomUUID(), email: `${randomUUID()}@bench.example` }));
+  await concurrently(4, accounts.length, async (n) => {
+    const input = { ...accounts[n]!, displayName: 'Bench', roleType: 'viewer', password: PASSWORD, mustChangePassword: false } as const;
+    const { position } = orThrow(await services.executor.execute(createAdminUser, input, { tenantId, actor: system('bench') }));
+    await services.freshness.waitFor(createAdminUser.freshens ?? [], position!, 10_000);
+  });
+  return accounts;
+}
+
+interface Durations {
+  readonly known: number[];
+  readonly unknown: number[];
+}
+
+/** One at a time, known and unknown in turns, in an order that changes. */
+async function durationsOf(known: readonly string[], attempt: (email: string) => Promise<number>): Promise<Durations> {
+  const unknown = known.map(() => `${randomUUID()}@bench.example`);
+  const durations: Durations = { known: [], unknown: [] };
+  for (let n = 0; n < known.length * TRIES; n += 1) {
+    const sides = [['known', known], ['unknown', unknown]] as const;
+    for (const [side, emails] of n % 2 === 0 ? sides : sides.toReversed()) {
+      const started = performance.now();
+      const status = await attempt(emails[n % emails.length]!);
+      if (status !== 401) throw new Error(`not refused: ${status}`);
+      durations[side].push(performance.now() - started);
+    }
+  }
+  return durations;
+}
+
+/** Welch's t, and the medians' difference in terms of the median absolute deviation. */
+function difference({ known, unknown }: Durations): string {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = (values: readonly number[]) => mean(values.map((value) => (value - mean(values)) ** 2)) * (values.length / (values.length - 1));
+  const deviation = (values: readonly number[]) => median(values.map((value) => Math.abs(value - median(values))));
+  const t = (mean(known) - mean(unknown)) / Math.sqrt(variance(known) / known.length + variance(unknown) / unknown.length);
+  const apart = Math.abs(median(known) - median(unknown)) / deviation([...known, ...unknown]);
+  return `${known.length} each, Welch t ${t.toFixed(2)}, medians ${apart.toFixed(2)} MAD apart`;
+}
+
+/** One handler behind two doors of one server. */
+async function readRates({ services, tenantId, headers }: BenchApp, adminId: string): Promise<{ guarded: number; open: number }> {
+  const server = fastify();
+  validateWithZod(server);
+  server.decorateRequest('principal', undefined);
+  await limitRates(server, undefined);
+  const answers = new IdempotentAnswers(services.database.service, Buffer.alloc(32));
+  const behind = (path: string, access: Access) =>
+    registerRoute(server, route({ method: 'GET', path, access, summary: '', answer: z.object({}), handle: ({ ask }) => ask(getAdminUser, { adminId }, tenantId) }), services, answers);
+  behind('/guarded', admin('self:read'));
+  behind('/open', open('session'));
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  const cannon = (path: string) => async () => (await autocannon({ url: `${url}${path}`, headers, connections: 32, duration: SECONDS })).requests.average;
+  await cannon('/guarded')();
+  const [guarded, unguarded] = await alternate(3, [cannon('/guarded'), cannon('/open')]);
+  await server.close();
+  return { guarded: guarded!, open: unguarded! };
+}

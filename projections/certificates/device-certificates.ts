@@ -1,0 +1,50 @@
+import { deviceEvents } from '../../src/domain/devices/events.ts';
+import type { RevocationReason } from '../../src/pki/revocation-list.ts';
+import { at, defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
+
+export interface KnownCertificate {
+  readonly serialNumber: string;
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+  /** From then on it is refused; null: it is good until it expires. */
+  readonly endedAt: string | null;
+  readonly reason: RevocationReason | null;
+}
+
+const columns = { device_id: id, certificates: json<readonly KnownCertificate[]>() };
+export type DeviceCertificatesRow = Row<{ columns: typeof columns }>;
+
+const MOST_A_DEVICE = 20;
+const REASONS = { revoked: 'privilegeWithdrawn', user_deleted: 'affiliationChanged', deleted: 'cessationOfOperation', wiped: 'cessationOfOperation' } as const;
+
+/** The earlier end counts; what was refused already stays so. */
+const ended = (certificate: KnownCertificate, endedAt: string, reason: RevocationReason): KnownCertificate =>
+  certificate.endedAt !== null && certificate.endedAt <= endedAt ? certificate : { ...certificate, endedAt, reason };
+
+const endAll = (deviceId: string, endedAt: string, reason: RevocationReason) => ({
+  key: { device_id: deviceId },
+  fold: (row: DeviceCertificatesRow | undefined) => row && { ...row, certificates: row.certificates.map((one) => ended(one, endedAt, reason)) },
+});
+
+/** Every certificate that a device got, and when it ended: what a revocation list is made of. Outlives the device. */
+export const deviceCertificates = defineReadModel({
+  name: 'device_certificates',
+  version: 1,
+  lane: 'main',
+  columns,
+  key: ['device_id'],
+  families: [deviceEvents],
+  on: {
+    DeviceCertificateIssued: (event) => ({
+      key: { device_id: event.data.deviceId },
+      fold: (row) => {
+        const { deviceId, serialNumber, expiresAt, previousValidUntil } = event.data;
+        const before = (row?.certificates ?? []).filter((one) => one.expiresAt > at(event)).map((one) => ended(one, previousValidUntil ?? at(event), 'superseded'));
+        const issued: KnownCertificate = { serialNumber, issuedAt: at(event), expiresAt, endedAt: null, reason: null };
+        return { device_id: deviceId, certificates: [...before, issued].slice(-MOST_A_DEVICE) };
+      },
+    }),
+    DeviceRevoked: (event) => endAll(event.data.deviceId, at(event), REASONS[event.data.reason]),
+    DeviceWiped: (event) => endAll(event.data.deviceId, at(event), REASONS.wiped),
+  },
+});
