@@ -17,9 +17,9 @@ import { orThrow } from '../src/kernel/failure.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
 
-const SECONDS = 3;
+const SECONDS = 2;
 const CALLERS = 8;
-const LOGINS = 240;
+const LOGINS = 200;
 /** Wrong passwords that an account is asked with: fewer than lock it. */
 const TRIES = 4;
 const ACCOUNTS = 40;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Condition, EngineConfig, EnginePolicy } from '../../../src/domain/policies/engine/encounter.ts';
@@ -25,6 +25,13 @@ describe('the policy engine', () => {
   it('names every published case once', () => {
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);
     expect(vectors.length).toBeGreaterThan(50);
+  });
+
+  it('needs nothing that only a server has', () => {
+    const root = new URL('../../../src/domain/', import.meta.url);
+    const files = [...readdirSync(new URL('policies/engine/', root)).map((name) => `policies/engine/${name}`), 'patterns/linear-matcher.ts'];
+    const imported = files.flatMap((name) => [...readFileSync(new URL(name, root), 'utf8').matchAll(/^import (?!type)[^;]* from '([^']+)';$/gm)].map(([, from]) => from!));
+    expect([...new Set(imported.filter((from) => !from.startsWith('./')))].toSorted()).toEqual(['../../patterns/linear-matcher.ts', 're2js', 'tldts']);
   });
 
   const label = fc.constantFrom('a', 'b', 'login', 'xn--mnchen-3ya', 'a-b', '1');
