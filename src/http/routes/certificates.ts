@@ -3,9 +3,8 @@ import { installCertificateAuthority } from '../../../commands/certificates/inst
 import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
 import { revokedCertificates } from '../../../queries/certificates/revoked-certificates.ts';
 import { certificateAuthorityStatus, certificateAuthorityView } from '../../../queries/certificates/certificate-authority-status.ts';
-import { FailureError, orThrow } from '../../kernel/failure.ts';
+import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { NO_AUTHORITY } from '../../pki/certificate-service.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
@@ -55,7 +54,7 @@ export const certificateRoutes: RouteGroup = {
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
         const now = Date.now();
         const [tenant, revoked] = await Promise.all([services.lookups.tenant(tenantId, tenantId), ask(revokedCertificates, { now: new Date(now).toISOString() })]);
-        if (!tenant?.authority) throw new FailureError(NO_AUTHORITY);
+        if (!tenant?.authority) throw new FailureError(notFound());
         const list = orThrow(await services.ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
         reply.type('application/pkix-crl');
         return list.der;
