@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 import fastify from 'fastify';
 import pg from 'pg';
+import { Pool as Client } from 'undici';
 import { resolveAlert } from '../commands/alerts/resolve-alert.ts';
 import { raiseAlert } from '../commands/alerts/raise-alert.ts';
 import { system } from '../src/kernel/actor.ts';
@@ -18,12 +19,15 @@ export async function measure(): Promise<Row[]> {
   const alerts = await raise(app, 2_000);
   const bare = await bareRoutes(app.databaseConfig, app.tenantId, alerts[0]!);
 
-  const resolve = (id: string) =>
-    fetch(`${app.url}/api/v1/admin/alerts/${id}/resolve`, { method: 'PUT', headers: { ...app.headers, 'content-type': 'application/json' }, body: '{"status":"resolved","resolution":"done"}' }).then(async (answer) => {
-      if (!answer.ok || answer.headers.get('x-stale')) throw new Error(`not resolved in time: ${answer.status}`);
-      await answer.arrayBuffer();
-    });
-  const insert = () => fetch(`${bare.url}/insert`, { method: 'POST' }).then((answer) => answer.arrayBuffer());
+  // A lean client on both sides: it shares process and cores with what is measured.
+  const [service, peer] = [new Client(app.url, { connections: 32 }), new Client(bare.url, { connections: 32 })];
+  const resolve = async (id: string) => {
+    const path = `/api/v1/admin/alerts/${id}/resolve`;
+    const { statusCode, headers, body } = await service.request({ method: 'PUT', path, headers: { ...app.headers, 'content-type': 'application/json' }, body: '{"status":"resolved","resolution":"done"}' });
+    await body.arrayBuffer();
+    if (statusCode !== 200 || headers['x-stale']) throw new Error(`not resolved in time: ${statusCode}`);
+  };
+  const insert = async () => (await peer.request({ method: 'POST', path: '/insert' })).body.arrayBuffer();
   const pool = new pg.Pool({ ...app.databaseConfig, max: 1 });
   const oneRow = () => pool.query({ name: 'one', text: 'insert into bare (id, note) values ($1, $2)', values: [randomUUID(), 'x'.repeat(200)] });
 
@@ -50,6 +54,7 @@ export async function measure(): Promise<Row[]> {
     compare('GET /alerts/{alertID}, against a bare route with the same SELECT', 'requests/s', '>= 0.5', read!, bareRead!, 'bare route'),
   ];
   await pool.end();
+  await Promise.all([service.close(), peer.close()]);
   await bare.stop();
   await app.stop();
   return rows;
