@@ -31,6 +31,8 @@ import { employees } from './employees/employees.ts';
 import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
 import { groupMembers } from './groups/group-members.ts';
 import { groups } from './groups/groups.ts';
+import { verificationAlerts } from './verification/verification-alerts.ts';
+import { verificationAttempts } from './verification/verification-attempts.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
 import { orgSsoConfigs } from './organizations/org-sso-configs.ts';
 import { orgSsoRouting } from './organizations/org-sso-routing.ts';
@@ -53,4 +55,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, groups, groupMembers, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];

@@ -36,6 +36,7 @@ import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { Passwords } from './identity/passwords.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
+import { VerificationCodes } from './identity/verification-codes.ts';
 import { VaultCertificateService } from './pki/certificate-service.ts';
 import { newAuthority } from './pki/new-authority.ts';
 import { FeedTail } from './projector/feed-tail.ts';
@@ -135,6 +136,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     accountDigest,
     newAuthority,
     certificates: new VaultCertificateService(vault),
+    verificationCodes: new VerificationCodes(keyring.digester('verification-codes')),
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
   };
   const executor: Executor<CommandPorts> = new Executor(store, codec, loader, digestClaim, ports);

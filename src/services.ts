@@ -17,6 +17,7 @@ import type { AccessTokens } from './identity/access-tokens.ts';
 import type { OneTimeTokens } from './identity/one-time-tokens.ts';
 import type { Passwords } from './identity/passwords.ts';
 import type { RefreshTokens } from './identity/refresh-tokens.ts';
+import type { VerificationCodes } from './identity/verification-codes.ts';
 import type { Lookups } from './identity/lookups.ts';
 import type { FeedTail } from './projector/feed-tail.ts';
 import type { Freshness } from './projector/freshness.ts';
@@ -42,6 +43,7 @@ export interface CommandPorts {
   /** A fresh certificate authority for a tenant of this name. */
   newAuthority(name: string, now: number): Authority;
   readonly certificates: CertificateService;
+  readonly verificationCodes: VerificationCodes;
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
 }
 

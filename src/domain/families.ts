@@ -23,6 +23,7 @@ import { ssoEvents } from './sso/events.ts';
 import { ssoSignInEvents } from './sso/refusals.ts';
 import { telemetryEvents } from './telemetry/events.ts';
 import { tenantEvents } from './tenants/events.ts';
+import { verificationEvents } from './verification/events.ts';
 
 /** Every event family of the house. What is not here can be neither written nor read. */
 export const families: readonly EventFamily[] = [
@@ -45,6 +46,7 @@ export const families: readonly EventFamily[] = [
   policyEvents,
   unblockKeyEvents,
   groupEvents,
+  verificationEvents,
   mobileAccessEvents,
   canaryCookieTriggers,
   endpointEvents,

@@ -21,15 +21,27 @@ export async function freshDatabase(options: { readonly empty?: boolean } = {}):
   return {
     config: { ...server, database: name },
     name,
-    drop: () => administer(server, `drop database if exists ${name} with (force)`),
+    drop: async () => {
+      await administer(server, GOODBYES, [name]);
+      await administer(server, `drop database if exists ${name} with (force)`);
+    },
   };
 }
 
-async function administer(server: pg.ClientConfig, sql: string): Promise<void> {
+/** A pool's end does not wait until the server has heard of it: who is thrown out in between takes it for an accident. */
+const GOODBYES = `
+  do $$ begin
+    for attempt in 1 .. 50 loop
+      exit when not exists (select from pg_stat_activity where datname = %L);
+      perform pg_sleep(0.01), pg_stat_clear_snapshot();
+    end loop;
+  end $$`;
+
+async function administer(server: pg.ClientConfig, sql: string, values: readonly string[] = []): Promise<void> {
   const client = new pg.Client({ ...server, database: 'postgres' });
   await client.connect();
   try {
-    await client.query(sql);
+    await client.query(values.reduce((text, value) => text.replace('%L', pg.escapeLiteral(value)), sql));
   } finally {
     await client.end();
   }

@@ -58,7 +58,7 @@ describe('the certificate authority over HTTP', () => {
       rmSync(folder, { recursive: true });
     }
     await acme.admin.delete(path);
-    expect((await acme.admin.get(`${path}/crl`)).status).toBe(503);
+    expect((await acme.admin.get(`${path}/crl`)).status).toBe(404);
   });
 
   it('is replaced by an uploaded one, which signs from then on while devices of the old one go on', async () => {

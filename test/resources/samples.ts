@@ -24,5 +24,10 @@ export const samples: Readonly<Record<string, Sample>> = {
     change: { isEnabled: false, description: 'retired' },
     broken: { domain: 'not a host' },
   },
+  extensionWhitelistEntry: {
+    draft: (n) => ({ extensionId: `extension-${n}`, name: `Extension ${n}`, publisher: 'Example', browserType: 'chrome' }),
+    change: { name: 'Renamed', publisher: null, reason: 'reviewed' },
+    broken: { browserType: 'lynx' },
+  },
   tenantSettings: { draft: () => ({}), change: { extensionMode: 'warn', learningThreshold: 9, alertEmailEnabled: false, timezone: 'Europe/Berlin' }, broken: { learningThreshold: '5' } },
 };

@@ -22,6 +22,7 @@ import { recoveryRoutes } from './recovery.ts';
 import { resourceRoutes } from './resources.ts';
 import { tlsRoutes } from './tls.ts';
 import { groupRoutes } from './groups.ts';
+import { verificationRoutes } from './verification.ts';
 import { unblockKeyRoutes } from './unblock-keys.ts';
 import { settingsRoutes } from './settings.ts';
 import { organizationRoutes } from './organization.ts';
@@ -68,6 +69,7 @@ export const routeGroups: readonly RouteGroup[] = [
   policyRoutes,
   unblockKeyRoutes,
   groupRoutes,
+  verificationRoutes,
   settingsRoutes,
   ...resourceRoutes,
   ssoConfigRoutes,

@@ -1,0 +1,22 @@
+import { verification, verificationStream } from '../../src/domain/verification/verification.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface ReadVerificationAlert {
+  readonly alertId: string;
+  /** Whom the alert is about: it stands in that employee's stream. */
+  readonly userId: string;
+}
+
+/** Marks an alert as read; what is read stays so, with its first time. */
+export const readVerificationAlert = defineCommand({
+  name: 'ReadVerificationAlert',
+  aggregate: verification,
+  stream: ({ userId }: ReadVerificationAlert, { tenantId }) => verificationStream(tenantId, userId),
+  decide(state, { alertId, userId }, { now }) {
+    const isRead = state.alerts.get(alertId);
+    if (isRead === undefined) return notFound();
+    return accept(isRead ? [] : [{ type: 'VerificationAlertRead', data: { alertId, userId, at: new Date(now).toISOString() } }]);
+  },
+  freshens: ['verification_alerts'],
+});

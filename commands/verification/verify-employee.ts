@@ -1,0 +1,70 @@
+import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import type { verificationEvents, VerificationMethod } from '../../src/domain/verification/events.ts';
+import { isRefusalTold, MOST_FAILURES, reachesLimit, secondsUntilOpen, verification, verificationStream } from '../../src/domain/verification/verification.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import type { EventOf } from '../../src/kernel/event.ts';
+import { limited, notFound } from '../../src/kernel/failure.ts';
+import { uuidOf, type TenantId } from '../../src/kernel/ids.ts';
+
+interface VerifyEmployee {
+  readonly userId: string;
+  readonly method: VerificationMethod;
+  readonly code: string;
+}
+
+interface Ports {
+  readonly aggregates: AggregateReader;
+  readonly verificationCodes: {
+    isDailyCode(tenantId: TenantId, userId: string, code: string, now: number): boolean;
+    stepOfOtp(tenantId: TenantId, userId: string, code: string, now: number): number | undefined;
+  };
+}
+
+interface Facts {
+  readonly isRight: boolean;
+  /** Of a right one-time code; a daily code has none. */
+  readonly step: number | null;
+}
+
+/** `limited`: nothing was looked at. An answer rather than a failure, since a refusal is written down too. */
+export type Verdict = { readonly kind: 'valid' | 'invalid'; readonly at: string } | { readonly kind: 'limited'; readonly seconds: number };
+
+/**
+ * One try at a code. Limit, single use and outcome are decided in one append to the employee's stream: of any number of
+ * simultaneous tries no more are answered than the limit allows, and a one-time code is right once.
+ */
+export const verifyEmployee = defineCommand({
+  name: 'VerifyEmployee',
+  aggregate: verification,
+  stream: ({ userId }: VerifyEmployee, { tenantId }) => verificationStream(tenantId, userId),
+  prepare: async ({ userId, method, code }: VerifyEmployee, { aggregates, verificationCodes }: Ports, { tenantId, now }) => {
+    if ((await aggregates.load(employee, employeeStream(tenantId, userId))).status !== 'present') return notFound();
+    if (method === 'daily_code') return { isRight: verificationCodes.isDailyCode(tenantId, userId, code, now), step: null };
+    const step = verificationCodes.stepOfOtp(tenantId, userId, code, now);
+    return { isRight: step !== undefined, step: step ?? null };
+  },
+  decide(state, { userId, method }, { id: verificationId, now }, { isRight, step }: Facts) {
+    const at = new Date(now).toISOString();
+    const tried = { verificationId, userId, method, at };
+    const seconds = secondsUntilOpen(state, now);
+    if (seconds > 0) {
+      return isRefusalTold(state) ? answer({ kind: 'limited', seconds }, [{ type: 'VerificationRefused', data: tried }]) : limited(seconds);
+    }
+    if (isRight && (step === null || step > state.newestStep)) {
+      return answer({ kind: 'valid', at }, [{ type: 'VerificationSucceeded', data: { ...tried, step } }]);
+    }
+    const alert = { alertId: alertIdOf(verificationId), userId, alertType: 'repeated_failures' as const, failures: MOST_FAILURES };
+    const failed = { type: 'VerificationFailed' as const, data: tried };
+    return answer({ kind: 'invalid', at }, reachesLimit(state, now) ? [failed, { type: 'VerificationAlertRaised', data: alert }] : [failed]);
+  },
+  freshens: ['verification_attempts', 'verification_alerts'],
+});
+
+const answer = (verdict: Verdict, events: readonly EventOf<typeof verificationEvents>[]) => acceptWith(verdict, events);
+
+/** Another id than the try's, and the same on every retry of the decision. */
+function alertIdOf(verificationId: string): string {
+  const octets = Buffer.from(verificationId.replaceAll('-', ''), 'hex');
+  return uuidOf(octets.reverse());
+}
