@@ -10,7 +10,6 @@ import { certificateAuthorities } from './certificates/certificate-authorities.t
 import { deviceCertificates } from './certificates/device-certificates.ts';
 import { serverCertificates } from './certificates/server-certificates.ts';
 import { agentKeys } from './devices/agent-keys.ts';
-import { deviceExtensions } from './devices/device-extensions.ts';
 import { alertDaily } from './dashboard/alert-daily.ts';
 import { devicePolicyDaily } from './dashboard/device-policy-daily.ts';
 import { newSiteVisitors } from './dashboard/new-site-visitors.ts';
@@ -29,6 +28,9 @@ import { relyingParties } from './discovery/relying-parties.ts';
 import { sites } from './discovery/sites.ts';
 import { employees } from './employees/employees.ts';
 import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
+import { extensionChanges } from './extensions/extension-changes.ts';
+import { extensionInventories } from './extensions/extension-inventories.ts';
+import { installedExtensions } from './extensions/installed-extensions.ts';
 import { groupMembers } from './groups/group-members.ts';
 import { groups } from './groups/groups.ts';
 import { verificationAlerts } from './verification/verification-alerts.ts';
@@ -55,4 +57,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, deviceExtensions, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, ...resourceModels];

@@ -70,6 +70,8 @@ export interface ComposeOptions {
   readonly listen?: boolean;
   /** Leave projections and reactions to the service: for commands beside it. */
   readonly project?: boolean;
+  /** Checks passwords at another cost than the service's (tests, whose passwords are no secrets). */
+  readonly passwords?: Passwords;
 }
 
 const SECRETS = [
@@ -126,7 +128,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const digestClaim = keyring.digester('claim');
   const saltKey = keyring.digester('credential-salt');
   const accountDigest = (email: string) => digestAccount(foldedEmail(email));
-  const passwords = new Passwords();
+  const passwords = options.passwords ?? new Passwords();
   const ports: CommandPorts = {
     aggregates: loader,
     vault,
@@ -144,7 +146,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const tail = await FeedTail.open(store, codec, log);
   closers.push(() => tail.close());
   const project = options.project ?? (config.role === 'all' || config.role === 'projector');
-  const freshness: Freshness = new Freshness(project ? undefined : () => projector.livePositions());
+  const freshness: Freshness = new Freshness({ isNeeded: () => !projector.leads, readPositions: () => projector.livePositions() });
   const seize = config.databaseUrl === undefined && !options.database;
   // The audit chain is the one model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];

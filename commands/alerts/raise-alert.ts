@@ -1,5 +1,5 @@
 import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
-import { defaultSeverities, type AlertType } from '../../src/domain/alerts/vocabulary.ts';
+import { defaultSeverities, type AlertType, type Severity } from '../../src/domain/alerts/vocabulary.ts';
 import { alertSeverity } from '../../src/domain/settings/alert-severity.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { streamName } from '../../src/kernel/aggregate.ts';
@@ -9,6 +9,8 @@ export interface RaiseAlert {
   /** Derived from the cause, so that the same cause never raises two. */
   readonly alertId: string;
   readonly alertType: AlertType;
+  /** Where a setting of its own says so. */
+  readonly severity?: Severity | null;
   readonly title: string;
   readonly description: string;
   readonly fingerprint: string;
@@ -20,12 +22,13 @@ export interface RaiseAlert {
   readonly metadata: Record<string, string | number | boolean | null | string[]>;
 }
 
-/** Raised by the house itself. Severity is what the tenant's table says at this moment (OP-087). */
+/** Raised by the house itself. Severity is what the tenant's table says at this moment (OP-087), unless a setting of its own does. */
 export const raiseAlert = defineCommand({
   name: 'RaiseAlert',
   aggregate: alert,
   stream: ({ alertId }: RaiseAlert, { tenantId }) => alertStream(tenantId, alertId),
-  prepare: async ({ alertType }: RaiseAlert, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+  prepare: async ({ alertType, severity }: RaiseAlert, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+    if (severity) return { severity };
     const { severities } = await aggregates.load(alertSeverity, streamName('alertSeverity', tenantId, tenantId));
     return { severity: severities[alertType] ?? defaultSeverities[alertType] };
   },

@@ -9,5 +9,6 @@ export const startSession = defineCommand({
   name: 'StartSession',
   aggregate: session,
   stream: ({ sessionId }: StartSession, { tenantId }) => sessionStream(tenantId, sessionId),
+  begins: true,
   decide: (state, input) => (state.status === 'none' ? accept([{ type: 'SessionStarted', data: input }]) : conflict()),
 });

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { DeviceExtensionsRow } from '../../projections/devices/device-extensions.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { EXTENSION_WHITELIST, recordsAt } from '../../src/resources/records-at.ts';
+import { installedOn } from '../extensions/installed-now.ts';
 
 /** Choice OP-103. */
 export const extensionOnDeviceView = z.object({
@@ -18,21 +17,15 @@ export const extensionOnDeviceView = z.object({
 });
 export type ExtensionOnDeviceView = z.output<typeof extensionOnDeviceView>;
 
+const DEVICE = 'select 1 as known from devices where tenant_id = $1 and device_id = $2';
 const SQL = `
-  select x.extensions, d.browser_type from devices d left join device_extensions x on x.tenant_id = d.tenant_id and x.device_id = d.device_id
-   where d.tenant_id = $1 and d.device_id = $2`;
+  select n.extension_id as "extensionId", n.name, n.version, n.publisher, n.permissions, n.is_enabled as "isEnabled", n.is_listed as "isWhitelisted",
+         n.first_seen_at as "installedAt", n.last_seen_at as "lastSeenAt"
+    from ${installedOn('x.device_id = $2')} n
+   order by n.extension_id collate "C"`;
 
-interface Found {
-  readonly extensions: DeviceExtensionsRow['extensions'] | null;
-  readonly browser_type: string | null;
-}
-
-/** What is installed in the browser, as it last said, and whether the tenant allows it in this kind of browser. */
+/** What is installed in the browser, as it last said (of one that was revoked or wiped too), and whether the tenant allows it in this kind of browser. */
 export const extensionsOnDevice: Query<{ deviceId: string }, { extensions: ExtensionOnDeviceView[]; total: number }> = async (reads, { deviceId }) => {
-  const [row, allowed] = await Promise.all([reads.one<Found>(SQL, [deviceId]), recordsAt(EXTENSION_WHITELIST, reads)]);
-  if (!row) return notFound();
-  const here = allowed.filter(({ browserType }) => (browserType ?? row.browser_type) === row.browser_type);
-  const whitelisted = new Set(here.map((entry) => entry['extensionId']));
-  const extensions = (row.extensions?.list ?? []).map((one): ExtensionOnDeviceView => ({ ...one, permissions: [...one.permissions], isWhitelisted: whitelisted.has(one.extensionId) }));
-  return { extensions, total: extensions.length };
+  const [device, extensions] = await Promise.all([reads.one(DEVICE, [deviceId]), reads.rows<ExtensionOnDeviceView>(SQL, [deviceId])]);
+  return device ? { extensions, total: extensions.length } : notFound();
 };

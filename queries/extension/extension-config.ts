@@ -1,5 +1,6 @@
 import { canaryCookies } from '../../src/domain/countermeasures/canary-cookie.resource.ts';
 import type { Rule } from '../../src/domain/policies/events.ts';
+import { extensionMonitoringSettings } from '../../src/domain/extensions/monitoring-settings.resource.ts';
 import { phishingWhitelist } from '../../src/domain/policies/phishing-whitelist-entry.resource.ts';
 import { scopedDomains } from '../../src/domain/policies/scoped-domain.resource.ts';
 import { tenantSettings, type ExtensionMode } from '../../src/domain/settings/tenant-settings.resource.ts';
@@ -32,14 +33,16 @@ export interface ExtensionConfig {
     readonly heartbeatSeconds: number;
     readonly screenshotEnabled: boolean;
     readonly learningThreshold: number;
+    readonly inventoryIntervalHours: number;
   };
 }
 
 export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionConfig> = async (reads, { groupIds }) => {
   // The version first: content that is newer than its version is fetched once more, content that is older never would be.
   const version = orThrow(await policyVersion(reads, undefined));
-  const [settings, policies, domains, whitelist, cookies, signatures, clickfix, allowed] = await Promise.all([
+  const [settings, monitoring, policies, domains, whitelist, cookies, signatures, clickfix, allowed] = await Promise.all([
     tenantSettings.read(reads, undefined).then(orThrow),
+    extensionMonitoringSettings.read(reads, undefined).then(orThrow),
     policiesInForce(reads, { groupIds }).then(orThrow),
     scopedDomains.all(reads, {}).then(orThrow),
     phishingWhitelist.all(reads, {}).then(orThrow),
@@ -59,6 +62,6 @@ export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionCo
     clickfixSignatures: clickfix.map((one) => picked(one, CLICKFIX)),
     extensionWhitelist: allowed.map((one) => picked(one, ALLOWED)),
     canaryCookies: cookies.map(({ id, name, domain, path, value }) => ({ id, name, domain, path, value })),
-    settings: { breachCheckEnabled, policyPollSeconds, heartbeatSeconds, screenshotEnabled, learningThreshold },
+    settings: { breachCheckEnabled, policyPollSeconds, heartbeatSeconds, screenshotEnabled, learningThreshold, inventoryIntervalHours: monitoring.inventoryIntervalHours },
   };
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { alertTypes, type AlertType } from '../../src/domain/alerts/vocabulary.ts';
 import type { Query } from '../../src/kernel/query.ts';
+import { INSTALLED_NOW } from '../extensions/installed-now.ts';
 
 /** Choice OP-241. */
 export const filterOptionsView = z.object({ options: z.array(z.object({ value: z.string(), label: z.string(), count: z.int() })), total: z.int() });
@@ -41,9 +42,8 @@ export const technologyOptions = options(`
 
 /** Browser extensions, by the browsers in which they are installed, under the name that most of these know. */
 export const extensionOptions = options(`
-  select x.extension->>'extensionId' as value, mode() within group (order by x.extension->>'name') as label, count(*)::int as count
-    from device_extensions d cross join lateral jsonb_array_elements(d.extensions->'list') x (extension)
-   where d.tenant_id = $1 group by 1`);
+  select n.extension_id as value, mode() within group (order by n.name) as label, count(*)::int as count
+    from ${INSTALLED_NOW} n group by n.extension_id`);
 
 /** Groups, by their members. */
 export const groupOptions = options(`

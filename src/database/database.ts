@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { GatheringSocket } from './gathering-socket.ts';
 
 /**
  * The pools that the house works through, one for each role: a statement can do no more than its role may
@@ -64,6 +65,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       options,
       max,
       pipeline,
+      stream: () => new GatheringSocket(),
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ?? 'owner'}`,
       idleTimeoutMillis: 60_000,
@@ -77,7 +79,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
   const pools = {
     owner: pool(undefined, 3),
     store: pool('castellan_store', sizes.store ?? 5),
-    service: pool('castellan_service', sizes.service ?? 8),
+    service: pool('castellan_service', sizes.service ?? 8, '', true),
     projector: pool('castellan_projector', sizes.projector ?? 6, PROJECTOR, true),
     reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
   };

@@ -9,6 +9,7 @@ import { deviceEvents } from './devices/events.ts';
 import { authEndpointEvents, endpointEvents } from './discovery/events.ts';
 import { employeeEvents } from './employees/events.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
+import { extensionWatchEvents } from './extensions/watch-events.ts';
 import { groupEvents } from './groups/events.ts';
 import { loginEvents } from './logins/events.ts';
 import { totpEvents } from './mfa/totp-codes.ts';
@@ -41,6 +42,7 @@ export const families: readonly EventFamily[] = [
   enrollmentEvents,
   telemetryEvents,
   credentialReuseEvents,
+  extensionWatchEvents,
   alertEvents,
   alertSeverityEvents,
   policyEvents,

@@ -66,7 +66,8 @@ export class Executor<Ports> {
       for (let attempt = 1; attempt <= TRIES; attempt += 1) {
         if (isFailure(facts)) return facts;
         const settled = facts as Facts;
-        const outcome = await this.#turns.take(stream, () => this.#attempt(command, input, context, settled, stream));
+        const assumeNew = command.begins === true && attempt === 1;
+        const outcome = await this.#turns.take(stream, () => this.#attempt(command, input, context, settled, stream, assumeNew));
         if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome;
         await sleep(Math.random() * 2 ** Math.min(attempt, 6));
         if (outcome === 'lostClaim') facts = await prepare();
@@ -89,10 +90,9 @@ export class Executor<Ports> {
     context: CommandContext,
     facts: Facts,
     stream: string,
+    assumeNew: boolean,
   ): Promise<Executed<Result> | Failure | 'lostRace' | 'lostClaim'> {
-    const loaded = await (command.tail === undefined
-      ? this.#loader.loadWithRevision(command.aggregate, stream)
-      : this.#loader.loadTail(command.aggregate, stream, command.tail));
+    const loaded = assumeNew ? { state: command.aggregate.initial, revision: -1n } : await this.#load(command, stream);
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) {
@@ -105,10 +105,12 @@ export class Executor<Ports> {
       const answer = command.whenClaimed?.(lost!) ?? conflict();
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
-    if (command.tail === undefined) {
-      this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
-    }
+    this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
     return { result: decision.result, events: decision.events, position: verdict.position, revision: verdict.revision };
+  }
+
+  #load<State, E extends DomainEvent>({ aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>, stream: string): Promise<Loaded<State>> {
+    return tail === undefined ? this.#loader.loadWithRevision(aggregate, stream) : this.#loader.loadTail(aggregate, stream, tail);
   }
 
   async #append<E extends DomainEvent, Result>(

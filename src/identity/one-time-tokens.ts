@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { asTenant } from '../database/tenant-scope.ts';
+import { statementAsTenant } from '../database/tenant-scope.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { tenantOf } from './refresh-tokens.ts';
 
@@ -25,12 +25,12 @@ export class OneTimeTokens {
 
   async issue(purpose: TokenPurpose, { tenantId, subjectId, payload }: OneTimeToken, seconds: number, tries = 1): Promise<string> {
     const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
-    await asTenant(this.#pool, tenantId, (client) =>
-      client.query(
-        `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
-         values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
-        [tenantId, purpose, digestOf(token), subjectId, JSON.stringify(payload), tries, seconds],
-      ),
+    await statementAsTenant(
+      this.#pool,
+      tenantId,
+      `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
+       values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
+      [purpose, digestOf(token), subjectId, JSON.stringify(payload), tries, seconds],
     );
     return token;
   }
@@ -73,9 +73,7 @@ export class OneTimeTokens {
   async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
     const tenantId = tenantOf(token);
     if (!tenantId) return undefined;
-    const { rows } = await asTenant(this.#pool, tenantId, (client) =>
-      client.query<{ subject_id: string; payload: Record<string, unknown> }>(sql, [tenantId, purpose, digestOf(token)]),
-    );
+    const { rows } = await statementAsTenant<{ subject_id: string; payload: Record<string, unknown> }>(this.#pool, tenantId, sql, [purpose, digestOf(token)]);
     return rows[0] && { tenantId, subjectId: rows[0].subject_id, payload: rows[0].payload };
   }
 }

@@ -4,8 +4,10 @@ import { randomBytes, randomInt } from 'node:crypto';
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** A login storm may use this many threads of libuv's pool; the rest waits its turn, so other work goes on. */
-const AT_ONCE = 2;
+export type Argon2Cost = Readonly<{ type: typeof argon2.argon2id; memoryCost: number; timeCost: number; parallelism: number }>;
+
+/** A login storm may use this many of the four threads of libuv's pool; the rest waits its turn, so other work goes on. */
+const AT_ONCE = 3;
 const MOST_WAITING = 256;
 
 export class PasswordsBusy extends Error {
@@ -18,15 +20,23 @@ export class PasswordsBusy extends Error {
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
 
 /** In the form and with the parameters of any other; of no password that anybody knows. */
-const NOBODYS_HASH = `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCost},p=${ARGON2.parallelism}$${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
+const nobodysHash = ({ memoryCost, timeCost, parallelism }: Argon2Cost) =>
+  `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
 
 /** Slow on purpose, bounded on purpose. */
 export class Passwords {
+  readonly #cost: Argon2Cost;
+  readonly #nobodysHash: string;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
+  constructor(cost: Argon2Cost = ARGON2) {
+    this.#cost = cost;
+    this.#nobodysHash = nobodysHash(cost);
+  }
+
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => argon2.hash(password, ARGON2));
+    return this.#inTurn(() => argon2.hash(password, this.#cost));
   }
 
   verify(hash: string, password: string): Promise<boolean> {
@@ -35,12 +45,12 @@ export class Passwords {
 
   /** The bare digest of a machine-made code under a given salt: one computation to compare with many. */
   digest(code: string, salt: Buffer): Promise<Buffer> {
-    return this.#inTurn(() => argon2.hash(code, { ...ARGON2, salt, raw: true }));
+    return this.#inTurn(() => argon2.hash(code, { ...this.#cost, salt, raw: true }));
   }
 
   /** What an unknown account costs: the same as a known one. Always false. */
   async verifyNobody(password: string): Promise<boolean> {
-    await this.verify(NOBODYS_HASH, password);
+    await this.verify(this.#nobodysHash, password);
     return false;
   }
 

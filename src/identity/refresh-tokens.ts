@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { asTenant } from '../database/tenant-scope.ts';
+import { asTenant, statementAsTenant } from '../database/tenant-scope.ts';
 import { asTenantId, isUuid, type TenantId } from '../kernel/ids.ts';
 
 interface Family {
@@ -38,7 +38,9 @@ export class RefreshTokens {
   async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
     const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
     const { idleSeconds } = lifetime;
-    return asTenant(this.#pool, tenantId, (client) => insert(client, tenantId, sessionId, subjectId, { idleSeconds, endsAt }));
+    const { token, values } = newToken(tenantId, sessionId, subjectId, { idleSeconds, endsAt });
+    await statementAsTenant(this.#pool, tenantId, INSERT, values, 'insert-refresh-token');
+    return token;
   }
 
   async redeem(token: string): Promise<Redeemed> {
@@ -53,21 +55,20 @@ export class RefreshTokens {
       if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
       // The child lives as its parent did: the family's own idle time, until the family's own end.
       const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
-      const next = await insert(client, tenantId, sessionId, subjectId, lifetime);
+      const { token: next, values } = newToken(tenantId, sessionId, subjectId, lifetime);
+      await client.query(INSERT, [tenantId, ...values]);
       return { kind: 'rotated', sessionId, subjectId, next, tenantId };
     });
   }
 
   /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
   async expiries(tenantId: TenantId, subjectId: string): Promise<ReadonlyMap<string, string>> {
-    const { rows } = await asTenant(this.#pool, tenantId, (client) => client.query<{ session_id: string; expires_at: Date | string }>(EXPIRIES, [tenantId, subjectId]));
+    const { rows } = await statementAsTenant<{ session_id: string; expires_at: Date | string }>(this.#pool, tenantId, EXPIRIES, [subjectId]);
     return new Map(rows.map(({ session_id: sessionId, expires_at: expiresAt }) => [sessionId, new Date(expiresAt).toISOString()]));
   }
 
   async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
-    await asTenant(this.#pool, tenantId, (client) =>
-      client.query('delete from refresh_tokens where tenant_id = $1 and session_id = $2', [tenantId, sessionId]),
-    );
+    await statementAsTenant(this.#pool, tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [sessionId]);
   }
 }
 
@@ -100,14 +101,13 @@ const EXPIRIES = `
   select session_id, max(expires_at) as expires_at from refresh_tokens
    where tenant_id = $1 and subject_id = $2 and expires_at > now() and spent_at is null group by session_id`;
 
-async function insert(client: pg.PoolClient, tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): Promise<string> {
+const INSERT = 'insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at) values ($1, $2, $3, $4, $5, $6, $7)';
+
+/** A token, and what the table keeps of it. */
+function newToken(tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }) {
   const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
   const expiresAt = new Date(Math.min(Date.now() + idleSeconds * 1000, endsAt.getTime()));
-  await client.query(
-    `insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at) values ($1, $2, $3, $4, $5, $6, $7)`,
-    [tenantId, digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt],
-  );
-  return token;
+  return { token, values: [digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt] };
 }
 
 /** 256 random bits need no slow hash. */

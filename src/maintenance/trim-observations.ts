@@ -13,6 +13,11 @@ const TRIM = `
     select event_id from observations where tenant_id = $1 and kind = any($2) and occurred_at < $3::timestamptz limit ${AT_ONCE}) old
    where o.tenant_id = $1 and o.event_id = old.event_id`;
 
+const TRIM_CHANGES = `
+  delete from extension_changes c using (
+    select event_id from extension_changes where tenant_id = $1 and occurred_at < $2::timestamptz limit ${AT_ONCE}) old
+   where c.tenant_id = $1 and c.event_id = old.event_id`;
+
 /** Rows of a person's or a device's day. One that a late report brings back goes with the next trim. */
 const TRIM_DAYS = ['user_daily', 'new_site_visitors', 'device_policy_daily'].map((table) => `delete from ${table} where tenant_id = $1 and day < $2::date`);
 
@@ -21,7 +26,7 @@ interface Kept {
   readonly streamRetentionDays: number;
 }
 
-/** Rows of the event viewer, and what a person did on which day, leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
+/** Rows of the event viewer, changes of extensions, and what a person did on which day, leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
 export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
   defineJob({
     name: 'trim-observations',
@@ -33,8 +38,10 @@ export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
       for (const { id, license } of tenants) {
         const { eventRetentionDays } = license ? retentionUnder(license, set) : set;
         const before = new Date(Date.now() - eventRetentionDays * 86_400_000).toISOString();
-        let trimmed = AT_ONCE;
-        while (!signal.aborted && trimmed === AT_ONCE) trimmed = (await projector.query(TRIM, [id, viewedKinds, before])).rowCount ?? 0;
+        for (const [sql, values] of [[TRIM, [id, viewedKinds, before]], [TRIM_CHANGES, [id, before]]] as const) {
+          let trimmed = AT_ONCE;
+          while (!signal.aborted && trimmed === AT_ONCE) trimmed = (await projector.query(sql, [...values])).rowCount ?? 0;
+        }
         for (const sql of TRIM_DAYS) await projector.query(sql, [id, before]);
       }
     },

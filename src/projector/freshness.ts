@@ -1,5 +1,11 @@
 import type { Position } from '../kernel/event.ts';
 
+/** The durable checkpoints, needed while another process holds lanes that this one does not. */
+export interface Elsewhere {
+  isNeeded(): boolean;
+  readPositions(): Promise<ReadonlyMap<string, Position>>;
+}
+
 /**
  * Read your writes: a command's answer waits until the read models that it freshens have passed its position.
  * Positions come from this process's own lanes at once, or from the cursors' table when another process projects.
@@ -7,12 +13,17 @@ import type { Position } from '../kernel/event.ts';
 export class Freshness {
   readonly #positions = new Map<string, Position>();
   readonly #waiters = new Set<() => void>();
-  readonly #readPositions: (() => Promise<ReadonlyMap<string, Position>>) | undefined;
+  readonly #leisurely = new Set<() => void>();
+  readonly #elsewhere: Elsewhere | undefined;
   #polling: NodeJS.Timeout | undefined;
 
-  /** `readPositions` is for a process without lanes of its own. */
-  constructor(readPositions?: () => Promise<ReadonlyMap<string, Position>>) {
-    this.#readPositions = readPositions;
+  constructor(elsewhere?: Elsewhere) {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** Does anybody wait for a read model at this moment? */
+  get isAwaited(): boolean {
+    return this.#waiters.size > 0;
   }
 
   passed(models: readonly string[], position: Position): void {
@@ -38,21 +49,38 @@ export class Freshness {
       const check = () => fresh() && settle(true);
       const timer = setTimeout(() => settle(fresh()), patience);
       this.#waiters.add(check);
+      for (const hurry of this.#leisurely) hurry();
+    });
+  }
+
+  /** Passes `ms` milliseconds, less as soon as somebody waits for a read model. */
+  async leisure(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.isAwaited || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const hurry = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', hurry);
+        this.#leisurely.delete(hurry);
+        resolve();
+      };
+      const timer = setTimeout(hurry, ms);
+      signal.addEventListener('abort', hurry);
+      this.#leisurely.add(hurry);
     });
   }
 
   /** While somebody waits on another process's work, look at the durable checkpoints every few milliseconds. */
   #poll(): void {
-    if (!this.#readPositions || this.#polling) return;
+    if (!this.#elsewhere?.isNeeded() || this.#polling) return;
     this.#polling = setInterval(() => {
       if (this.#waiters.size === 0) {
         clearInterval(this.#polling);
         this.#polling = undefined;
         return;
       }
-      this.#readPositions!().then(
+      this.#elsewhere!.readPositions().then(
         (positions) => {
-          for (const [name, position] of positions) this.#positions.set(name, position);
+          for (const [name, position] of positions) if (position > (this.#positions.get(name) ?? -1n)) this.#positions.set(name, position);
           for (const check of this.#waiters) check();
         },
         () => undefined,

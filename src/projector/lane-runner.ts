@@ -15,7 +15,9 @@ import { Projection } from './projection.ts';
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
-const SETTLE_MS = 50;
+const SETTLE_MS = 100;
+/** Pages that nobody waits for begin at least this far apart: what comes in between is folded and written together. */
+const STRIDE_MS = 100;
 
 /** From where on a stream is parked, and what its first event failed with. What came before still flows. */
 interface Parked {
@@ -53,6 +55,7 @@ export class LaneRunner {
   #members: Member[] = [];
   #running: Promise<void> | undefined;
   #lastLook = 0;
+  #lastPage = 0;
   #unsaved = false;
   #failures = 0;
   /** After the database refused a page: one event at a time, to find the one it cannot take. */
@@ -62,6 +65,11 @@ export class LaneRunner {
     this.lane = lane;
     this.#models = models.filter((model) => model.lane === lane);
     this.#services = services;
+  }
+
+  /** True while every model of the lane is moved here. */
+  get leads(): boolean {
+    return this.#members.length === this.#models.length;
   }
 
   start(): void {
@@ -122,8 +130,13 @@ export class LaneRunner {
     if (slice.position === from) return this.#services.tail.wait(from, this.#patience, signal);
     const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));
     const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
-    if (events.length === 0) this.#passBy(slice.position);
-    else await this.#commit(events, slice.position);
+    if (events.length === 0) return this.#passBy(slice.position);
+    const untilNext = this.#lastPage + STRIDE_MS - Date.now();
+    if (untilNext > 0 && slice.events.length < PAGE[this.lane] && !this.#narrow && !this.#services.freshness.isAwaited) {
+      return this.#services.freshness.leisure(untilNext, signal);
+    }
+    this.#lastPage = Date.now();
+    await this.#commit(events, slice.position);
   }
 
   /** Nothing of concern to this lane: the checkpoint is written a little later, so that not every event costs a transaction. */

@@ -81,6 +81,11 @@ export class Projector {
     });
   }
 
+  /** True while this process moves every lane itself. */
+  get leads(): boolean {
+    return this.#lanes.every(({ leads }) => leads);
+  }
+
   async livePositions(): Promise<ReadonlyMap<string, Position>> {
     return new Map((await this.cursors.all()).filter(({ state }) => state === 'live').map(({ name, position }) => [name, position]));
   }

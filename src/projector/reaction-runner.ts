@@ -19,7 +19,7 @@ import { createTable, tableName, type TableRow, type TableShape } from './table.
 const WORTH_TELLING = 3;
 const PAGE = 500;
 const IDLE_MS = 1_000;
-/** A checkpoint that only passed by events of no concern is written this much later, so that not every event costs a transaction. */
+/** A checkpoint that only passed by events of no concern is written once the feed is quiet this long, so that not every event costs a transaction. */
 const SETTLE_MS = 250;
 
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
@@ -61,6 +61,7 @@ export class ReactionRunner {
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
   #renewed = 0;
+  #lastMoved = 0;
   #unsaved = false;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
@@ -112,11 +113,12 @@ export class ReactionRunner {
           continue;
         }
         const moved = await this.#step(this.#cursor);
+        if (moved) this.#lastMoved = Date.now();
         if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
         failures = 0;
         if (moved) continue;
         await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal);
-        await this.#keepLease();
+        await this.#keepLease(this.#unsaved && Date.now() - this.#lastMoved >= SETTLE_MS ? SETTLE_MS : IDLE_MS);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof LeaseLost)) log.error({ reaction: name, reason: (error as Error).message }, 'a reaction will try again');
@@ -130,8 +132,8 @@ export class ReactionRunner {
   }
 
   /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */
-  async #keepLease(): Promise<void> {
-    if (Date.now() - this.#renewed < (this.#unsaved ? SETTLE_MS : IDLE_MS)) return;
+  async #keepLease(patience = IDLE_MS): Promise<void> {
+    if (Date.now() - this.#renewed < patience) return;
     this.#renewed = Date.now();
     await this.#services.cursors.renew([this.#cursor!]);
     this.#unsaved = false;

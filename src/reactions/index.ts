@@ -4,8 +4,9 @@ import { whenCanaryCookieSeenCountTrigger } from './countermeasures/when-canary-
 import { whenTelemetryRecordedDetectReuse } from './credentials/when-telemetry-recorded-detect-reuse.ts';
 import { whenWipeCompletedEndDevice } from './devices/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/when-device-enrolled-create-placeholder.ts';
+import { whenExtensionsReportedJudgeThem } from './extensions/when-extensions-reported-judge-them.ts';
 import { whenEmployeeDeletedRevokeDevices } from './employees/when-employee-deleted-revoke-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/when-erasure-requested-carry-it-out.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut];
+export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { admin } from '../http/access.ts';
-import { route, type AnyRoute } from '../http/route.ts';
+import type { AdminPrincipal } from '../http/principal.ts';
+import { route, type AnyRoute, type Call } from '../http/route.ts';
 import { uuid } from '../kernel/ids.ts';
 import type { AnyDefinedCollection } from './collection.ts';
 import type { AnyCollection, Verb } from './declaration.ts';
@@ -12,9 +13,8 @@ import { recordView } from './views.ts';
 
 /** The routes of a declared collection, one for each of its verbs. */
 export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
-  const { declared, view, create, update, remove, all, get } = collection;
-  const { path, access, fields, list, parameter, tracked } = declared as AnyCollection;
-  const untouched = valuesOf(tracked?.fields ?? {}, defaultOf);
+  const { declared, view, update, remove, all, get } = collection;
+  const { path, access, fields, list, parameter } = declared as AnyCollection;
   const noun = inWords(declared.noun);
   const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
   const idOf = (params: AnyValues) => params[parameter] as string;
@@ -42,13 +42,7 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
         body: bodySchema(fields, 'create'),
         status: 201,
         answer: view,
-        handle: async ({ run, ask, body, principal: { adminId, role }, reply }) => {
-          const { result } = await run(create, body);
-          // The read side may be behind, but what was created is there: then the decision itself is the answer.
-          const now = new Date().toISOString();
-          const decided = { ...untouched, ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
-          return recordView(declared, reply.hasHeader('x-stale') ? decided : await ask(get, result), role);
-        },
+        handle: (call) => createdRecord(collection, call, call.body),
       }),
     read: () =>
       route({
@@ -87,6 +81,18 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
       }),
   };
   return declared.verbs.map((verb) => routes[verb]());
+}
+
+type Creating = Pick<Call<unknown, unknown, unknown, AdminPrincipal>, 'run' | 'ask' | 'principal' | 'reply'>;
+
+/** Creates a record of the collection and answers it as its caller may see it. */
+export async function createdRecord({ declared, create, get }: AnyDefinedCollection, { run, ask, principal: { adminId, role }, reply }: Creating, draft: AnyValues): Promise<AnyValues> {
+  const { result } = await run(create, draft);
+  // The read side may be behind, but what was created is there: then the decision itself is the answer.
+  const now = new Date().toISOString();
+  const untouched = valuesOf((declared as AnyCollection).tracked?.fields ?? {}, defaultOf);
+  const decided = { ...untouched, ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
+  return recordView(declared, reply.hasHeader('x-stale') ? decided : await ask(get, result), role);
 }
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
-import type { Command } from '../kernel/command.ts';
+import type { Claim, Command } from '../kernel/command.ts';
 import type { EventDefinition, EventFamily, EventOf } from '../kernel/event.ts';
 import { uuid, type TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
@@ -9,10 +9,10 @@ import type { Vault } from '../vault/vault.ts';
 import { collectionModel } from './collection-model.ts';
 import { collectionQueries } from './collection-queries.ts';
 import type { AnyCollection, CollectionDeclaration } from './declaration.ts';
-import type { Changes, Draft, Fields, Shown, Values } from './fields.ts';
+import type { AnyValues, Changes, Draft, Fields, Shown, Values } from './fields.ts';
 import { capitalized, snakeCase } from './names.ts';
 import { recordAggregate, type RecordState } from './record-aggregate.ts';
-import { recordCommands, type Tell, type Written } from './record-commands.ts';
+import { claimsOf, recordCommands, type Tell, type Written } from './record-commands.ts';
 import { answerShape, eventShape } from './schemas.ts';
 import type { TrackedFields } from './tracked.ts';
 
@@ -51,6 +51,8 @@ export interface Collection<Noun extends string, F extends Fields, T extends Tra
   readonly events: CollectionEvents<Noun, F>;
   readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<CollectionEvents<Noun, F>>>;
   stream(tenantId: TenantId, id: string): string;
+  /** The claims of a record with these values: who holds them is that record. */
+  claims(values: Partial<Values<F>>): readonly Claim[];
   readonly model: AnyReadModel;
   readonly view: z.ZodType<Identified & Shown<F> & Shown<T> & Times>;
   /** The record's id is the command's. */
@@ -86,6 +88,7 @@ export function defineCollection<const Noun extends string, const F extends Fiel
     events,
     aggregate,
     stream: (tenantId: TenantId, id: string) => streamName(noun, tenantId, id),
+    claims: (values: AnyValues) => claimsOf(declared, values),
     model: collectionModel(declared, events),
     view: collectionView(declared),
     create: create(tell(type.created)),

@@ -1,4 +1,5 @@
 import { canaryCookies } from '../domain/countermeasures/canary-cookie.resource.ts';
+import { extensionMonitoringSettings } from '../domain/extensions/monitoring-settings.resource.ts';
 import { extensionWhitelist } from '../domain/extensions/whitelist-entry.resource.ts';
 import { phishingWhitelist } from '../domain/policies/phishing-whitelist-entry.resource.ts';
 import { scopedDomains } from '../domain/policies/scoped-domain.resource.ts';
@@ -9,7 +10,7 @@ import type { AnyDefinedCollection } from './collection.ts';
 import type { AnyDefinedSingleton } from './singleton.ts';
 
 /** Every declared resource of the house: one line here is all that a new one needs besides its file. */
-export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = [tenantSettings, scopedDomains, phishingWhitelist, canaryCookies, extensionWhitelist];
+export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = [tenantSettings, scopedDomains, phishingWhitelist, canaryCookies, extensionWhitelist, extensionMonitoringSettings];
 
 export const resourceFamilies: readonly EventFamily[] = resources.map(({ events }) => events);
 export const resourceModels: readonly AnyReadModel[] = resources.map(({ model }) => model);

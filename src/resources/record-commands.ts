@@ -95,7 +95,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
 const plainValues = (fields: Fields, said: AnyValues): AnyValues => valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
 
 /** One claim for each way in which the record is the only one. */
-const claimsOf = ({ noun, unique = [] }: AnyDeclared, values: AnyValues): Claim[] =>
+export const claimsOf = ({ noun, unique = [] }: AnyDeclared, values: AnyValues): Claim[] =>
   unique.map((names) => ({ kind: `${noun}.${names.join('+')}`, value: JSON.stringify(names.map((name) => folded(values[name]))) }));
 
 const folded = (value: unknown): unknown => (typeof value === 'string' ? value.normalize('NFC').toLowerCase() : value);

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { asTenant } from '../database/tenant-scope.ts';
+import { asTenant, statementAsTenant } from '../database/tenant-scope.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { newKey, open, seal } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
@@ -61,12 +61,8 @@ export class PostgresPersonKeys implements PersonKeys {
 
   async #load(tenantId: TenantId, ids: readonly string[], into: Map<string, Buffer>): Promise<void> {
     const dataKey = await this.#dataKeys.get(tenantId);
-    const { rows } = await asTenant(this.#pool, tenantId, (client) =>
-      client.query<{ person_id: string; wrapped: Buffer }>(
-        'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)',
-        [tenantId, ids],
-      ),
-    );
+    const sql = 'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)';
+    const { rows } = await statementAsTenant<{ person_id: string; wrapped: Buffer }>(this.#pool, tenantId, sql, [ids], 'person-keys');
     for (const { person_id: personId, wrapped } of rows) {
       into.set(personKey({ tenantId, personId }), this.#remember({ tenantId, personId }, open(dataKey, wrapped, bound(personId))));
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { asTenant } from '../database/tenant-scope.ts';
+import { statementAsTenant } from '../database/tenant-scope.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { open, seal } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
@@ -19,30 +19,18 @@ export class PostgresVault implements Vault {
     const key = await this.#dataKeys.get(tenantId);
     const id = randomUUID();
     const sealed = seal(key, Buffer.from(secret), boundTo(tenantId, place, id));
-    await asTenant(this.#pool, tenantId, (client) =>
-      client.query('insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)', [
-        tenantId,
-        id,
-        place.owner,
-        place.field,
-        sealed,
-      ]),
-    );
+    await statementAsTenant(this.#pool, tenantId, 'insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)', [id, place.owner, place.field, sealed]);
     return id;
   }
 
   async get(tenantId: TenantId, place: SecretPlace, reference: string): Promise<Buffer | undefined> {
     const key = await this.#dataKeys.get(tenantId);
-    const { rows } = await asTenant(this.#pool, tenantId, (client) =>
-      client.query<{ sealed: Buffer }>('select sealed from secrets where tenant_id = $1 and id = $2', [tenantId, reference]),
-    );
+    const { rows } = await statementAsTenant<{ sealed: Buffer }>(this.#pool, tenantId, 'select sealed from secrets where tenant_id = $1 and id = $2', [reference], 'secret');
     return rows[0] && open(key, rows[0].sealed, boundTo(tenantId, place, reference));
   }
 
   async forget(tenantId: TenantId, reference: string): Promise<void> {
-    await asTenant(this.#pool, tenantId, (client) =>
-      client.query('delete from secrets where tenant_id = $1 and id = $2', [tenantId, reference]),
-    );
+    await statementAsTenant(this.#pool, tenantId, 'delete from secrets where tenant_id = $1 and id = $2', [reference]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { backupCodeField, newBackupCodes, placeOfCode } from '../../src/identity/backup-codes.ts';
 import { Passwords, PasswordsBusy } from '../../src/identity/passwords.ts';
 import { isRecoveryKey } from '../../src/identity/recovery.ts';
@@ -61,11 +61,22 @@ describe('backup codes', () => {
 });
 
 describe('passwords', () => {
+  it('are hashed at no less than OWASP asks for, and an unknown account costs the same', async () => {
+    const passwords = new Passwords();
+    const hash = await passwords.hash('x');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(await passwords.verify(hash, 'x')).toBe(true);
+    const verify = vi.spyOn(passwords, 'verify');
+    expect(await passwords.verifyNobody('x')).toBe(false);
+    expect(verify.mock.lastCall![0].split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
+    expect(verify.mock.lastCall![0]).toHaveLength(hash.length);
+  });
+
   it('that are too many at once are refused, not queued without end', async () => {
     const passwords = new Passwords();
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.verifyNobody('x')));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    expect(refused).toHaveLength(300 - 2 - 256);
+    expect(refused).toHaveLength(300 - 3 - 256);
     for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordsBusy);
   }, 60_000);
 });

@@ -29,5 +29,10 @@ export const samples: Readonly<Record<string, Sample>> = {
     change: { name: 'Renamed', publisher: null, reason: 'reviewed' },
     broken: { browserType: 'lynx' },
   },
+  extensionMonitoringSettings: {
+    draft: () => ({}),
+    change: { alertOnUnwhitelisted: true, alertSeverity: 'high', inventoryIntervalHours: 6 },
+    broken: { inventoryIntervalHours: 0 },
+  },
   tenantSettings: { draft: () => ({}), change: { extensionMode: 'warn', learningThreshold: 9, alertEmailEnabled: false, timezone: 'Europe/Berlin' }, broken: { learningThreshold: '5' } },
 };

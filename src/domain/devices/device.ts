@@ -1,7 +1,7 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { Claim } from '../../kernel/command.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { deviceEvents } from './events.ts';
+import { deviceEvents, type browserTypes } from './events.ts';
 
 export interface CertificateState {
   readonly serialNumber: string;
@@ -15,13 +15,15 @@ export interface DeviceState {
   /** Empty before the first enrollment and after the user was deleted. */
   readonly userId: string;
   readonly fingerprint: string;
+  /** Null where the enrollment did not say. */
+  readonly browserType: (typeof browserTypes)[number] | null;
   readonly wipe: { readonly id: string; readonly delivered: boolean } | undefined;
   readonly certificates: readonly CertificateState[];
   /** SHA-256 hex of the key that an agent may show instead of a certificate. */
   readonly accessKeyDigest: string | undefined;
 }
 
-const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', wipe: undefined, certificates: [], accessKeyDigest: undefined };
+const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', browserType: null, wipe: undefined, certificates: [], accessKeyDigest: undefined };
 const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 
 /** A device that never got the answer renews again with the certificate it has; more often than this it enrolls anew. */
@@ -38,7 +40,7 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
       return state;
     case 'DeviceEnrolled':
       // A known fingerprint that enrolls again is the same device with a fresh start.
-      return { ...initial, status: 'active', userId: event.data.userId, fingerprint: event.data.deviceFingerprint, certificates: state.certificates };
+      return { ...initial, status: 'active', userId: event.data.userId, fingerprint: event.data.deviceFingerprint, browserType: event.data.browserType, certificates: state.certificates };
     case 'DeviceCertificateIssued': {
       const { serialNumber, expiresAt, previousValidUntil } = event.data;
       const previous = previousValidUntil ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];

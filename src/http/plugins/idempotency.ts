@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { asTenant } from '../../database/tenant-scope.ts';
+import { asTenant, statementAsTenant } from '../../database/tenant-scope.ts';
 import { conflict, FailureError, invalid } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { open, seal } from '../../vault/keyring.ts';
@@ -59,26 +59,15 @@ export class IdempotentAnswers {
   }
 
   async keep(asked: Asked, { status, body }: Answered): Promise<void> {
-    await asTenant(this.#pool, asked.tenantId, (client) =>
-      client.query('update idempotent_answers set status = $4, sealed_body = $5 where tenant_id = $1 and subject_id = $2 and digest = $3', [
-        asked.tenantId,
-        asked.subjectId,
-        sha256(asked.key),
-        status,
-        seal(this.#key, Buffer.from(body), asked.subjectId),
-      ]),
-    );
+    const sql = 'update idempotent_answers set status = $4, sealed_body = $5 where tenant_id = $1 and subject_id = $2 and digest = $3';
+    const sealed = seal(this.#key, Buffer.from(body), asked.subjectId);
+    await statementAsTenant(this.#pool, asked.tenantId, sql, [asked.subjectId, sha256(asked.key), status, sealed]);
   }
 
   /** The request failed for our own reasons: the next one with this key is the first again. */
   async release(asked: Asked): Promise<void> {
-    await asTenant(this.#pool, asked.tenantId, (client) =>
-      client.query('delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and status is null', [
-        asked.tenantId,
-        asked.subjectId,
-        sha256(asked.key),
-      ]),
-    );
+    const sql = 'delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and status is null';
+    await statementAsTenant(this.#pool, asked.tenantId, sql, [asked.subjectId, sha256(asked.key)]);
   }
 }
 

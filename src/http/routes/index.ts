@@ -40,6 +40,7 @@ import { filterRoutes } from './filters.ts';
 import { searchRoutes } from './search.ts';
 import { credentialRoutes } from './credentials.ts';
 import { eventRoutes } from './events.ts';
+import { extensionMonitoringRoutes } from './extension-monitoring.ts';
 import { extRoutes } from './ext.ts';
 
 /** Every route that the service has, in the order of the interface. */
@@ -83,6 +84,7 @@ export const routeGroups: readonly RouteGroup[] = [
   searchRoutes,
   filterRoutes,
   dashboardRoutes,
+  extensionMonitoringRoutes,
   extRoutes,
   auditLogRoutes,
   loginPageRoutes,

@@ -1,4 +1,4 @@
-import type { AlertType } from '../../domain/alerts/vocabulary.ts';
+import type { AlertType, Severity } from '../../domain/alerts/vocabulary.ts';
 
 /** One observation in which something was found. */
 export interface Occurrence {
@@ -9,6 +9,8 @@ export interface Occurrence {
 /** What deserves an alert: found at least once in one report about one person and one domain. */
 export interface Finding {
   readonly alertType: AlertType;
+  /** Where a setting says so; otherwise it is the severity table's. */
+  readonly severity?: Severity | null;
   readonly title: string;
   readonly description: string;
   readonly userId: string | null;

@@ -12,15 +12,14 @@ interface Rule {
   readonly applies: (observation: Observation) => boolean;
   readonly title: (place: string) => string;
   readonly description: string;
-  /** What it is about, where type, person and domain do not say it. */
-  readonly about?: (observation: Observation) => string | undefined;
 }
 
 const decidedOn = (signal: Signal) => (observation: Observation) => observation.kind === 'policy_decision' && observation.signals.includes(signal);
 
 /**
  * What single observations give away; the first rule that applies speaks for the observation. Phishing, malicious domains
- * and weak passwords come as signals of a `policy_decision`: the extension has recognized them, the house takes note.
+ * and weak passwords come as signals of a `policy_decision`: the extension has recognized them, the house takes note. What is
+ * reported of browser extensions is judged first, under the tenant's settings (`extension-findings.ts`).
  */
 const rules: readonly Rule[] = [
   {
@@ -60,13 +59,6 @@ const rules: readonly Rule[] = [
     description: 'A password that is easily guessed was entered.',
   },
   {
-    alertType: 'extension_permission_change',
-    applies: (observation) => observation.kind === 'extension_event' && observation.change === 'permissions_changed',
-    title: () => 'A browser extension has other permissions now',
-    description: 'An installed extension changed what it may do in the browser.',
-    about: (observation) => (observation.kind === 'extension_event' ? observation.extensionId : undefined),
-  },
-  {
     alertType: 'mfa_missing',
     // At an identity provider: what a shop asks for is the shop's affair.
     applies: (observation) =>
@@ -89,7 +81,7 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
   for (const observation of inOrder) {
     const rule = rules.find(({ applies }) => applies(observation));
     if (!rule) continue;
-    const name = fingerprintOf({ alertType: rule.alertType, userId: event.data.userId, domain: observation.domain, ...aboutOf(rule, observation) });
+    const name = fingerprintOf({ alertType: rule.alertType, userId: event.data.userId, domain: observation.domain });
     const group = groups.get(name);
     if (group) group.observations.push(observation);
     else groups.set(name, { rule, observations: [observation] });
@@ -98,11 +90,6 @@ export function findingsIn(event: TelemetryRecorded): Finding[] {
 }
 
 const MOST_NAMED = 20;
-
-function aboutOf({ about }: Rule, observation: Observation): { readonly about?: string } {
-  const named = about?.(observation);
-  return named === undefined ? {} : { about: named };
-}
 
 function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: readonly Observation[]): Finding {
   const { alertType, title, description } = rule;
@@ -117,7 +104,6 @@ function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: re
     deviceId: data.deviceId,
     domain,
     url: url === ERASED ? null : url,
-    ...aboutOf(rule, first),
     occurrences: occurrences as [Occurrence, ...Occurrence[]],
     metadata: {
       kind,
@@ -140,8 +126,6 @@ function detailsOf(observation: Observation): Finding['metadata'] {
       return { ...decided, ...policy, signals: [...observation.signals] };
     case 'clickfix_detected':
       return { ...decided, signatureId: observation.signatureId };
-    case 'extension_event':
-      return { extensionId: observation.extensionId, extensionName: observation.name, extensionVersion: observation.version, permissions: [...(observation.permissions ?? [])] };
     case 'auth_flow':
       return { provider: observation.provider, method: observation.method };
     case 'canary_cookie_triggered':

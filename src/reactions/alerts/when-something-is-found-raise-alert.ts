@@ -1,8 +1,12 @@
 import { alertEvents } from '../../domain/alerts/events.ts';
 import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
+import { extensionWatchEvents } from '../../domain/extensions/watch-events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
-import type { Envelope } from '../../kernel/event.ts';
+import { verificationEvents } from '../../domain/verification/events.ts';
+import type { Envelope, EventOf, Recorded } from '../../kernel/event.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
+import { at } from '../../kernel/read-model.ts';
+import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
 import type { Finding } from './finding.ts';
 import { alertWindows, raiseOrRepeat, setOpen } from './raise-or-repeat.ts';
 import { findingsIn } from './telemetry-rules.ts';
@@ -11,12 +15,15 @@ import { findingsIn } from './telemetry-rules.ts';
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
-  families: [telemetryEvents, credentialReuseEvents, alertEvents],
+  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, alertEvents],
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => findingsIn(event).map((finding) => raiseOrRepeat(event, finding)),
     TelemetryRefused: (event) => (event.data.secretWords.length > 0 ? [raiseOrRepeat(event, sentSecret(event))] : []),
     PasswordReuseDetected: (event) => [raiseOrRepeat(event, reusedPassword(event))],
+    UnwhitelistedExtensionsFound: (event) => unwhitelistedIn(event).map((finding) => raiseOrRepeat(event, finding)),
+    ExtensionPermissionsChanged: (event) => [raiseOrRepeat(event, changedPermissions(event))],
+    VerificationAlertRaised: (event) => [raiseOrRepeat(event, failedVerification(event))],
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
   },
@@ -55,5 +62,24 @@ function reusedPassword({ data }: CredentialReuseEvent & Envelope): Finding {
     url: null,
     occurrences: [{ observationId: cause, occurredAt }],
     metadata: { kind: 'credential_attempt', observedAt: occurredAt, observationIds: [cause], reuseId, domains: domains.slice(0, MOST_NAMED), domainCount: domains.length, extensionMode, policyVersion },
+  };
+}
+
+type VerificationAlertRaised = Recorded<Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>>;
+
+/** Somebody may be posing as this employee: their codes were tried too often (choice OP-236). */
+function failedVerification(event: VerificationAlertRaised): Finding {
+  const { alertId: verificationAlertId, userId, alertType, failures } = event.data;
+  const observedAt = at(event);
+  return {
+    alertType: 'verification_failed',
+    title: 'Repeated failures to verify an employee',
+    description: `${failures} wrong codes within 15 minutes: whoever calls may not be who they say they are.`,
+    userId,
+    deviceId: null,
+    domain: null,
+    url: null,
+    occurrences: [{ observationId: verificationAlertId, occurredAt: observedAt }],
+    metadata: { kind: alertType, observedAt, observationIds: [], verificationAlertId, failures },
   };
 }

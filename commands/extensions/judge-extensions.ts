@@ -1,0 +1,77 @@
+import { device, deviceStream } from '../../src/domain/devices/device.ts';
+import { extensionWatch, extensionWatchStream } from '../../src/domain/extensions/extension-watch.ts';
+import { extensionMonitoringSettings } from '../../src/domain/extensions/monitoring-settings.resource.ts';
+import type { ExtensionWatchEvent, FoundExtension } from '../../src/domain/extensions/watch-events.ts';
+import { extensionWhitelist } from '../../src/domain/extensions/whitelist-entry.resource.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { accept, defineCommand, type Claim } from '../../src/kernel/command.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+
+type Found = Extract<ExtensionWatchEvent, { type: 'UnwhitelistedExtensionsFound' }>['data'];
+type Browser = Found['browserType'];
+
+export interface JudgeExtensions extends Pick<Found, 'deviceId' | 'userId' | 'batchId' | 'extensionMode' | 'policyVersion'> {
+  readonly present: readonly FoundExtension[];
+  readonly gone: readonly string[];
+  /** `present` is all that there is in the browser. */
+  readonly isComplete: boolean;
+}
+
+interface Ports {
+  readonly aggregates: AggregateReader;
+  claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
+}
+
+interface Facts {
+  /** The tenant wants to be told. */
+  readonly isWanted: boolean;
+  readonly severity: Found['severity'];
+  readonly browserType: Browser;
+  readonly listed: ReadonlySet<string>;
+}
+
+const AT_ONCE = 16;
+/** So that an event stays well within what the store takes; the rest is told of with the next report. */
+const MOST_TOLD = 200;
+
+/**
+ * Holds what a browser has against the whitelist, as it is on the write side at this moment. Each extension is told of once
+ * for as long as it stays, so that an alert that was closed is not raised again by every inventory.
+ */
+export const judgeExtensions = defineCommand({
+  name: 'JudgeExtensions',
+  aggregate: extensionWatch,
+  stream: ({ deviceId }: JudgeExtensions, { tenantId }) => extensionWatchStream(tenantId, deviceId),
+  prepare: async ({ deviceId, present }: JudgeExtensions, ports: Ports, { tenantId }): Promise<Facts> => {
+    const { enabled, alertOnUnwhitelisted, alertSeverity } = (await ports.aggregates.load(extensionMonitoringSettings.aggregate, extensionMonitoringSettings.stream(tenantId))).values;
+    const { browserType } = await ports.aggregates.load(device, deviceStream(tenantId, deviceId));
+    const isWanted = enabled && alertOnUnwhitelisted;
+    const listed = new Set(isWanted ? await listedAmong(ports, tenantId, browserType, present.map(({ extensionId }) => extensionId)) : []);
+    return { isWanted, severity: alertSeverity, browserType, listed };
+  },
+  decide({ told }, { present, gone, isComplete, ...judged }, _context, { isWanted, severity, browserType, listed }) {
+    const there = new Set(present.map(({ extensionId }) => extensionId));
+    const cleared = [...told].filter((one) => listed.has(one) || gone.includes(one) || (isComplete && !there.has(one)));
+    const found = isWanted ? present.filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId)).slice(0, MOST_TOLD) : [];
+    const events: ExtensionWatchEvent[] = [];
+    if (cleared.length > 0) events.push({ type: 'UnwhitelistedExtensionsCleared', data: { deviceId: judged.deviceId, extensionIds: cleared } });
+    if (found.length > 0) events.push({ type: 'UnwhitelistedExtensionsFound', data: { ...judged, severity, browserType, extensions: found } });
+    return accept(events);
+  },
+});
+
+/** An entry of the whitelist holds a claim: nothing has to be searched, and no read model waited for. */
+async function listedAmong({ claimHolder }: Ports, tenantId: TenantId, browserType: Browser, extensionIds: readonly string[]): Promise<string[]> {
+  const isListed = async (extensionId: string) => {
+    const claims = [null, ...(browserType === null ? [] : [browserType])].flatMap((browser) => extensionWhitelist.claims({ extensionId, browserType: browser }));
+    const holders = await Promise.all(claims.map((claim) => claimHolder(tenantId, claim)));
+    return holders.some((holder) => holder !== undefined);
+  };
+  const listed: string[] = [];
+  for (let from = 0; from < extensionIds.length; from += AT_ONCE) {
+    const some = extensionIds.slice(from, from + AT_ONCE);
+    const answers = await Promise.all(some.map(isListed));
+    listed.push(...some.filter((_, at) => answers[at]));
+  }
+  return listed;
+}

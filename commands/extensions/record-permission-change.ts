@@ -1,0 +1,25 @@
+import { device, deviceStream } from '../../src/domain/devices/device.ts';
+import { extensionWatch, extensionWatchStream } from '../../src/domain/extensions/extension-watch.ts';
+import { extensionMonitoringSettings } from '../../src/domain/extensions/monitoring-settings.resource.ts';
+import type { ExtensionWatchEvent } from '../../src/domain/extensions/watch-events.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+type Changed = Extract<ExtensionWatchEvent, { type: 'ExtensionPermissionsChanged' }>['data'];
+type RecordPermissionChange = Omit<Changed, 'severity' | 'browserType'>;
+
+/** An extension may do something else now, and the tenant wants to be told of that. */
+export const recordPermissionChange = defineCommand({
+  name: 'RecordPermissionChange',
+  aggregate: extensionWatch,
+  stream: ({ deviceId }: RecordPermissionChange, { tenantId }) => extensionWatchStream(tenantId, deviceId),
+  prepare: async ({ deviceId }: RecordPermissionChange, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+    const { enabled, alertOnPermissionChange, alertSeverity } = (await aggregates.load(extensionMonitoringSettings.aggregate, extensionMonitoringSettings.stream(tenantId))).values;
+    const { browserType } = await aggregates.load(device, deviceStream(tenantId, deviceId));
+    return { isWanted: enabled && alertOnPermissionChange, severity: alertSeverity, browserType };
+  },
+  decide({ changes }, input, _context, { isWanted, severity, browserType }) {
+    if (!isWanted || changes.includes(input.change.observationId)) return accept([]);
+    return accept([{ type: 'ExtensionPermissionsChanged', data: { ...input, severity, browserType } }]);
+  },
+});

@@ -1,0 +1,53 @@
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import type { extensionChanges as changes } from '../../src/domain/telemetry/vocabulary.ts';
+import { at, defineReadModel, id, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = {
+  event_id: id,
+  device_id: id,
+  user_id: id,
+  extension_id: text,
+  change: text as Column<(typeof changes)[number]>,
+  name: nullable(text),
+  version: nullable(text),
+  permissions: nullable(json<readonly string[]>()),
+  occurred_at: timestamp,
+  received_at: timestamp,
+};
+export type ExtensionChangeRow = Row<{ columns: typeof columns }>;
+
+/** What happened to extensions, as browsers told it, until retention removes it (choice OP-122). */
+export const extensionChanges = defineReadModel({
+  name: 'extension_changes',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['event_id'],
+  indexes: [['occurred_at desc', 'event_id'], ['extension_id', 'occurred_at desc'], ['device_id', 'occurred_at desc'], ['user_id', 'occurred_at desc']],
+  families: [telemetryEvents, employeeEvents],
+  on: {
+    TelemetryRecorded: (event) =>
+      event.data.observations
+        .filter((observation) => observation.kind === 'extension_event')
+        .map(({ eventId, extensionId, change, name, version, permissions, occurredAt }) => ({
+          key: { event_id: eventId },
+          // An id that is used again on another day is the device's mistake; the first use stands.
+          fold: (row: ExtensionChangeRow | undefined): ExtensionChangeRow =>
+            row ?? {
+              event_id: eventId,
+              device_id: event.data.deviceId,
+              user_id: event.data.userId,
+              extension_id: extensionId,
+              change,
+              name,
+              version,
+              permissions,
+              occurred_at: occurredAt,
+              received_at: at(event),
+            },
+        })),
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+  },
+});

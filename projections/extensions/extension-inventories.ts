@@ -1,0 +1,30 @@
+import { deviceEvents } from '../../src/domain/devices/events.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { inOrder, stampOf } from '../../src/domain/extensions/sightings.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { device_id: id, user_id: id, stamp: text };
+export type ExtensionInventoryRow = Row<{ columns: typeof columns }>;
+
+/** The latest inventory of each browser, of each person who had it: what was told before it and is not in it is gone. */
+export const extensionInventories = defineReadModel({
+  name: 'extension_inventories',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['device_id', 'user_id'],
+  indexes: [['user_id']],
+  families: [telemetryEvents, deviceEvents, employeeEvents],
+  on: {
+    TelemetryRecorded: ({ data: { deviceId, userId, observations } }) => {
+      const stamp = inOrder(observations).filter(({ kind }) => kind === 'extension_inventory').map(stampOf).at(-1);
+      if (stamp === undefined) return [];
+      const row: ExtensionInventoryRow = { device_id: deviceId, user_id: userId, stamp };
+      return { key: { device_id: deviceId, user_id: userId }, fold: (known) => (known && known.stamp >= stamp ? known : row) };
+    },
+    DeviceDeleted: ({ data: { deviceId } }) => ({ purge: { device_id: deviceId } }),
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+  },
+});

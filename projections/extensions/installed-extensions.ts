@@ -1,0 +1,96 @@
+import { deviceEvents } from '../../src/domain/devices/events.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { rankOf, riskOf } from '../../src/domain/extensions/permission-risk.ts';
+import { inOrder, sightingsIn, type Said, type Sighting } from '../../src/domain/extensions/sightings.ts';
+import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { defineReadModel, flag, id, integer, json, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+
+type Spoken = keyof Said;
+
+const columns = {
+  device_id: id,
+  user_id: id,
+  extension_id: text,
+  name: text,
+  version: text,
+  publisher: nullable(text),
+  permissions: json<readonly string[]>(),
+  /** Rank of the risk of these permissions. */
+  risk: integer,
+  is_enabled: flag,
+  is_removed: flag,
+  /** Stamp of the report by which it is there or removed. */
+  told: text,
+  /** Of each column the stamp of the report that it is from. */
+  stamps: json<Readonly<Partial<Record<Spoken, string>>>>(),
+  /** Null as long as it was only told of as removed. */
+  first_seen_at: nullable(timestamp),
+  last_seen_at: nullable(timestamp),
+};
+export type InstalledExtensionRow = Row<{ columns: typeof columns }>;
+
+/**
+ * What each browser said of each extension: a row for each pair, of which every column is from the latest report that speaks
+ * of it. So the rows are a function of what was reported, not of the order in which it came. Which of these are there now is
+ * asked together with the browser's latest inventory and with the device (`queries/extensions/installed-now.ts`).
+ */
+export const installedExtensions = defineReadModel({
+  name: 'installed_extensions',
+  version: 1,
+  lane: 'telemetry',
+  columns,
+  key: ['device_id', 'user_id', 'extension_id'],
+  indexes: [['extension_id'], ['user_id']],
+  families: [telemetryEvents, deviceEvents, employeeEvents],
+  on: {
+    TelemetryRecorded: ({ data: { deviceId, userId, observations } }) =>
+      inOrder(observations)
+        .flatMap(sightingsIn)
+        .map((sighting) => {
+          const key = { device_id: deviceId, user_id: userId, extension_id: sighting.extensionId };
+          return { key, fold: (row: InstalledExtensionRow | undefined) => seenAgain(row ?? neverSeen(key), sighting) };
+        }),
+    DeviceDeleted: ({ data: { deviceId } }) => ({ purge: { device_id: deviceId } }),
+    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+  },
+});
+
+const neverSeen = (key: Pick<InstalledExtensionRow, 'device_id' | 'user_id' | 'extension_id'>): InstalledExtensionRow => ({
+  ...key,
+  name: key.extension_id,
+  version: '',
+  publisher: null,
+  permissions: [],
+  risk: 0,
+  is_enabled: true,
+  is_removed: false,
+  told: '',
+  stamps: {},
+  first_seen_at: null,
+  last_seen_at: null,
+});
+
+function seenAgain(row: InstalledExtensionRow, { stamp, occurredAt, says }: Sighting): InstalledExtensionRow {
+  const news = (Object.keys(says) as Spoken[]).filter((name) => stamp > (row.stamps[name] ?? ''));
+  const take = <Value>(name: Spoken, said: Value | undefined, known: Value): Value => (said !== undefined && news.includes(name) ? said : known);
+  const permissions = take('permissions', says.permissions, row.permissions);
+  return {
+    ...row,
+    name: take('name', says.name, row.name),
+    version: take('version', says.version, row.version),
+    publisher: take('publisher', says.publisher, row.publisher),
+    permissions,
+    risk: permissions === row.permissions ? row.risk : rankOf(riskOf(permissions)),
+    is_enabled: take('isEnabled', says.isEnabled, row.is_enabled),
+    is_removed: take('isRemoved', says.isRemoved, row.is_removed),
+    told: take('isRemoved', stamp, row.told),
+    stamps: { ...row.stamps, ...Object.fromEntries(news.map((name) => [name, stamp])) },
+    ...(says.isRemoved ? {} : seenAt(row, occurredAt)),
+  };
+}
+
+const seenAt = ({ first_seen_at: first, last_seen_at: last }: InstalledExtensionRow, at: string) => ({
+  first_seen_at: first !== null && first < at ? first : at,
+  last_seen_at: last !== null && last > at ? last : at,
+});

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { compareVersions } from '../../src/domain/extensions/version-order.ts';
+import { browserTypes } from '../../src/domain/devices/events.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { FLEET, INSTALLED_NOW } from './installed-now.ts';
+import { inventoryItemView, itemOf, variantsOf, type FleetRow, type Variant } from './inventory-item.ts';
+
+const onDevice = z.object({
+  deviceId: z.uuid(),
+  hostname: z.string().nullable(),
+  browserType: z.enum(browserTypes).nullable(),
+  userId: z.uuid(),
+  userEmail: z.string().nullable(),
+  version: z.string(),
+  isEnabled: z.boolean(),
+  isWhitelisted: z.boolean(),
+  firstSeenAt: z.iso.datetime(),
+  lastSeenAt: z.iso.datetime(),
+});
+
+/** One extension, with the browsers that have it (those heard of last, 500 at most) and its versions, newest first. */
+export const extensionView = inventoryItemView
+  .extend({ devices: z.array(onDevice), versions: z.array(z.object({ version: z.string(), installCount: z.int() })) })
+  .meta({ title: 'ExtensionDetail' });
+export type ExtensionView = z.output<typeof extensionView>;
+
+const MOST_DEVICES = 500;
+const ONE = FLEET('n.extension_id = $2');
+const DEVICES = `
+  select n.device_id as "deviceId", n.hostname, n.browser_type as "browserType", n.user_id as "userId", e.email as "userEmail", n.version,
+         n.is_enabled as "isEnabled", n.is_listed as "isWhitelisted", n.first_seen_at as "firstSeenAt", n.last_seen_at as "lastSeenAt"
+    from ${INSTALLED_NOW} n
+    left join employees e on e.tenant_id = $1 and e.user_id = n.user_id
+   where n.extension_id = $2
+   order by n.last_seen_at desc, n.device_id limit ${MOST_DEVICES}`;
+
+/** Of an extension that no browser has now there is nothing to say. */
+export const getExtension: Query<{ extensionId: string }, ExtensionView> = async (reads, { extensionId }) => {
+  const [row, variants, devices] = await Promise.all([
+    reads.one<FleetRow>(ONE, [extensionId]),
+    variantsOf(reads, [extensionId]),
+    reads.rows<ExtensionView['devices'][number]>(DEVICES, [extensionId]),
+  ]);
+  if (!row) return notFound();
+  const known = variants.get(extensionId) ?? [];
+  return { ...itemOf(row, known), devices, versions: versionsOf(known) };
+};
+
+function versionsOf(variants: readonly Variant[]): ExtensionView['versions'] {
+  const counts = new Map<string, number>();
+  for (const { version, install_count } of variants) counts.set(version, (counts.get(version) ?? 0) + install_count);
+  return [...counts].map(([version, installCount]) => ({ version, installCount })).sort((a, b) => compareVersions(b.version, a.version));
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { levelOf, riskLevels } from '../../src/domain/extensions/permission-risk.ts';
+import { compareVersions } from '../../src/domain/extensions/version-order.ts';
+import type { TenantReads } from '../../src/kernel/query.ts';
+import { INSTALLED_NOW } from './installed-now.ts';
+
+/** An extension as the fleet has it (choice OP-196). `permissions`: all that any installation has; `riskLevel`: of the riskiest. */
+export const inventoryItemView = z
+  .object({
+    extensionId: z.string(),
+    name: z.string(),
+    latestVersion: z.string(),
+    publisher: z.string().nullable(),
+    permissions: z.array(z.string()),
+    riskLevel: z.enum(riskLevels),
+    /** Browsers that have it now. */
+    installCount: z.int(),
+    /** In every browser that has it. */
+    isWhitelisted: z.boolean(),
+    firstSeenAt: z.iso.datetime(),
+    lastSeenAt: z.iso.datetime(),
+  })
+  .meta({ title: 'InventoryItem' });
+export type InventoryItemView = z.output<typeof inventoryItemView>;
+
+export interface FleetRow {
+  readonly extension_id: string;
+  readonly install_count: number;
+  readonly risk: number;
+  readonly is_listed: boolean;
+  readonly first_seen_at: string;
+  readonly last_seen_at: string;
+}
+
+/** Installations that say the same of one extension. */
+export interface Variant {
+  readonly extension_id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly publisher: string | null;
+  readonly permissions: readonly string[];
+  readonly install_count: number;
+  readonly last_seen_at: string;
+}
+
+const VARIANTS = `
+  select n.extension_id, n.name, n.version, n.publisher, n.permissions, count(*)::int as install_count, max(n.last_seen_at) as last_seen_at
+    from ${INSTALLED_NOW} n
+   where n.extension_id = any($2)
+   group by n.extension_id, n.name, n.version, n.publisher, n.permissions`;
+
+export async function variantsOf(reads: TenantReads, extensionIds: readonly string[]): Promise<Map<string, Variant[]>> {
+  const variants = new Map<string, Variant[]>();
+  for (const variant of await reads.rows<Variant>(VARIANTS, [extensionIds])) {
+    const others = variants.get(variant.extension_id);
+    if (others) others.push(variant);
+    else variants.set(variant.extension_id, [variant]);
+  }
+  return variants;
+}
+
+/** Name, publisher and version are the newest version's, as the browser that was heard of last has it. */
+export function itemOf(row: FleetRow, variants: readonly Variant[]): InventoryItemView {
+  const newest = variants.toSorted((a, b) => compareVersions(b.version, a.version) || (a.last_seen_at < b.last_seen_at ? 1 : -1))[0];
+  return {
+    extensionId: row.extension_id,
+    name: newest?.name ?? row.extension_id,
+    latestVersion: newest?.version ?? '',
+    publisher: newest?.publisher ?? null,
+    permissions: [...new Set(variants.flatMap(({ permissions }) => permissions))].toSorted(),
+    riskLevel: levelOf(row.risk),
+    installCount: row.install_count,
+    isWhitelisted: row.is_listed,
+    firstSeenAt: row.first_seen_at,
+    lastSeenAt: row.last_seen_at,
+  };
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { rankOf } from '../../src/domain/extensions/permission-risk.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { FLEET, INSTALLED_NOW } from './installed-now.ts';
+
+/** Choice OP-196: extensions, and the browsers that have any. */
+export const inventoryStatsView = z
+  .object({ total: z.int(), whitelisted: z.int(), unwhitelisted: z.int(), highRisk: z.int(), devices: z.int() })
+  .meta({ title: 'InventoryStats' });
+type InventoryStats = z.output<typeof inventoryStatsView>;
+
+const SQL = `
+  select count(*)::int as total,
+         (count(*) filter (where f.is_listed))::int as whitelisted,
+         (count(*) filter (where not f.is_listed))::int as unwhitelisted,
+         (count(*) filter (where f.risk = ${rankOf('high')}))::int as "highRisk",
+         (select count(distinct n.device_id)::int from ${INSTALLED_NOW} n) as devices
+    from (${FLEET()}) f`;
+
+export const inventoryStats: Query<undefined, InventoryStats> = async (reads) => (await reads.one<InventoryStats>(SQL))!;

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { ExtensionChangeRow } from '../../projections/extensions/extension-changes.ts';
+import { extensionChanges } from '../../src/domain/telemetry/vocabulary.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+
+/** What happened to an extension in one browser (choices OP-158, OP-164). */
+export const extensionChangeView = z
+  .object({
+    id: z.uuid(),
+    extensionId: z.string(),
+    name: z.string().nullable(),
+    change: z.enum(extensionChanges),
+    version: z.string().nullable(),
+    /** What it may do from then on, where the browser said so. */
+    permissions: z.array(z.string()).nullable(),
+    deviceId: z.uuid(),
+    userId: z.uuid(),
+    userEmail: z.string().nullable(),
+    occurredAt: z.iso.datetime(),
+    receivedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'ExtensionEvent' });
+type ExtensionChangeView = z.output<typeof extensionChangeView>;
+
+export interface ExtensionChangeFilter {
+  readonly extensionId?: string | undefined;
+  readonly change?: (typeof extensionChanges)[number] | undefined;
+  readonly deviceId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** Inclusive, ISO 8601. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const FILTER = `
+   where c.tenant_id = $1
+     and ($2::text is null or c.extension_id = $2)
+     and ($3::text is null or c.change = $3)
+     and ($4::uuid is null or c.device_id = $4)
+     and ($5::uuid is null or c.user_id = $5)
+     and ($6::timestamptz is null or c.occurred_at >= $6)
+     and ($7::timestamptz is null or c.occurred_at <= $7)`;
+const MOST_COUNTED = 10_000;
+const COUNT = `select count(*)::int as total from (select from extension_changes c ${FILTER} limit ${MOST_COUNTED}) counted`;
+const PAGE = `
+  with page as (select * from extension_changes c ${FILTER} order by c.occurred_at desc, c.event_id limit $8 offset $9)
+  select p.*, e.email as user_email
+    from page p left join employees e on e.tenant_id = $1 and e.user_id = p.user_id
+   order by p.occurred_at desc, p.event_id`;
+
+/** Latest first. The total is exact up to 10,000, as in the event viewer. */
+export const listExtensionChanges: Query<ExtensionChangeFilter & Page, { events: ExtensionChangeView[] } & Paginated> = async (reads, input) => {
+  const filter = [input.extensionId ?? null, input.change ?? null, input.deviceId ?? null, input.userId ?? null, input.from ?? null, input.to ?? null];
+  const [count, rows] = await Promise.all([
+    reads.one<{ total: number }>(COUNT, filter),
+    reads.rows<ExtensionChangeRow & { user_email: string | null }>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
+  ]);
+  return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
+};
+
+const viewOf = (row: ExtensionChangeRow & { user_email: string | null }): ExtensionChangeView => ({
+  id: row.event_id,
+  extensionId: row.extension_id,
+  name: row.name,
+  change: row.change,
+  version: row.version,
+  permissions: row.permissions === null ? null : [...row.permissions],
+  deviceId: row.device_id,
+  userId: row.user_id,
+  userEmail: row.user_email,
+  occurredAt: row.occurred_at,
+  receivedAt: row.received_at,
+});

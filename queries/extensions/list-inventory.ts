@@ -1,0 +1,38 @@
+import type { browserTypes } from '../../src/domain/devices/events.ts';
+import { rankOf, type RiskLevel } from '../../src/domain/extensions/permission-risk.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { FLEET } from './installed-now.ts';
+import { itemOf, variantsOf, type FleetRow, type InventoryItemView } from './inventory-item.ts';
+
+export interface InventoryFilter {
+  /** Part of the identifier or of a name, in any case. */
+  readonly search?: string | undefined;
+  readonly riskLevel?: RiskLevel | undefined;
+  /** Only what is in this kind of browser, counted there. */
+  readonly browserType?: (typeof browserTypes)[number] | undefined;
+  readonly isWhitelisted?: boolean | undefined;
+}
+
+// One pass over the installations gives both the page and the total.
+const SQL = `
+  with fleet as materialized (
+    select f.* from (${FLEET('$2::text is null or n.browser_type = $2')}) f
+     where ($3::int is null or f.risk = $3)
+       and ($4::boolean is null or f.is_listed = $4)
+       and ($5::text is null or position(lower($5) in lower(f.extension_id)) > 0 or position(lower($5) in f.names) > 0))
+  select t.total, p.*
+    from (select count(*)::int as total from fleet) t
+    left join (select * from fleet order by first_seen_at desc, extension_id limit $6 offset $7) p on true
+   order by p.first_seen_at desc, p.extension_id`;
+
+type PageRow = { readonly total: number } & (FleetRow | { readonly extension_id: null });
+
+/** The fleet's extensions, latest appearance first. */
+export const listInventory: Query<InventoryFilter & Page, { extensions: InventoryItemView[] } & Paginated> = async (reads, input) => {
+  const { search, riskLevel, browserType, isWhitelisted, page, pageSize } = input;
+  const risk = riskLevel === undefined ? null : rankOf(riskLevel);
+  const rows = await reads.rows<PageRow>(SQL, [browserType ?? null, risk, isWhitelisted ?? null, search ?? null, pageSize, (page - 1) * pageSize]);
+  const shown = rows.filter((row): row is FleetRow & { total: number } => row.extension_id !== null);
+  const variants = await variantsOf(reads, shown.map(({ extension_id }) => extension_id));
+  return { extensions: shown.map((row) => itemOf(row, variants.get(row.extension_id) ?? [])), ...paginated(rows[0]?.total ?? 0, input) };
+};

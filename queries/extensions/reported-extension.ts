@@ -1,0 +1,23 @@
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { itemOf, variantsOf, type FleetRow } from './inventory-item.ts';
+import { FLEET } from './installed-now.ts';
+
+export interface ReportedExtension {
+  readonly extensionId: string;
+  readonly name: string;
+  readonly publisher: string | null;
+}
+
+// By case as the whitelist compares; the spelling that most browsers report.
+const SQL = `select f.* from (${FLEET('lower(n.extension_id) = lower($2)')}) f order by f.extension_id = $2 desc, f.install_count desc, f.extension_id limit 1`;
+
+/** What the fleet calls an extension that it has now, fit for the whitelist, which takes no control characters. */
+export const reportedExtension: Query<{ extensionId: string }, ReportedExtension> = async (reads, { extensionId }) => {
+  const row = await reads.one<FleetRow>(SQL, [extensionId]);
+  if (!row) return notFound();
+  const { name, publisher } = itemOf(row, (await variantsOf(reads, [row.extension_id])).get(row.extension_id) ?? []);
+  return { extensionId: row.extension_id, name: onOneLine(name), publisher: publisher === null ? null : onOneLine(publisher) };
+};
+
+const onOneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim();
