@@ -10,6 +10,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   'device-policies': () => import('./device-policies.ts'),
   telemetry: () => import('./telemetry.ts'),
   'analyst-routes': () => import('./analyst-routes.ts'),
+  'extension-inventory': () => import('./extension-inventory.ts'),
   neighbours: () => import('./neighbours.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
   'sso-discover': () => import('./sso-discover.ts'),

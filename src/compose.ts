@@ -28,6 +28,7 @@ import { BundleSigner } from './extension/bundle-signer.ts';
 import { ListenerCertificate } from './tls/listener-certificate.ts';
 import { forwardAlertJob } from './portal/forward-alert.ts';
 import { Portal } from './portal/portal.ts';
+import { openObjects } from './objects/open-objects.ts';
 import { guardedFetch } from './outbound/guarded-fetch.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { buildServer, tlsDoor } from './http/server.ts';
@@ -45,12 +46,21 @@ import { LiveState } from './projector/live-state.ts';
 import { Projector } from './projector/projector.ts';
 import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
 import { reactions } from './reactions/index.ts';
+import { forgetScreenshots } from './screenshots/forget-screenshots.ts';
+import { Pictures } from './screenshots/pictures.ts';
+import { SignedAddresses } from './screenshots/signed-addresses.ts';
+import { sweepScreenshots } from './screenshots/sweep-screenshots.ts';
 import type { CommandPorts, Services } from './services.ts';
+import { CallBudget } from './threat-intel/call-budget.ts';
+import { DomainScans } from './threat-intel/domain-scans.ts';
+import { openProviders } from './threat-intel/open-providers.ts';
+import { scanDomainJob } from './threat-intel/scan-domain.ts';
 import { serviceMetrics } from './service-metrics.ts';
 import { serviceProbes } from './service-probes.ts';
 import { Keyring } from './vault/keyring.ts';
 import { PostgresPersonKeys } from './vault/postgres-person-keys.ts';
 import { PostgresVault } from './vault/postgres-vault.ts';
+import { vaultWorkbench } from './vault/vault-workbench.ts';
 import { TenantDataKeys } from './vault/tenant-data-keys.ts';
 
 /** A house that stands: its services, and the way to take it down in order. */
@@ -129,6 +139,8 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const saltKey = keyring.digester('credential-salt');
   const accountDigest = (email: string) => digestAccount(foldedEmail(email));
   const passwords = options.passwords ?? new Passwords();
+  const objects = openObjects(config);
+  const pictures = new Pictures(objects, personKeys);
   const ports: CommandPorts = {
     aggregates: loader,
     vault,
@@ -139,9 +151,10 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     newAuthority,
     certificates: new VaultCertificateService(vault),
     verificationCodes: new VerificationCodes(keyring.digester('verification-codes')),
+    pictures,
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
   };
-  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, digestClaim, ports);
+  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, digestClaim, () => vaultWorkbench(ports));
 
   const tail = await FeedTail.open(store, codec, log);
   closers.push(() => tail.close());
@@ -158,7 +171,15 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
 
   // The operator named the portal's address, so it may be a private one.
   const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
-  const catalogue = [...maintenanceJobs(store, database, config), alertStaleDevices(database.projector, executor), forwardAlertJob({ portal, executor, reads })];
+  const domainScans = new DomainScans({ executor, aggregates: loader, freshness, vault, budget: new CallBudget(database.service), providers: openProviders(config.threatIntel) });
+  const catalogue = [
+    ...maintenanceJobs(store, database, config),
+    alertStaleDevices(database.projector, executor),
+    forwardAlertJob({ portal, executor, reads }),
+    scanDomainJob(domainScans),
+    forgetScreenshots(pictures),
+    sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, kept: config }),
+  ];
   const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: catalogue, log });
   closers.push(() => jobs.close());
   const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false }) : undefined;
@@ -181,6 +202,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     vault,
     personKeys,
     portal,
+    pictures,
+    domainScans,
+    screenshotAddresses: new SignedAddresses(keyring.key('screenshot-addresses')),
     bundleSigner: new BundleSigner(keyring),
     listenerCertificate: () => listenerCertificate,
     passwords,

@@ -2,6 +2,9 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } f
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { ScanService } from './domain/threat-intel/services.ts';
+import type { S3Settings } from './objects/s3-objects.ts';
+import type { ProviderAddress } from './threat-intel/open-providers.ts';
 
 /** A setting that is missing or wrong. Names the variable, never its value. */
 export class ConfigError extends Error {
@@ -33,6 +36,14 @@ const environment = z.object({
   ENROLL_RATE_LIMIT_RPS: count.default(3_000),
   PORTAL_URL: z.url().optional(),
   PORTAL_API_KEY: z.string().optional(),
+  SCANNER_URL: z.url({ protocol: /^https?$/ }).optional(),
+  REPUTATION_URL: z.url({ protocol: /^https?$/ }).optional(),
+  S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  S3_BUCKET: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/).optional(),
+  S3_REGION: z.string().regex(/^[a-z0-9-]{1,40}$/).default('us-east-1'),
+  S3_ACCESS_KEY_ID: z.string().optional(),
+  S3_SECRET_ACCESS_KEY: z.string().optional(),
+  S3_TRUSTED: flag.default(false),
   TRUSTED_PROXIES: z.string().default(''),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
@@ -65,6 +76,10 @@ export interface Config {
   /** Other budgets than the interface's, by class, for load tests: not to be set from outside. */
   readonly rateBudgets: Readonly<Record<string, number>>;
   readonly portal: { readonly url: string; readonly apiKey: string | undefined } | undefined;
+  /** The services that are asked about domains. */
+  readonly threatIntel: Readonly<Record<ScanService, ProviderAddress>>;
+  /** Where objects are kept besides the databases; undefined: in a directory below `dataDir`. */
+  readonly s3: S3Settings | undefined;
   readonly trustedProxies: readonly string[];
   readonly eventRetentionDays: number;
   readonly streamRetentionDays: number;
@@ -103,6 +118,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     enrollRateLimit: settings.ENROLL_RATE_LIMIT_RPS,
     rateBudgets: {},
     portal: settings.PORTAL_URL ? { url: settings.PORTAL_URL, apiKey: settings.PORTAL_API_KEY } : undefined,
+    threatIntel: {
+      scanner: { url: settings.SCANNER_URL ?? 'https://urlscan.io/', isTrusted: settings.SCANNER_URL !== undefined },
+      reputation: { url: settings.REPUTATION_URL ?? 'https://www.virustotal.com/', isTrusted: settings.REPUTATION_URL !== undefined },
+    },
+    s3: s3Of(settings),
     trustedProxies: settings.TRUSTED_PROXIES.split(',').map((cidr) => cidr.trim()).filter(Boolean),
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
@@ -110,6 +130,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     devMode: settings.DEV_MODE,
     logLevel: settings.LOG_LEVEL,
   };
+}
+
+/** All of it or nothing: half a configuration would keep objects where nobody expects them. */
+function s3Of({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey, S3_TRUSTED: isTrusted }: z.output<typeof environment>): S3Settings | undefined {
+  if (!endpoint && !bucket && !accessKeyId && !secretAccessKey) return undefined;
+  const missing = Object.entries({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }).find(([, value]) => !value);
+  if (missing) throw new ConfigError(`${missing[0]} is required with the other S3 settings`);
+  return { endpoint: endpoint!, bucket: bucket!, region, accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey!, isTrusted };
 }
 
 /** The private half of the license key pair that the embedded default made, for `castellan license issue`. */

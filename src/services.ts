@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { PictureKeeper } from '../commands/screenshots/take-screenshot.ts';
 import type { AggregateReader } from './kernel/aggregate.ts';
 import type { Claim } from './kernel/command.ts';
 import type { EventFamily, Position } from './kernel/event.ts';
@@ -29,6 +30,9 @@ import type { CertificateService } from './pki/certificate-service.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
 import type { Portal } from './portal/portal.ts';
+import type { Pictures } from './screenshots/pictures.ts';
+import type { SignedAddresses } from './screenshots/signed-addresses.ts';
+import type { DomainScans } from './threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from './vault/vault.ts';
 
 /** What a command's `prepare` may reach: the write side and the slow or outside work, never a read model. */
@@ -44,6 +48,7 @@ export interface CommandPorts {
   newAuthority(name: string, now: number): Authority;
   readonly certificates: CertificateService;
   readonly verificationCodes: VerificationCodes;
+  readonly pictures: PictureKeeper;
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
 }
 
@@ -64,6 +69,10 @@ export interface Services {
   readonly vault: Vault;
   readonly personKeys: PersonKeys;
   readonly portal: Portal;
+  /** What browsers photographed. */
+  readonly pictures: Pictures;
+  readonly screenshotAddresses: SignedAddresses;
+  readonly domainScans: DomainScans;
   readonly bundleSigner: BundleSigner;
   /** What the TLS listener of this process shows. */
   listenerCertificate(): ListenerCertificate;

@@ -24,7 +24,7 @@ export const resetAdminPassword = defineCommand({
   decide(state, { adminId }, { actor }, { passwordRef }: { passwordRef: string }) {
     const admin = administered(state, actor, adminId);
     if (isFailure(admin)) return admin;
-    return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
+    return acceptWith({ unusedSecrets: [admin.passwordRef], accountDigest: admin.accountDigest }, [
       { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset' } },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
     ]);

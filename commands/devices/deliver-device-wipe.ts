@@ -14,4 +14,6 @@ export const deliverDeviceWipe = defineCommand({
     if (status !== 'wipe_pending' || !wipe || wipe.delivered) return accept([]);
     return accept([{ type: 'DeviceWipeDelivered', data: { deviceId, wipeId: wipe.id } }]);
   },
+  // The administrator who asked for it may be looking.
+  freshens: ['devices'],
 });

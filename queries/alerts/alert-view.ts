@@ -20,6 +20,7 @@ export const alertView = z
     deviceId: who,
     domain: z.string().nullable(),
     url: z.string().nullable(),
+    /** The discovered endpoint of its domain, where the domain was visited too. */
     endpointId: who,
     eventId: who,
     screenshotIds: z.array(z.uuid()),
@@ -50,14 +51,25 @@ export interface AlertWithNames extends AlertRow {
   readonly user_email: string | null;
   readonly user_display_name: string | null;
   readonly assigned_to_name: string | null;
+  readonly endpoint_id: string | null;
+  readonly screenshot_ids: string[];
 }
 
+/** Of the observations that an alert names. */
+const MOST_SCREENSHOTS = 50;
+
 export const SELECT_ALERTS = `
-  select a.*, p.url, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name
+  select a.*, p.url, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name, n.endpoint_id,
+         array(select s.screenshot_id from screenshots s
+                where s.tenant_id = a.tenant_id and s.event_id = any (array_append(array(
+                        select id::uuid from jsonb_array_elements_text(case jsonb_typeof(a.metadata -> 'observationIds') when 'array' then a.metadata -> 'observationIds' else '[]' end) id
+                         where id ~ '^[0-9a-f-]{36}$'), a.event_id))
+                order by s.captured_at, s.screenshot_id limit ${MOST_SCREENSHOTS}) as screenshot_ids
     from alerts a
     left join alert_addresses p on p.tenant_id = a.tenant_id and p.alert_id = a.alert_id
     left join employees e on e.tenant_id = a.tenant_id and e.user_id = a.user_id
-    left join admin_users u on u.tenant_id = a.tenant_id and u.admin_id = a.assigned_to`;
+    left join admin_users u on u.tenant_id = a.tenant_id and u.admin_id = a.assigned_to
+    left join endpoints n on n.tenant_id = a.tenant_id and n.domain = a.domain`;
 
 export const alertOf = (row: AlertWithNames): AlertView => ({
   id: row.alert_id,
@@ -72,9 +84,9 @@ export const alertOf = (row: AlertWithNames): AlertView => ({
   deviceId: row.device_id,
   domain: row.domain,
   url: row.url,
-  endpointId: null,
+  endpointId: row.endpoint_id,
   eventId: row.event_id,
-  screenshotIds: [],
+  screenshotIds: row.screenshot_ids,
   policyId: row.policy_action?.policyId ?? null,
   assignedTo: row.assigned_to,
   assignedToName: row.assigned_to_name,

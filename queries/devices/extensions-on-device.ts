@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { installedOn } from '../extensions/installed-now.ts';
+import { installedOn, isListed } from '../extensions/installed-now.ts';
 
 /** Choice OP-103. */
 export const extensionOnDeviceView = z.object({
@@ -19,9 +19,9 @@ export type ExtensionOnDeviceView = z.output<typeof extensionOnDeviceView>;
 
 const DEVICE = 'select 1 as known from devices where tenant_id = $1 and device_id = $2';
 const SQL = `
-  select n.extension_id as "extensionId", n.name, n.version, n.publisher, n.permissions, n.is_enabled as "isEnabled", n.is_listed as "isWhitelisted",
+  select n.extension_id as "extensionId", n.name, n.version, n.publisher, n.permissions, n.is_enabled as "isEnabled", ${isListed('n')} as "isWhitelisted",
          n.first_seen_at as "installedAt", n.last_seen_at as "lastSeenAt"
-    from ${installedOn('x.device_id = $2')} n
+    from ${installedOn('d.device_id = $2')} n
    order by n.extension_id collate "C"`;
 
 /** What is installed in the browser, as it last said (of one that was revoked or wiped too), and whether the tenant allows it in this kind of browser. */

@@ -3,7 +3,7 @@ import { compareVersions } from '../../src/domain/extensions/version-order.ts';
 import { browserTypes } from '../../src/domain/devices/events.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { FLEET, INSTALLED_NOW } from './installed-now.ts';
+import { byBrowser, fleet, installationsOf, isListed } from './installed-now.ts';
 import { inventoryItemView, itemOf, variantsOf, type FleetRow, type Variant } from './inventory-item.ts';
 
 const onDevice = z.object({
@@ -26,13 +26,13 @@ export const extensionView = inventoryItemView
 export type ExtensionView = z.output<typeof extensionView>;
 
 const MOST_DEVICES = 500;
-const ONE = FLEET('n.extension_id = $2');
+const IT = installationsOf('x.extension_id = $2');
+const ONE = fleet(byBrowser({ from: IT }));
 const DEVICES = `
   select n.device_id as "deviceId", n.hostname, n.browser_type as "browserType", n.user_id as "userId", e.email as "userEmail", n.version,
-         n.is_enabled as "isEnabled", n.is_listed as "isWhitelisted", n.first_seen_at as "firstSeenAt", n.last_seen_at as "lastSeenAt"
-    from ${INSTALLED_NOW} n
+         n.is_enabled as "isEnabled", ${isListed('n')} as "isWhitelisted", n.first_seen_at as "firstSeenAt", n.last_seen_at as "lastSeenAt"
+    from ${IT} n
     left join employees e on e.tenant_id = $1 and e.user_id = n.user_id
-   where n.extension_id = $2
    order by n.last_seen_at desc, n.device_id limit ${MOST_DEVICES}`;
 
 /** Of an extension that no browser has now there is nothing to say. */

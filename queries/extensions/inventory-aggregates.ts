@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { levelOf, riskLevels } from '../../src/domain/extensions/permission-risk.ts';
 import { browserTypes } from '../../src/domain/devices/events.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { FLEET, INSTALLED_NOW } from './installed-now.ts';
+import { byBrowser, fleet, INSTALLED_NOW } from './installed-now.ts';
 
 const kinds = [...browserTypes, 'unknown'] as const;
 
@@ -17,13 +17,16 @@ export const inventoryAggregatesView = z
   .meta({ title: 'InventoryAggregates' });
 type InventoryAggregates = z.output<typeof inventoryAggregatesView>;
 
-interface Counted<Name> {
-  readonly name: Name;
+interface Counted {
+  readonly name: string;
   readonly count: number;
 }
 
-const BROWSERS = `select coalesce(n.browser_type, 'unknown') as name, count(distinct n.extension_id)::int as count from ${INSTALLED_NOW} n group by 1`;
-const RISKS = `select f.risk as name, count(*)::int as count from (${FLEET()}) f group by 1`;
+const COUNTS = `
+  with groups as materialized (${byBrowser()})
+  select 'browser' as kind, coalesce(browser_type, 'unknown') as name, count(*)::int as count from groups group by 2
+  union all
+  select 'risk', f.risk::text, count(*)::int from (${fleet('select * from groups')}) f group by 2`;
 // Most installations of an extension have the same permissions: these are taken apart once.
 const PERMISSIONS = `
   select p.permission as name, count(distinct v.extension_id)::int as count
@@ -32,18 +35,15 @@ const PERMISSIONS = `
    group by 1 order by 2 desc, 1 limit 100`;
 
 export const inventoryAggregates: Query<undefined, InventoryAggregates> = async (reads) => {
-  const [browsers, risks, permissions] = await Promise.all([
-    reads.rows<Counted<string>>(BROWSERS),
-    reads.rows<Counted<number>>(RISKS),
-    reads.rows<Counted<string>>(PERMISSIONS),
-  ]);
+  const [counts, permissions] = await Promise.all([reads.rows<Counted & { readonly kind: 'browser' | 'risk' }>(COUNTS), reads.rows<Counted>(PERMISSIONS)]);
+  const of = (wanted: 'browser' | 'risk') => counts.filter(({ kind }) => kind === wanted);
   return {
-    byBrowser: countsOf(kinds, browsers),
-    byRisk: countsOf(riskLevels, risks.map(({ name, count }) => ({ name: levelOf(name), count }))),
+    byBrowser: countsOf(kinds, of('browser')),
+    byRisk: countsOf(riskLevels, of('risk').map(({ name, count }) => ({ name: levelOf(Number(name)), count }))),
     byPermission: permissions.map(({ name, count }) => ({ permission: name, count })),
   };
 };
 
 /** Every name, whether there is one or not. */
-const countsOf = <const Name extends string>(names: readonly Name[], counted: readonly Counted<string>[]): Record<Name, number> =>
+const countsOf = <const Name extends string>(names: readonly Name[], counted: readonly Counted[]): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, counted.find((one) => one.name === name)?.count ?? 0])) as Record<Name, number>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { levelOf, riskLevels } from '../../src/domain/extensions/permission-risk.ts';
 import { compareVersions } from '../../src/domain/extensions/version-order.ts';
 import type { TenantReads } from '../../src/kernel/query.ts';
-import { INSTALLED_NOW } from './installed-now.ts';
+import { installationsOf } from './installed-now.ts';
 
 /** An extension as the fleet has it (choice OP-196). `permissions`: all that any installation has; `riskLevel`: of the riskiest. */
 export const inventoryItemView = z
@@ -45,8 +45,7 @@ export interface Variant {
 
 const VARIANTS = `
   select n.extension_id, n.name, n.version, n.publisher, n.permissions, count(*)::int as install_count, max(n.last_seen_at) as last_seen_at
-    from ${INSTALLED_NOW} n
-   where n.extension_id = any($2)
+    from ${installationsOf('x.extension_id = any($2)')} n
    group by n.extension_id, n.name, n.version, n.publisher, n.permissions`;
 
 export async function variantsOf(reads: TenantReads, extensionIds: readonly string[]): Promise<Map<string, Variant[]>> {

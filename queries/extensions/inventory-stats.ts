@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rankOf } from '../../src/domain/extensions/permission-risk.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { FLEET, INSTALLED_NOW } from './installed-now.ts';
+import { EQUIPPED, fleet } from './installed-now.ts';
 
 /** Choice OP-196: extensions, and the browsers that have any. */
 export const inventoryStatsView = z
@@ -14,7 +14,7 @@ const SQL = `
          (count(*) filter (where f.is_listed))::int as whitelisted,
          (count(*) filter (where not f.is_listed))::int as unwhitelisted,
          (count(*) filter (where f.risk = ${rankOf('high')}))::int as "highRisk",
-         (select count(distinct n.device_id)::int from ${INSTALLED_NOW} n) as devices
-    from (${FLEET()}) f`;
+         (select count(*)::int from ${EQUIPPED}) as devices
+    from (${fleet()}) f`;
 
 export const inventoryStats: Query<undefined, InventoryStats> = async (reads) => (await reads.one<InventoryStats>(SQL))!;

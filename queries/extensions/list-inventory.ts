@@ -1,7 +1,7 @@
 import type { browserTypes } from '../../src/domain/devices/events.ts';
 import { rankOf, type RiskLevel } from '../../src/domain/extensions/permission-risk.ts';
 import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import { FLEET } from './installed-now.ts';
+import { byBrowser, fleet } from './installed-now.ts';
 import { itemOf, variantsOf, type FleetRow, type InventoryItemView } from './inventory-item.ts';
 
 export interface InventoryFilter {
@@ -13,13 +13,13 @@ export interface InventoryFilter {
   readonly isWhitelisted?: boolean | undefined;
 }
 
+const FOUND = 'position(lower($5) in lower(n.name)) > 0 or position(lower($5) in lower(n.extension_id)) > 0';
+
 // One pass over the installations gives both the page and the total.
 const SQL = `
   with fleet as materialized (
-    select f.* from (${FLEET('$2::text is null or n.browser_type = $2')}) f
-     where ($3::int is null or f.risk = $3)
-       and ($4::boolean is null or f.is_listed = $4)
-       and ($5::text is null or position(lower($5) in lower(f.extension_id)) > 0 or position(lower($5) in f.names) > 0))
+    select f.* from (${fleet(byBrowser({ where: '$2::text is null or n.browser_type = $2', isFound: `$5::text is null or ${FOUND}` }))}) f
+     where ($3::int is null or f.risk = $3) and ($4::boolean is null or f.is_listed = $4) and f.is_found)
   select t.total, p.*
     from (select count(*)::int as total from fleet) t
     left join (select * from fleet order by first_seen_at desc, extension_id limit $6 offset $7) p on true

@@ -1,7 +1,7 @@
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
 import { itemOf, variantsOf, type FleetRow } from './inventory-item.ts';
-import { FLEET } from './installed-now.ts';
+import { byBrowser, fleet, installationsOf } from './installed-now.ts';
 
 export interface ReportedExtension {
   readonly extensionId: string;
@@ -10,7 +10,7 @@ export interface ReportedExtension {
 }
 
 // By case as the whitelist compares; the spelling that most browsers report.
-const SQL = `select f.* from (${FLEET('lower(n.extension_id) = lower($2)')}) f order by f.extension_id = $2 desc, f.install_count desc, f.extension_id limit 1`;
+const SQL = `select f.* from (${fleet(byBrowser({ from: installationsOf('lower(x.extension_id) = lower($2)') }))}) f order by f.extension_id = $2 desc, f.install_count desc, f.extension_id limit 1`;
 
 /** What the fleet calls an extension that it has now, fit for the whitelist, which takes no control characters. */
 export const reportedExtension: Query<{ extensionId: string }, ReportedExtension> = async (reads, { extensionId }) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EmployeeRow } from '../../projections/employees/employees.ts';
 import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
 
 /** An employee as somebody to be verified (choice OP-237). Enabled is who is active and has a browser that shows codes. */
 export const verifiableUserView = z
@@ -18,17 +18,21 @@ type VerifiableUserView = z.output<typeof verifiableUserView>;
 
 type Verifiable = EmployeeRow & { readonly last_verified_at: string | null };
 
-const ALL = `
-  select e.*, v.last_verified_at
-    from employees e
-    left join (select user_id, max(occurred_at) as last_verified_at
-                 from verification_attempts where tenant_id = $1 and result = 'success' group by user_id) v on v.user_id = e.user_id
-   where e.tenant_id = $1
-   order by e.created_at desc, e.user_id`;
+const COUNT = 'select count(*)::int as total from employees where tenant_id = $1';
+// The page first: when somebody was last verified is looked up for those who are shown.
+const PAGE = `
+  with page as (select * from employees where tenant_id = $1 order by created_at desc, user_id limit $2 offset $3)
+  select p.*, (select max(v.occurred_at) from verification_attempts v
+                where v.tenant_id = $1 and v.user_id = p.user_id and v.result = 'success') as last_verified_at
+    from page p
+   order by p.created_at desc, p.user_id`;
 const NAME = 'select display_name from employees where tenant_id = $1 and user_id = $2';
 
-export const listVerifiableUsers: Query<undefined, { users: VerifiableUserView[]; total: number }> = async (reads) => {
-  const rows = await reads.rows<Verifiable>(ALL);
+export const listVerifiableUsers: Query<Page, { users: VerifiableUserView[] } & Paginated> = async (reads, page) => {
+  const [count, rows] = await Promise.all([
+    reads.one<{ total: number }>(COUNT),
+    reads.rows<Verifiable>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
+  ]);
   const users = rows.map((row) => ({
     id: row.user_id,
     email: row.email,
@@ -37,7 +41,7 @@ export const listVerifiableUsers: Query<undefined, { users: VerifiableUserView[]
     isEnabled: row.is_active && row.has_enrolled,
     lastVerifiedAt: row.last_verified_at,
   }));
-  return { users, total: users.length };
+  return { users, ...paginated(count?.total ?? 0, page) };
 };
 
 export const nameOfUser: Query<{ userId: string }, string> = async (reads, { userId }) =>

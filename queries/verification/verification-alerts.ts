@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { VerificationAlertRow } from '../../projections/verification/verification-alerts.ts';
 import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
 
 /** A verification alert as the interface shows it (choice OP-237). */
 export const verificationAlertView = z
@@ -27,12 +27,16 @@ const viewOf = (row: VerificationAlertRow): VerificationAlertView => ({
   createdAt: row.created_at,
 });
 
-const ALL = 'select * from verification_alerts where tenant_id = $1 order by created_at desc, alert_id';
+const COUNT = 'select count(*)::int as total from verification_alerts where tenant_id = $1';
+const PAGE = 'select * from verification_alerts where tenant_id = $1 order by created_at desc, alert_id limit $2 offset $3';
 const ONE = 'select * from verification_alerts where tenant_id = $1 and alert_id = $2';
 
-export const listVerificationAlerts: Query<undefined, { alerts: VerificationAlertView[]; total: number }> = async (reads) => {
-  const rows = await reads.rows<VerificationAlertRow>(ALL);
-  return { alerts: rows.map(viewOf), total: rows.length };
+export const listVerificationAlerts: Query<Page, { alerts: VerificationAlertView[] } & Paginated> = async (reads, page) => {
+  const [count, rows] = await Promise.all([
+    reads.one<{ total: number }>(COUNT),
+    reads.rows<VerificationAlertRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
+  ]);
+  return { alerts: rows.map(viewOf), ...paginated(count?.total ?? 0, page) };
 };
 
 export const getVerificationAlert: Query<{ alertId: string }, VerificationAlertView> = async (reads, { alertId }) => {

@@ -28,7 +28,7 @@ const settingsOf = (config: Config) => ({
   logLevel: config.logLevel,
 });
 
-/** What this process said about itself or about this tenant; what names another tenant is nobody else's business. */
+/** What this process said about itself or about this tenant; what names another tenant, or a caller whose tenant is unknown, is nobody else's business. */
 function linesFor(tenantId: TenantId): readonly string[] {
   return recentLines.all.filter((line) => {
     try {

@@ -17,12 +17,15 @@ import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
 import { unblockKeyEvents } from './policies/unblock-key-events.ts';
 import { recoveryEvents } from './recovery/refusals.ts';
+import { screenshotEvents } from './screenshots/events.ts';
 import { sessionEvents } from './sessions/events.ts';
 import { alertSeverityEvents } from './settings/alert-severity.ts';
 import { mobileAccessEvents } from './settings/mobile-access.ts';
 import { ssoEvents } from './sso/events.ts';
 import { ssoSignInEvents } from './sso/refusals.ts';
 import { telemetryEvents } from './telemetry/events.ts';
+import { domainScanEvents } from './threat-intel/domain-scan-events.ts';
+import { threatIntelEvents } from './threat-intel/settings.ts';
 import { tenantEvents } from './tenants/events.ts';
 import { verificationEvents } from './verification/events.ts';
 
@@ -41,6 +44,7 @@ export const families: readonly EventFamily[] = [
   serverCertificateEvents,
   enrollmentEvents,
   telemetryEvents,
+  screenshotEvents,
   credentialReuseEvents,
   extensionWatchEvents,
   alertEvents,
@@ -53,6 +57,8 @@ export const families: readonly EventFamily[] = [
   canaryCookieTriggers,
   endpointEvents,
   authEndpointEvents,
+  threatIntelEvents,
+  domainScanEvents,
   auditHeadEvents,
   ...resourceFamilies,
 ];

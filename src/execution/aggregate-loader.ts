@@ -39,16 +39,20 @@ export class AggregateLoader implements AggregateReader {
     return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
   }
 
-  /** The fold over the newest `limit` events alone, or over more where this process has been following the stream. */
+  /** The fold over the newest `limit` events alone; nothing is remembered. */
   async loadTail<State, E extends DomainEvent>(
     aggregate: Aggregate<State, E>,
     stream: string,
     limit: number,
   ): Promise<Loaded<State>> {
-    if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);
     const newest = await this.#store.readStreamTail(stream, limit);
-    const loaded = await this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
-    return newest.length === 0 ? loaded : this.#remember(aggregate, stream, loaded);
+    return this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
+  }
+
+  /** As `loadTail`; where it stopped is remembered, and a later call folds on from there. */
+  async followTail<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string, limit: number): Promise<Loaded<State>> {
+    if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);
+    return this.#remember(aggregate, stream, await this.loadTail(aggregate, stream, limit));
   }
 
   /** Takes in what an append has just written, so that the next load has nothing to read. */

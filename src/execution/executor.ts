@@ -10,6 +10,7 @@ import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
 import { Turns } from './turns.ts';
+import type { Workbench } from './workbench.ts';
 
 /** On whose behalf a command runs, and what led to it. */
 export interface Issuer {
@@ -40,15 +41,15 @@ export class Executor<Ports> {
   readonly #codec: EventCodec;
   readonly #loader: AggregateLoader;
   readonly #digest: (value: string) => string;
-  readonly #ports: Ports;
+  readonly #newWorkbench: () => Workbench<Ports>;
   readonly #turns = new Turns();
 
-  constructor(store: EventStore, codec: EventCodec, loader: AggregateLoader, claimDigest: (value: string) => string, ports: Ports) {
+  constructor(store: EventStore, codec: EventCodec, loader: AggregateLoader, claimDigest: (value: string) => string, newWorkbench: () => Workbench<Ports>) {
     this.#store = store;
     this.#codec = codec;
     this.#loader = loader;
     this.#digest = claimDigest;
-    this.#ports = ports;
+    this.#newWorkbench = newWorkbench;
   }
 
   async execute<Input, State, E extends DomainEvent, Needs, Facts, Result>(
@@ -59,20 +60,24 @@ export class Executor<Ports> {
     ...[]: Ports extends Needs ? [] : [missing: Needs]
   ): Promise<Executed<Result> | Failure> {
     const context = contextOf(issuer);
-    const prepare = async () => command.prepare && (await command.prepare(input, this.#ports as unknown as Needs, context));
+    let workbench = this.#newWorkbench();
+    const prepare = async () => command.prepare && (await command.prepare(input, workbench.ports as unknown as Needs, context));
     const stream = command.stream(input, context);
     try {
       let facts = await prepare();
       for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-        if (isFailure(facts)) return facts;
+        if (isFailure(facts)) return await afterUndoing(workbench, facts);
         const settled = facts as Facts;
         const assumeNew = command.begins === true && attempt === 1;
         const outcome = await this.#turns.take(stream, () => this.#attempt(command, input, context, settled, stream, assumeNew));
-        if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome;
+        if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
+        if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome.position === undefined ? await afterUndoing(workbench, outcome) : outcome;
         await sleep(Math.random() * 2 ** Math.min(attempt, 6));
-        if (outcome === 'lostClaim') facts = await prepare();
+        if (outcome === 'lostRace') continue;
+        workbench = await afterUndoing(workbench, this.#newWorkbench());
+        facts = await prepare();
       }
-      return unavailable('too many changes at once, try again');
+      return await afterUndoing(workbench, unavailable('too many changes at once, try again'));
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return unavailable();
       throw error;
@@ -110,7 +115,7 @@ export class Executor<Ports> {
   }
 
   #load<State, E extends DomainEvent>({ aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>, stream: string): Promise<Loaded<State>> {
-    return tail === undefined ? this.#loader.loadWithRevision(aggregate, stream) : this.#loader.loadTail(aggregate, stream, tail);
+    return tail === undefined ? this.#loader.loadWithRevision(aggregate, stream) : this.#loader.followTail(aggregate, stream, tail);
   }
 
   async #append<E extends DomainEvent, Result>(
@@ -143,6 +148,12 @@ export class Executor<Ports> {
   #claimKey(tenantId: TenantId, { kind, value, tenantId: owner = tenantId }: Claim): ClaimKey {
     return { tenantId: owner, kind, digest: this.#digest(`${owner}|${kind}|${value}`) };
   }
+}
+
+/** What cannot be taken back now does no harm where it lies: the outcome stands all the same. */
+async function afterUndoing<Outcome>(workbench: Workbench<unknown>, outcome: Outcome): Promise<Outcome> {
+  await workbench.undo().catch(() => undefined);
+  return outcome;
 }
 
 function contextOf({ tenantId, actor, commandId = uuidv7(), correlationId, causationId }: Issuer): CommandContext {

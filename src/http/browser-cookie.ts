@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isHostOnly } from '../identity/browser-binding.ts';
 
 /**
  * A cookie that holds a secret for one token of a sign-in under way: several tabs have several. Sent along when a
@@ -13,12 +14,10 @@ export function keepInBrowser(reply: FastifyReply, token: string, secret: string
 export const forgetInBrowser = (reply: FastifyReply, token: string, secure: boolean): void => keepInBrowser(reply, token, '', { seconds: 0, secure });
 
 export function keptByBrowser({ headers }: FastifyRequest, token: string): string | undefined {
-  const names = [nameFor(token, true), nameFor(token, false)];
-  for (const pair of (headers.cookie ?? '').split(';')) {
-    const at = pair.indexOf('=');
-    if (at > 0 && names.includes(pair.slice(0, at).trim())) return pair.slice(at + 1).trim();
-  }
-  return undefined;
+  const kept = new Map((headers.cookie ?? '').split(';').map((pair) => [pair.split('=', 1)[0]!.trim(), pair.slice(pair.indexOf('=') + 1).trim()]));
+  const [hostOnly, plain] = [kept.get(nameFor(token, true)), kept.get(nameFor(token, false))];
+  if (hostOnly !== undefined) return isHostOnly(hostOnly) ? hostOnly : undefined;
+  return plain === undefined || isHostOnly(plain) ? undefined : plain;
 }
 
 /** `__Host-` (RFC 6265bis §4.1.3): no sibling host can have set it, so nobody can slip a browser somebody else's sign-in. */

@@ -56,7 +56,7 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
 export function mapErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status, message, retryAfter } = failureOf(error);
-    if (status >= 500) request.log.error({ requestId: request.id, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
+    if (status >= 500) request.log.error({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     const shape = request.routeOptions.config?.declared?.refusal;
     return reply.status(status).send(shape ? shape({ status, message }) : { error: message });

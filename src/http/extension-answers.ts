@@ -16,6 +16,7 @@ export interface ExtensionAnswer {
   readonly signature: string;
   readonly extensionMode: ExtensionConfig['extensionMode'];
   readonly heartbeatSeconds: number;
+  readonly screenshotEnabled: boolean;
 }
 
 type Answers = (tenantId: TenantId, groupIds: readonly string[]) => Promise<ExtensionAnswer>;
@@ -73,6 +74,7 @@ async function answerFor(services: Services, tenantId: TenantId, groupIds: reado
     signature: services.bundleSigner.sign(body),
     extensionMode,
     heartbeatSeconds: settings.heartbeatSeconds,
+    screenshotEnabled: settings.screenshotEnabled,
   };
 }
 

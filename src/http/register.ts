@@ -7,7 +7,7 @@ import type { Query } from '../kernel/query.ts';
 import type { Services } from '../services.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate } from './plugins/authentication.ts';
-import { budgetFor } from './plugins/rate-limits.ts';
+import { countedBy } from './plugins/rate-limits.ts';
 import type { Asked, IdempotentAnswers } from './plugins/idempotency.ts';
 import { actorOf, type Principal } from './principal.ts';
 import type { AnyRoute, Behalf, Call } from './route.ts';
@@ -30,10 +30,13 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
   if (body && declared.consumes !== 'multipart') schema['body'] = body;
   const options: RouteShorthandOptions = {
     schema,
-    config: { declared, ...budgetFor(rateClassOf(access), services.config) },
-    onRequest: async (request: FastifyRequest) => {
-      request.principal = await authenticate(request, access, services);
-    },
+    config: { declared },
+    onRequest: [
+      ...countedBy(app, rateClassOf(access), services),
+      async (request: FastifyRequest) => {
+        request.principal = await authenticate(request, access, services);
+      },
+    ],
   };
   app.route({
     method,

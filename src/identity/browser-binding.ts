@@ -4,7 +4,11 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
  * What makes a way out to a provider and back one browser's own: a secret that only its cookie holds. The house keeps its
  * digest; what the provider has to give back is derived from it, so nothing that is kept here is worth stealing.
  */
-export const newBrowserSecret = (): string => randomBytes(32).toString('base64url');
+export const newBrowserSecret = (secure: boolean): string => (secure ? HOST_ONLY : '') + randomBytes(32).toString('base64url');
+
+/** Where the cookie's name has the `__Host-` prefix, the secret says so: under another name it is worth nothing. */
+const HOST_ONLY = 'host.';
+export const isHostOnly = (secret: string): boolean => secret.startsWith(HOST_ONLY);
 
 export const browserDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 

@@ -1,3 +1,4 @@
+import { confirmPassword } from '../../commands/auth/confirm-password.ts';
 import {
   orgAdminAccountClaim,
   orgAdminByAccount,
@@ -9,10 +10,10 @@ import {
 } from '../domain/organizations/organization.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
-import { FailureError, forbidden } from '../kernel/failure.ts';
+import { FailureError, forbidden, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { checkPassword } from './sign-in.ts';
+import { behalfOf, forgiveTries, provePassword, type KnownAccount } from './sign-in.ts';
 
 export interface OrgAdminFound {
   readonly organizationId: TenantId;
@@ -38,9 +39,10 @@ export async function checkOrgPassword(services: Services, email: string, passwo
   const accountDigest = services.accountDigest(email);
   const known = await findOrgAdmin(services, accountDigest);
   const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
-  await checkFoundPassword(services, accountDigest, found, password, actor);
+  const { account } = await proveFoundPassword(services, accountDigest, found, password, actor);
   if (found!.admin.status === 'suspended') throw new FailureError(forbidden('account suspended'));
   if (found!.organization.requireSso) throw new FailureError(forbidden('sso required'));
+  await forgiveTries(services, account);
   return found!;
 }
 
@@ -48,14 +50,17 @@ export async function checkOrgPassword(services: Services, email: string, passwo
 export async function confirmOrgPassword(services: Services, organizationId: TenantId, adminId: string, password: string, actor: Actor): Promise<void> {
   const state = await services.loader.load(organization, organizationStream(organizationId));
   const admin = state.admins.get(adminId)!;
-  await checkFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, actor);
+  const { account, triedAt } = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, actor);
+  const confirmed = { accountDigest: admin.accountDigest, subjectId: adminId, triedAt, purpose: 're_authentication' } as const;
+  orThrow(await services.executor.execute(confirmPassword, confirmed, behalfOf(account)));
 }
 
-function checkFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, actor: Actor): Promise<void> {
+async function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, actor: Actor): Promise<{ account: KnownAccount; triedAt: number }> {
   const tenantId = found?.organizationId ?? INSTALLATION;
   const subjectId = found?.admin.adminId ?? null;
   // Nobody's password is looked for as well: there is no secret of that reference.
   const [place, reference] = found ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef] : [orgPasswordPlace('nobody'), INSTALLATION];
   const account = { tenantId, accountDigest, subjectId, actor: found ? { ...actor, kind: 'org_admin' as const } : actor };
-  return checkPassword(services, account, () => services.vault.get(tenantId, place, reference), password);
+  const triedAt = await provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
+  return { account: { ...account, subjectId: subjectId! }, triedAt };
 }

@@ -4,7 +4,7 @@ import { recordLoginSuccess } from '../../commands/auth/record-login-success.ts'
 import { startSession } from '../../commands/auth/start-session.ts';
 import type { SessionEvent } from '../domain/sessions/events.ts';
 import type { Actor } from '../kernel/actor.ts';
-import { FailureError, forbidden, orThrow, unauthenticated, unavailable } from '../kernel/failure.ts';
+import { FailureError, forbidden, isFailure, orThrow, unauthenticated, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { PasswordsBusy } from './passwords.ts';
@@ -66,17 +66,13 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
 export async function provePassword(services: Services, { tenantId, accountDigest, subjectId, actor }: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
   const attempt = services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor });
   const [attempted, hash] = await Promise.all([attempt, findHash()]);
+  // Costs the same: whose tries are used up, and under which name they were counted, is nobody's business.
+  if (isFailure(attempted) && attempted.kind === 'unauthenticated') await orBusy(() => services.passwords.verifyNobody(password));
   const { result } = orThrow(attempted);
   const right = await orBusy(() => (hash ? services.passwords.verify(hash.toString(), password) : services.passwords.verifyNobody(password)));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
   return result.at;
-}
-
-/** As `provePassword`, where the password is all that is asked for: wrong tries before it are forgiven. */
-export async function checkPassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<void> {
-  await provePassword(services, account, findHash, password);
-  await forgiveTries(services, { ...account, subjectId: account.subjectId! });
 }
 
 /** Whoever stands at the door has shown everything that was asked for. */

@@ -44,6 +44,7 @@ export const maintenanceJobs = (store: EventStore, { service, projector }: Pick<
 export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
   'maintenance/trim-observations': { job: 'trim-observations', data: {}, recurrence: { everyMs: HOUR } },
   'maintenance/trim-telemetry': { job: 'trim-telemetry', data: {}, recurrence: { everyMs: HOUR } },
+  'maintenance/sweep-screenshots': { job: 'sweep-screenshots', data: {}, recurrence: { everyMs: 6 * HOUR } },
   'maintenance/sweep-claims': { job: 'sweep-claims', data: {}, recurrence: { everyMs: HOUR } },
   'maintenance/alert-stale-devices': { job: 'alert-stale-devices', data: {}, recurrence: { everyMs: HOUR / 4 } },
   'maintenance/sweep-expired-tokens': { job: 'sweep-expired-tokens', data: {}, recurrence: { everyMs: HOUR } },

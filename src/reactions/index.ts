@@ -5,8 +5,9 @@ import { whenTelemetryRecordedDetectReuse } from './credentials/when-telemetry-r
 import { whenWipeCompletedEndDevice } from './devices/when-wipe-completed-end-device.ts';
 import { whenDeviceEnrolledCreatePlaceholder } from './devices/when-device-enrolled-create-placeholder.ts';
 import { whenExtensionsReportedJudgeThem } from './extensions/when-extensions-reported-judge-them.ts';
+import { whenPersonLeavesForgetScreenshots } from './screenshots/when-person-leaves-forget-screenshots.ts';
 import { whenEmployeeDeletedRevokeDevices } from './employees/when-employee-deleted-revoke-devices.ts';
 import { whenErasureRequestedCarryItOut } from './employees/when-erasure-requested-carry-it-out.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut];
+export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut, whenPersonLeavesForgetScreenshots];

@@ -5,8 +5,8 @@ import type { AnyValues } from './fields.ts';
 import { snakeCase } from './names.ts';
 import { fromColumns, keptNames } from './record-columns.ts';
 
-export function collectionQueries({ table, fields, tracked }: AnyCollection) {
-  const names = ['id', ...keptNames(fields), ...Object.keys(tracked?.fields ?? {}), 'createdBy', 'createdAt', 'updatedAt'];
+export function collectionQueries({ table, fields, tracked, versioned }: AnyCollection) {
+  const names = ['id', ...keptNames(fields), ...Object.keys(tracked?.fields ?? {}), ...(versioned ? ['version'] : []), 'createdBy', 'createdAt', 'updatedAt'];
   const recordOf = (row: AnyValues) => fromColumns(names, row);
 
   /** Newest first, ties by id (choice OP-004). Names in the conditions come from declarations, values are bound. */

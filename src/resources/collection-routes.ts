@@ -98,12 +98,16 @@ export async function createdRecord({ declared, create, get }: AnyDefinedCollect
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const FILTER_CHARACTERS = 200;
 
+const filterText = z.string().max(FILTER_CHARACTERS).refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'contains characters that are not text');
+
 /** Closed vocabularies are checked (choice OP-007), other text just matches nothing. */
 function filterQuery({ filters = [], fields }: AnyCollection): z.ZodObject {
   const schemaOf = (name: string): z.ZodType => {
-    const schema = withoutDefault(fields[name] as z.ZodType);
+    const field = fields[name]!;
+    let schema = withoutDefault('kind' in field ? field.schema : field);
+    while (schema instanceof z.ZodNullable) schema = schema.unwrap() as z.ZodType;
     if (schema.def.type === 'boolean') return flag;
-    return schema.def.type === 'enum' ? schema : z.string().max(FILTER_CHARACTERS);
+    return schema.def.type === 'enum' ? schema : filterText;
   };
   return z.object(Object.fromEntries(filters.map((name) => [snakeCase(name), schemaOf(name).optional()])));
 }

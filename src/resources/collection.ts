@@ -9,11 +9,13 @@ import type { Vault } from '../vault/vault.ts';
 import { collectionModel } from './collection-model.ts';
 import { collectionQueries } from './collection-queries.ts';
 import type { AnyCollection, CollectionDeclaration } from './declaration.ts';
-import type { AnyValues, Changes, Draft, Fields, Shown, Values } from './fields.ts';
+import { isSecret, type AnyValues, type Changes, type Draft, type Fields, type Shown, type Values } from './fields.ts';
+import { DeclarationError } from './lasting-type.ts';
 import { capitalized, snakeCase } from './names.ts';
 import { recordAggregate, type RecordState } from './record-aggregate.ts';
 import { claimsOf, recordCommands, type Tell, type Written } from './record-commands.ts';
 import { answerShape, eventShape } from './schemas.ts';
+import type { SlotPorts } from './slots.ts';
 import type { TrackedFields } from './tracked.ts';
 
 interface Identified {
@@ -35,11 +37,11 @@ interface Times {
 /** A record as its row keeps it, with references where secrets are: what workers read. */
 export type Kept<F extends Fields, T extends TrackedFields> = Identified & Values<F> & Shown<T> & Times & { readonly createdBy: string | null };
 
-type RecordCommand<Input, Noun extends string, F extends Fields> = Command<
+type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown> = Command<
   Input,
   RecordState<Values<F>>,
   EventOf<CollectionEvents<Noun, F>>,
-  { readonly vault: Vault },
+  { readonly vault: Vault } & Ports,
   Partial<Values<F>>,
   Written<Values<F>>
 >;
@@ -56,7 +58,7 @@ export interface Collection<Noun extends string, F extends Fields, T extends Tra
   readonly model: AnyReadModel;
   readonly view: z.ZodType<Identified & Shown<F> & Shown<T> & Times>;
   /** The record's id is the command's. */
-  readonly create: RecordCommand<Draft<F>, Noun, F>;
+  readonly create: RecordCommand<Draft<F>, Noun, F, SlotPorts>;
   readonly update: RecordCommand<Identified & { readonly changes: Changes<F> }, Noun, F>;
   readonly remove: RecordCommand<Identified, Noun, F>;
   /** Every record with these values, newest first. */
@@ -68,13 +70,15 @@ export function defineCollection<const Noun extends string, const F extends Fiel
   declaration: CollectionDeclaration<Noun, F, T>,
 ): Collection<Noun, F, T> {
   const declared = declaration as unknown as AnyCollection;
-  const { noun, fields } = declared;
+  const { noun, fields, most } = declared;
+  if (most !== undefined && Object.values(fields).some(isSecret)) throw new DeclarationError(`${noun}: whoever loses a slot prepares again, and would put its secrets twice`);
+  const slot = most === undefined ? {} : { slot: z.int() };
   const type = { created: `${capitalized(noun)}Created`, updated: `${capitalized(noun)}Updated`, deleted: `${capitalized(noun)}Deleted` };
   const audit = snakeCase(noun);
   const events = {
     category: noun,
     definitions: {
-      [type.created]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'whole') }), audit: `${audit}.created` },
+      [type.created]: { version: 1, schema: z.object({ id: uuid(), ...slot, ...eventShape(fields, 'whole') }), audit: `${audit}.created` },
       [type.updated]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }), audit: `${audit}.updated` },
       [type.deleted]: { version: 1, schema: z.object({ id: uuid() }), audit: `${audit}.deleted` },
     },

@@ -19,6 +19,8 @@ interface Declared<Noun extends string, F extends Fields> {
   readonly fields: F;
   /** A rule about the record as a whole, asked before it is created or changed. */
   readonly rule?: (values: Values<F>) => Failure | undefined;
+  /** The one form in which the record keeps values that mean something together. Comes before `rule`; leaves alone what that will refuse. */
+  readonly settled?: (values: Values<F>) => Values<F>;
   /** What extensions poll depends on it: a change gives the tenant a new policy version (`projections/policies/policy-versions.ts`). */
   readonly toldToExtensions?: boolean;
 }
@@ -40,6 +42,10 @@ export interface CollectionDeclaration<Noun extends string, F extends Fields, T 
   readonly hidden?: { readonly [Name in keyof F]?: readonly Role[] };
   readonly showsCreator?: boolean;
   readonly tracked?: Tracked<T>;
+  /** No more than so many in a tenant, exactly (`slots.ts`): one too many is a 409. Not for records that hold secrets. */
+  readonly most?: number;
+  /** The row counts the record's writes, the first included (`version`), for whoever has to say by which state of it they went. */
+  readonly versioned?: boolean;
 }
 
 /** A setting has a default from the start, or is a secret that is not there yet. */
@@ -54,6 +60,6 @@ export interface SingletonDeclaration<Noun extends string, F extends SettingFiel
   readonly showsEditor?: boolean;
 }
 
-export type AnyDeclared = Declared<string, Fields> & Pick<AnyCollection, 'unique'>;
+export type AnyDeclared = Declared<string, Fields> & Pick<AnyCollection, 'unique' | 'most'>;
 export type AnyCollection = CollectionDeclaration<string, Fields, TrackedFields>;
 export type AnySingleton = SingletonDeclaration<string, SettingFields, Apart<Fields>>;

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
 import { acceptWith, defineCommand, type Claim, type CommandContext } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
-import { isFailure, notFound } from '../kernel/failure.ts';
+import { conflict, isFailure, notFound, type Failure } from '../kernel/failure.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
 import { keepSecrets, secretPlace, secretsGivenUp } from './secrets.ts';
+import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
 /** What the caller of a command learns: the record as decided, and which secrets nothing refers to any more. */
 export interface Written<Values> {
@@ -17,7 +18,7 @@ export interface Written<Values> {
   readonly secretsGivenUp: readonly string[];
 }
 
-interface Ports {
+interface Ports extends SlotPorts {
   readonly vault: Vault;
 }
 /** A singleton's id is its tenant's. */
@@ -32,7 +33,7 @@ export type Tell = (id: string, values: AnyValues) => readonly DomainEvent[];
 
 /** The decisions about a declared record. What a declaration cannot say without an `if` is a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
-  const { noun, fields, rule, table, toldToExtensions } = declared;
+  const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
   const common = { aggregate, freshens: toldToExtensions ? [table, 'policy_versions'] : [table] };
   const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
@@ -44,14 +45,15 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       ...common,
       name: `Create${capitalized(noun)}`,
       stream: (_draft: AnyValues, { tenantId, id }) => streamName(noun, tenantId, id),
-      prepare: async (draft: AnyValues, { vault }: Ports, { tenantId, id }): Promise<AnyValues> => ({
-        ...valuesOf(fields, defaultOf),
-        ...(await keepSecrets(fields, draft, place(id), vault, tenantId)),
-      }),
+      async prepare(draft: AnyValues, ports: Ports, { tenantId, id }): Promise<AnyValues | Failure> {
+        const slot = await slotFor(declared, tenantId, ports);
+        return isFailure(slot) ? slot : { ...valuesOf(fields, defaultOf), ...slot, ...(await keepSecrets(fields, draft, place(id), ports.vault, tenantId)) };
+      },
+      whenClaimed: ({ kind }) => (kind === slotKind(noun) ? 'prepareAgain' : conflict()),
       decide(state, draft, { id }, facts) {
         // The same command once more: its record is there.
         if (state.exists) return acceptWith(written(id, {}, state.values), []);
-        const values = { ...facts, ...plainValues(fields, draft) };
+        const values = settled({ ...facts, ...plainValues(fields, draft) }) as AnyValues;
         const broken = rule?.(values as never);
         return isFailure(broken) ? broken : acceptWith(written(id, {}, values), tell(id, values), { take: claimsOf(declared, values) });
       },
@@ -62,13 +64,14 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       ...common,
       name: `Update${capitalized(noun)}`,
       stream: (input: Update, context) => stream(input, context),
-      prepare: (input: Update, { vault }: Ports, context): Promise<AnyValues> =>
+      prepare: (input: Update, { vault }: Pick<Ports, 'vault'>, context): Promise<AnyValues> =>
         keepSecrets(fields, input.changes, place(idOf(input, context)), vault, context.tenantId),
       decide(state, input, context, facts) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
-        const changed = changedValues(state.values, { ...facts, ...plainValues(fields, input.changes) });
-        const values = { ...state.values, ...changed };
+        const said = changedValues(state.values, { ...facts, ...plainValues(fields, input.changes) });
+        const values = settled({ ...state.values, ...said }) as AnyValues;
+        const changed = changedValues(state.values, values);
         const nothing = Object.keys(changed).length === 0;
         const broken = nothing ? undefined : rule?.(values as never);
         if (isFailure(broken)) return broken;
@@ -94,9 +97,12 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
 
 const plainValues = (fields: Fields, said: AnyValues): AnyValues => valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
 
-/** One claim for each way in which the record is the only one. */
-export const claimsOf = ({ noun, unique = [] }: AnyDeclared, values: AnyValues): Claim[] =>
-  unique.map((names) => ({ kind: `${noun}.${names.join('+')}`, value: JSON.stringify(names.map((name) => folded(values[name]))) }));
+/** One claim for each way in which the record is the only one, and its slot's. */
+export const claimsOf = (declared: AnyDeclared, values: AnyValues): Claim[] => {
+  const { noun, unique = [] } = declared;
+  const own = unique.map((names) => ({ kind: `${noun}.${names.join('+')}`, value: JSON.stringify(names.map((name) => folded(values[name]))) }));
+  return [...own, ...slotClaims(declared, values)];
+};
 
 const folded = (value: unknown): unknown => (typeof value === 'string' ? value.normalize('NFC').toLowerCase() : value);
 

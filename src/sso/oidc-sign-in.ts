@@ -28,7 +28,7 @@ export interface Started extends Departure {
 /** Throws `SsoRefused`: there is no provider, or it cannot be used. */
 export async function startOidcSignIn(services: Services, found: Registered | undefined, trip: Omit<Trip, 'configId'>): Promise<Started> {
   if (!found) throw new SsoRefused('sso_not_configured');
-  const departure = await depart(services, { ...trip, configId: found.config.configId });
+  const departure = await depart(services, { ...trip, configId: found.config.configId }, isSecure(found));
   const redirectUri = found.externalBaseUrl + CALLBACKS[trip.kind];
   const address = await openIdProviderOf(services, found).authorizationUrl({ ...departure.request, redirectUri });
   return { ...departure, address: address.href, secure: isSecure(found) };

@@ -29,8 +29,8 @@ export interface Departure {
 
 const payloadSchema = z.object({ kind: z.enum(['tenant', 'organization']), challenge: z.string().nullable(), browser: z.string() });
 
-export async function depart({ oneTimeTokens }: Services, { owner, kind, configId, challenge }: Trip): Promise<Departure> {
-  const browserSecret = newBrowserSecret();
+export async function depart({ oneTimeTokens }: Services, { owner, kind, configId, challenge }: Trip, secure: boolean): Promise<Departure> {
+  const browserSecret = newBrowserSecret(secure);
   const payload: z.output<typeof payloadSchema> = { kind, challenge, browser: browserDigest(browserSecret) };
   const token = await oneTimeTokens.issue('sso-state', { tenantId: owner, subjectId: configId, payload }, TRIP_SECONDS);
   const state = (challenge === null ? '' : FROM_PAGE) + token;

@@ -83,7 +83,7 @@ describe('the sealer', async () => {
     },
   });
   const loader = new AggregateLoader(house.store, house.codec);
-  const executor = new Executor(house.store, house.codec, loader, (value) => value, {});
+  const executor = new Executor(house.store, house.codec, loader, (value) => value, () => ({ ports: {}, undo: async () => {} }));
   const config = { auditKey: house.auditKey, dataDir };
   const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
   const services = { store: house.store, database: house.database, families: house.families, reads: tenantReads(house.database.reads), projector, loader, executor, config, log } as unknown as Services;

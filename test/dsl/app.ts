@@ -20,6 +20,9 @@ export const PASSWORD = 'Correct-Horse-7!';
 /** Tests check many passwords, and none of them is worth an attack; `test/identity` has the service's own cost. */
 const CHEAP = { ...ARGON2, memoryCost: 1_024, timeCost: 2 };
 
+/** The discard port: nobody answers there. */
+const NOWHERE = { url: 'http://127.0.0.1:9', isTrusted: true };
+
 export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config => ({
   role: 'all',
   host: '127.0.0.1',
@@ -39,6 +42,8 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   enrollRateLimit: PLENTY,
   rateBudgets: { setup: PLENTY, login: PLENTY, 'org-login': PLENTY, recovery: PLENTY, oauth: PLENTY, scim: PLENTY, device: PLENTY },
   portal: undefined,
+  threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
+  s3: undefined,
   trustedProxies: [],
   eventRetentionDays: 90,
   streamRetentionDays: 365,

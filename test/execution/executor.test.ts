@@ -55,7 +55,7 @@ describe('commands that run at the same time', () => {
     let number = 0;
     // Everybody begins with the same few numbers, so that they are lost to each other again and again.
     const next = () => 1 + ((number += 1) >> 2);
-    executors = nodes.map(({ store, codec }) => new Executor(store, codec, new AggregateLoader(store, codec), digest, { next }));
+    executors = nodes.map(({ store, codec }) => new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({ ports: { next }, undo: async () => {} })));
   });
   afterAll(() => house.close());
   const issuer = { tenantId: TENANTS[0]!, actor: { kind: 'system' as const, id: 'test' } };
@@ -95,7 +95,7 @@ describe('commands that run at the same time', () => {
   it('are answered like the first when the same command is tried again before anything else happened', async () => {
     const commandId = randomUUID();
     const { store, codec } = nodes[0]!;
-    const fresh = () => new Executor(store, codec, new AggregateLoader(store, codec), digest, {});
+    const fresh = () => new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({ ports: {}, undo: async () => {} }));
     const first = orThrow(await fresh().execute(register, { id: 'again', name: 'a'.repeat(64) }, { ...issuer, commandId }));
     const events = (await store.readStream(streamName('hall', TENANTS[0]!, 'again'))).map(({ id }) => id);
     const verdict = await store.append({

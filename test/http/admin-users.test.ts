@@ -111,6 +111,23 @@ describe('admin users', () => {
     expect((await app.anonymous.post('/api/v1/auth/change-password', change)).status).toBe(401);
   });
 
+  it('are let in by a new temporary password though the old one was tried too often', async () => {
+    const { body: made } = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
+    for (let n = 0; n < 5; n += 1) await login(app, { ...acme, email: made.email }, 'Wrong-Horse-7!');
+    expect((await login(app, { ...acme, email: made.email })).status).toBe(403);
+    const { body } = await acme.admin.post(`${ADMINS}/${made.id}/reset-password`);
+    expect((await login(app, { ...acme, email: made.email }, body.temporaryPassword)).status).toBe(200);
+  });
+
+  it('leave no sealed password behind when they are refused', async () => {
+    const secrets = async () => (await app.services.database.owner.query('select count(*)::int as n from secrets where tenant_id = $1', [acme.tenantId])).rows[0].n;
+    const admin = (await app.adminWithRole(acme, 'admin')).client;
+    const before = await secrets();
+    expect((await admin.post(ADMINS, draft({ roleType: 'super_admin' }))).status).toBe(403);
+    expect((await admin.post(ADMINS, draft({ email: acme.email }))).status).toBe(409);
+    expect(await secrets()).toBe(before);
+  });
+
   it('cannot take their own rights away, and the last active super admin stays', async () => {
     const tenant = await app.newTenant();
     const self = `${ADMINS}/${tenant.adminId}`;

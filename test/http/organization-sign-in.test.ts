@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attachTenant, createOrganization } from '../../src/organizations/cli.ts';
+import { loginStream } from '../../src/domain/logins/login.ts';
 import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { findOrgAdmin } from '../../src/identity/org-sign-in.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../dsl/organization.ts';
 
@@ -59,12 +61,19 @@ describe('the password login of an organization', () => {
     expect([status, body]).toEqual([403, { error: 'account locked' }]);
   });
 
+  const loginsOf = async (email: string) => {
+    const { organizationId } = (await findOrgAdmin(app.services, app.services.accountDigest(email)))!;
+    const tries = await app.services.store.readStream(loginStream(organizationId, app.services.accountDigest(email)), { from: 0n });
+    return tries.map(({ type }) => type);
+  };
+
   it('is refused while single sign-on is required, to whoever knows the password; and works again after it', async () => {
     const { email, password, write } = await newOrganization(app);
     expect((await write('POST', CONFIGS, provider)).status).toBe(201);
     expect((await write('PUT', `${CONFIGS}/require`, { requireSso: true })).body).toEqual({ requireSso: true });
     const right = await app.anonymous.post(LOGIN, { email, password });
     expect([right.status, right.body]).toEqual([403, { error: 'sso required' }]);
+    expect((await loginsOf(email)).at(-1)).toBe('LoginAttempted');
     expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
     expect((await write('PUT', `${CONFIGS}/require`, { requireSso: false })).status).toBe(200);
     expect((await app.anonymous.post(LOGIN, { email, password })).status).toBe(200);

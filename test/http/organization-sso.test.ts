@@ -94,7 +94,7 @@ describe('the single sign-on of an organization', () => {
     provider.signsIn({ email: north.email });
     const other = await cameBack();
     const plain = await cameBack();
-    expect(plain.answer.headers.getSetCookie()[1]).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60; Secure$/);
+    expect(plain.answer.headers.getSetCookie()[1]).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=host\.[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60; Secure$/);
     for (const cookie of ['', other.cookie]) {
       const { code } = await cameBack();
       const { status, body } = await exchange({ code }, cookie);

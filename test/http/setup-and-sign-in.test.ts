@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTenant } from '../../src/cli/tenants.ts';
 import { PASSWORD, startApp, type TestApp } from '../dsl/app.ts';
 import { licenseKey } from '../dsl/licenses.ts';
@@ -57,7 +57,7 @@ describe('set-up and sign-in over HTTP', () => {
 
   describe('of a tenant', () => {
     it('signs in, refreshes once, and loses the whole family when a token is used again', async () => {
-      const { tenantId, email } = await app.newTenant();
+      const { tenantId, email, admin, adminId } = await app.newTenant();
       const signIn = await app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD }, { headers: { 'x-tenant-id': tenantId } });
       expect(signIn.status).toBe(200);
       const first = signIn.body;
@@ -68,6 +68,12 @@ describe('set-up and sign-in over HTTP', () => {
       expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).status).toBe(401);
       expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(401);
       expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: third.refreshToken })).status).toBe(401);
+      const [alert, ...others] = await vi.waitUntil(async () => {
+        const { alerts } = (await admin.get('/api/v1/admin/alerts')).body;
+        return alerts.length > 0 && alerts;
+      }, 10_000);
+      expect(others).toEqual([]);
+      expect(alert).toMatchObject({ alertType: 'policy_violation', severity: 'high', metadata: { kind: 'refresh_token_reuse', adminId } });
     });
 
     it('answers a wrong password and an unknown e-mail alike, and locks both after five tries', async () => {

@@ -77,7 +77,7 @@ describe('a single sign-on over OpenID Connect', () => {
       code_challenge: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
       code_challenge_method: 'S256',
     });
-    expect(cookie).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=[A-Za-z0-9_-]{43}$/);
+    expect(cookie).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=host\.[A-Za-z0-9_-]{43}$/);
     const set = (await app.anonymous.get(loginPath())).headers.getSetCookie()[0];
     expect(set).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/);
     const { rows } = await app.services.database.owner.query('select * from one_time_tokens where tenant_id = $1', [acme.tenantId]);
@@ -136,11 +136,15 @@ describe('a single sign-on over OpenID Connect', () => {
     const second = await departs(app.anonymous, loginPath());
     const injected = `${second.cookie.split('=')[0]}=${other.cookie.split('=')[1]}`;
     expect((await returns(app.anonymous, CALLBACK, (await provider.visit(second.address.href)).searchParams, injected)).body).toEqual(invalid);
+    // A sibling host can set a cookie for all of the domain, but none with the prefix: the attacker's own secret under the bare name.
+    const tossed = await departs(app.anonymous, loginPath());
+    const bare = tossed.cookie.replace('__Host-', '');
+    expect((await returns(app.anonymous, CALLBACK, (await provider.visit(tossed.address.href)).searchParams, bare)).body).toEqual(invalid);
     const { answer, back: used, cookie } = await signIn();
     expect(answer.status).toBe(200);
     expect(cookiesOf(answer)).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=$/);
     expect((await returns(app.anonymous, CALLBACK, used.searchParams, cookie)).body).toEqual(invalid);
-    expect((await refusals()).map(({ details }) => details.detail)).toEqual(['unknown or used', 'another browser', 'unknown or used', 'another browser']);
+    expect((await refusals()).map(({ details }) => details.detail)).toEqual(['unknown or used', 'another browser', 'another browser', 'unknown or used', 'another browser']);
   });
 
   it('is over after ten minutes', async () => {

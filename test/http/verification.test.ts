@@ -64,6 +64,25 @@ describe('verifying an employee over the telephone', () => {
     const read = await tenant.admin.put(`${BASE}/alerts/${alert.id}/read`);
     expect([read.status, read.body.id, read.body.isRead]).toEqual([200, alert.id, true]);
     expect((await tenant.admin.put(`${BASE}/alerts/${randomUUID()}/read`)).status).toBe(404);
+    await app.settled();
+    const raised = (await tenant.admin.get('/api/v1/admin/alerts?alert_type=verification_failed')).body.alerts as { userId: string }[];
+    expect(raised.filter((one) => one.userId === userId)).toMatchObject([{ severity: 'low', status: 'open', metadata: { verificationAlertId: alert.id, failures: 5 } }]);
+  });
+
+  it('shows employees and alerts by the page', async () => {
+    const other = await app.newTenant();
+    const people = [await someone(other), await someone(other), await someone(other)];
+    for (const { userId, codes } of people.slice(1)) {
+      const code = wrongFor((await codes()).dailyCode);
+      for (let n = 0; n < 5; n += 1) await verify('daily-code', userId, code, other);
+    }
+    await app.settled();
+    for (const [list, total] of [['users', 3], ['alerts', 2]] as const) {
+      const pages = await Promise.all([1, 2].map(async (page) => (await other.admin.get(`${BASE}/${list}?page=${page}&page_size=${total - 1}`)).body));
+      expect(pages).toMatchObject([1, 2].map((page) => ({ total, page, pageSize: total - 1, totalPages: 2 })));
+      expect(new Set(pages.flatMap((page) => page[list].map(({ id }: { id: string }) => id))).size).toBe(total);
+      expect((await other.admin.get(`${BASE}/${list}?page=0`)).status).toBe(400);
+    }
   });
 
   it('knows nobody of another tenant', async () => {

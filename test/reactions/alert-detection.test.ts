@@ -187,18 +187,10 @@ describe('recording', () => {
   });
 });
 
-describe('alerts from what is seen of sign-ins and extensions', () => {
+describe('alerts from what is seen of sign-ins', () => {
   const flow = (over: object) => ({ kind: 'auth_flow', eventId: randomUUID(), occurredAt: after(0), domain: 'login.example', url: null, provider: 'entra_id', method: 'oidc', relyingParty: null, mfaObserved: false, outcome: 'success', ...over }) as Observation;
-  const changed = (extensionId: string, over: object = {}) => ({ kind: 'extension_event', eventId: randomUUID(), occurredAt: after(0), domain: null, url: null, extensionId, change: 'permissions_changed', name: 'Notes', version: '2', permissions: ['tabs'], ...over }) as Observation;
 
   it('tell of an identity provider that asked for no second factor, and of nobody else', () => {
     expect(alertsOf(batch(1, flow({}), flow({ mfaObserved: true }), flow({ outcome: 'failure' }), flow({ provider: null }), flow({ provider: 'none' })))).toMatchObject([{ raised: 'mfa_missing', domain: 'login.example' }]);
-  });
-
-  it('tell of each extension whose permissions changed, with what they are now', () => {
-    const events = [batch(1, changed('a'), changed('b'), changed('a', { occurredAt: after(1) }), changed('c', { change: 'updated' }))];
-    expect(alertsOf(...events)).toMatchObject([{ raised: 'extension_permission_change' }, { again: 1 }, { raised: 'extension_permission_change' }]);
-    const [first] = reactTo(whenSomethingIsFoundRaiseAlert, events);
-    expect(first?.input).toMatchObject({ fingerprint: `extension_permission_change|${USER}||a`, metadata: { extensionId: 'a', permissions: ['tabs'], extensionMode: 'learning', policyVersion: 'abc' } });
   });
 });

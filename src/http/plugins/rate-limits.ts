@@ -1,8 +1,10 @@
-import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Redis } from 'ioredis';
 import { FailureError, limited } from '../../kernel/failure.ts';
 import type { Config } from '../../config.ts';
+import type { Services } from '../../services.ts';
 import type { RateClass } from '../access.ts';
 
 interface Budget {
@@ -25,6 +27,7 @@ const budgets = (config: Config): Readonly<Record<Exclude<RateClass, 'none'>, Bu
 });
 
 export async function limitRates(app: FastifyInstance, redis: Redis | undefined): Promise<void> {
+  app.decorate('budgets', new Map());
   await app.register(rateLimit, {
     global: false,
     hook: 'onRequest',
@@ -34,24 +37,36 @@ export async function limitRates(app: FastifyInstance, redis: Redis | undefined)
   });
 }
 
-/** The route option that counts a request, before authentication, refused ones too (choice OP-215). */
-export function budgetFor(rate: RateClass, config: Config): object {
-  if (rate === 'none') return {};
-  const { max: usual, seconds } = budgets(config)[rate];
-  const max = config.rateBudgets[rate] ?? usual;
-  return {
-    rateLimit: {
-      max,
-      timeWindow: seconds * 1000,
-      groupId: rate,
-      keyGenerator: (request: FastifyRequest) => `${rate}:${rate === 'device' ? deviceKey(request) : request.ip}`,
-    },
-  };
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** One limiter a class, made with its first route: a limiter for each route would give each a budget of its own. */
+    budgets: Map<RateClass, onRequestAsyncHookHandler>;
+  }
 }
 
-/** A device is known by its connection or by what its proxy presents; either way a stranger only spends a budget of its own. */
-const deviceKey = (request: FastifyRequest): string => {
-  const socket = request.raw.socket as { getPeerCertificate?: () => { serialNumber?: string }; castellanSerial?: string };
-  socket.castellanSerial ??= socket.getPeerCertificate?.().serialNumber ?? '';
-  return socket.castellanSerial || (request.headers['x-client-cert'] as string | undefined)?.slice(-128) || request.ip;
-};
+/** The hooks that count a request, before authentication, refused ones too (choice OP-215). */
+export function countedBy(app: FastifyInstance, rate: RateClass, { config, trustsProxy }: Pick<Services, 'config' | 'trustsProxy'>): onRequestAsyncHookHandler[] {
+  if (rate === 'none') return [];
+  const known = app.budgets.get(rate);
+  if (known) return [known];
+  const { max: usual, seconds } = budgets(config)[rate];
+  const limiter = app.rateLimit({
+    max: config.rateBudgets[rate] ?? usual,
+    timeWindow: seconds * 1000,
+    keyGenerator: (request: FastifyRequest) => `${rate}:${(rate === 'device' && deviceKey(request, trustsProxy)) || normalizeIP(request.ip)}`,
+  }) as onRequestAsyncHookHandler;
+  app.budgets.set(rate, limiter);
+  return [limiter];
+}
+
+/**
+ * A device is known by the certificate that its connection has proved to hold the key of, or that a trusted proxy vouches for.
+ * What nobody vouches for names nobody: a stranger would have a new budget with each request, or spend a device's.
+ */
+function deviceKey({ raw, headers }: FastifyRequest, trustsProxy: Services['trustsProxy']): string | undefined {
+  const socket = raw.socket as { remoteAddress?: string; getPeerCertificate?: () => { fingerprint256?: string }; castellanPeer?: string };
+  socket.castellanPeer ??= socket.getPeerCertificate?.().fingerprint256 ?? '';
+  if (socket.castellanPeer) return socket.castellanPeer;
+  const presented = headers['x-client-cert'];
+  return typeof presented === 'string' && trustsProxy(socket.remoteAddress) ? createHash('sha256').update(presented).digest('base64') : undefined;
+}

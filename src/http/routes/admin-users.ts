@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createAdminUser } from '../../../commands/admins/create-admin-user.ts';
 import { deleteAdminUser } from '../../../commands/admins/delete-admin-user.ts';
+import { unlockLogin } from '../../../commands/auth/unlock-login.ts';
 import { resetAdminPassword } from '../../../commands/admins/reset-admin-password.ts';
 import { setAdminMobileAccess } from '../../../commands/admins/set-admin-mobile-access.ts';
 import { updateAdminUser } from '../../../commands/admins/update-admin-user.ts';
@@ -100,6 +101,8 @@ export const adminUserRoutes: RouteGroup = {
       handle: async ({ run, services, params: { userID }, principal }) => {
         const temporaryPassword = randomPassword();
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
+        // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
+        await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
         return { temporaryPassword, message: 'the password has to be changed at the next sign-in' };
       },

@@ -112,7 +112,8 @@ export const authRoutes: RouteGroup = {
         // Spending it decides between many who use it at once, before each of them costs a slow computation.
         if (!(await services.oneTimeTokens.spend('temp', body.tempToken))) throw new FailureError(unauthenticated('invalid or expired token'));
         const epoch = Number(token.payload['epoch']);
-        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch }, tenantId).catch(async (error: unknown) => {
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
           // A password that is refused costs no new sign-in.
           if (error instanceof FailureError && error.failure.kind === 'invalid') await services.oneTimeTokens.giveBack('temp', body.tempToken);
           throw error;

@@ -41,6 +41,9 @@ import { searchRoutes } from './search.ts';
 import { credentialRoutes } from './credentials.ts';
 import { eventRoutes } from './events.ts';
 import { extensionMonitoringRoutes } from './extension-monitoring.ts';
+import { screenshotRoutes } from './screenshots.ts';
+import { domainScanRoutes } from './domain-scans.ts';
+import { threatIntelRoutes } from './threat-intel.ts';
 import { extRoutes } from './ext.ts';
 
 /** Every route that the service has, in the order of the interface. */
@@ -85,7 +88,10 @@ export const routeGroups: readonly RouteGroup[] = [
   filterRoutes,
   dashboardRoutes,
   extensionMonitoringRoutes,
+  threatIntelRoutes,
+  screenshotRoutes,
   extRoutes,
+  domainScanRoutes,
   auditLogRoutes,
   loginPageRoutes,
   opsRoutes,

@@ -48,8 +48,9 @@ export const verificationRoutes: RouteGroup = {
       path: `${base}/users`,
       access: admin('verification:read'),
       summary: 'Employees, with whether they can be verified and when they last were',
-      answer: z.object({ users: z.array(verifiableUserView), total: z.int() }),
-      handle: ({ ask }) => ask(listVerifiableUsers, undefined),
+      query: z.object(pageQuery),
+      answer: z.object({ users: z.array(verifiableUserView), ...paginatedView }),
+      handle: ({ ask, query }) => ask(listVerifiableUsers, toPage(query)),
     }),
     route({
       method: 'GET',
@@ -65,8 +66,9 @@ export const verificationRoutes: RouteGroup = {
       path: `${base}/alerts`,
       access: admin('verification:read'),
       summary: 'Employees whose codes were tried too often',
-      answer: z.object({ alerts: z.array(verificationAlertView), total: z.int() }),
-      handle: ({ ask }) => ask(listVerificationAlerts, undefined),
+      query: z.object(pageQuery),
+      answer: z.object({ alerts: z.array(verificationAlertView), ...paginatedView }),
+      handle: ({ ask, query }) => ask(listVerificationAlerts, toPage(query)),
     }),
     route({
       method: 'PUT',

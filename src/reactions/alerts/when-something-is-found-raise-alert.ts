@@ -1,21 +1,25 @@
 import { alertEvents } from '../../domain/alerts/events.ts';
 import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
 import { extensionWatchEvents } from '../../domain/extensions/watch-events.ts';
+import { sessionEvents } from '../../domain/sessions/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
 import { verificationEvents } from '../../domain/verification/events.ts';
+import { domainScanEvents } from '../../domain/threat-intel/domain-scan-events.ts';
 import type { Envelope, EventOf, Recorded } from '../../kernel/event.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
 import { at } from '../../kernel/read-model.ts';
 import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
+import { maliciousDomain } from './domain-scan-findings.ts';
 import type { Finding } from './finding.ts';
 import { alertWindows, raiseOrRepeat, setOpen } from './raise-or-repeat.ts';
+import { reusedRefreshToken } from './session-findings.ts';
 import { findingsIn } from './telemetry-rules.ts';
 
 /** Turns what browsers report into alerts, and what repeats into occurrences of the alert that is there. */
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
-  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, alertEvents],
+  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, alertEvents],
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => findingsIn(event).map((finding) => raiseOrRepeat(event, finding)),
@@ -24,6 +28,8 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     UnwhitelistedExtensionsFound: (event) => unwhitelistedIn(event).map((finding) => raiseOrRepeat(event, finding)),
     ExtensionPermissionsChanged: (event) => [raiseOrRepeat(event, changedPermissions(event))],
     VerificationAlertRaised: (event) => [raiseOrRepeat(event, failedVerification(event))],
+    SessionEnded: (event) => reusedRefreshToken(event).map((finding) => raiseOrRepeat(event, finding)),
+    DomainScanEnded: (event) => maliciousDomain(event).map((finding) => raiseOrRepeat(event, finding)),
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
   },

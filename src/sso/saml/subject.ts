@@ -1,3 +1,4 @@
+import { emailField } from '../../domain/identity/password-rule.ts';
 import { refuse } from './refused.ts';
 import { attribute, childrenOf, onlyChild, SAML, type XmlElement } from './xml.ts';
 
@@ -54,5 +55,6 @@ function plainText(element: XmlElement): string {
 export function emailOf({ nameId, nameIdFormat, attributes }: Subject, emailAttribute: string | null): string | undefined {
   const values = emailAttribute === null ? (nameIdFormat === EMAIL_FORMAT ? [nameId] : []) : (attributes.get(emailAttribute) ?? []);
   const [email, ...others] = new Set(values);
-  return email !== undefined && others.length === 0 && /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : undefined;
+  // The same form as at every other door: a look-alike outside ASCII would be folded to somebody else's address.
+  return others.length === 0 && emailField.safeParse(email).success ? email : undefined;
 }

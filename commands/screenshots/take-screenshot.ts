@@ -1,0 +1,46 @@
+import type { ImageType } from '../../src/domain/screenshots/image.ts';
+import type { ScreenshotPlace } from '../../src/domain/screenshots/place.ts';
+import { noRoom, screenshotDay, screenshotDayStream } from '../../src/domain/screenshots/screenshot-day.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { forbidden } from '../../src/kernel/failure.ts';
+
+export interface TakeScreenshot {
+  readonly screenshotId: string;
+  readonly deviceId: string;
+  readonly userId: string;
+  readonly eventId: string;
+  /** Of the observation that it belongs to, which is known to be this device's. */
+  readonly day: string;
+  readonly origin: string;
+  readonly capturedAt: string;
+  readonly mediaType: ImageType;
+  readonly width: number;
+  readonly height: number;
+  readonly picture: Buffer;
+}
+
+/** Keeps a sealed picture; false where there is no key to seal it with, since its person was erased. */
+export interface PictureKeeper {
+  keep(place: ScreenshotPlace, picture: Buffer): Promise<boolean>;
+}
+
+/** Keeps the picture, then says that there is one: a crash in between leaves an object that nobody names, which is swept. */
+export const takeScreenshot = defineCommand({
+  name: 'TakeScreenshot',
+  aggregate: screenshotDay,
+  stream: ({ deviceId, day }: TakeScreenshot, { tenantId }) => screenshotDayStream(tenantId, deviceId, day),
+  async prepare({ screenshotId, deviceId, userId, day, eventId, picture }: TakeScreenshot, { aggregates, pictures }: { aggregates: AggregateReader; pictures: PictureKeeper }, { tenantId }) {
+    const known = await aggregates.load(screenshotDay, screenshotDayStream(tenantId, deviceId, day));
+    if (known.eventOf.has(screenshotId)) return undefined;
+    const refusal = noRoom(known, eventId);
+    if (refusal) return refusal;
+    const kept = await pictures.keep({ tenantId, userId, deviceId, day, screenshotId }, picture);
+    return kept ? undefined : forbidden('the person of this device was erased');
+  },
+  decide(state, { picture, ...taken }) {
+    if (state.eventOf.has(taken.screenshotId)) return accept([]);
+    return noRoom(state, taken.eventId) ?? accept([{ type: 'ScreenshotTaken', data: { ...taken, bytes: picture.length } }]);
+  },
+  freshens: ['screenshots'],
+});

@@ -1,0 +1,25 @@
+import { domainScan, domainScanStream, dueServices } from '../../src/domain/threat-intel/domain-scan.ts';
+import type { ScanService } from '../../src/domain/threat-intel/services.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+interface BeginDomainScan {
+  readonly scanId: string;
+  readonly domain: string;
+  /** Switched on, and with a key. */
+  readonly services: readonly ScanService[];
+}
+
+/** Longer than any scan takes: after a crash in the middle of one, somebody else may begin again. */
+const FLIGHT_MS = 60_000;
+
+/** Of any number who want to scan a domain at once, one is told to: its result names the services to ask, everybody else's none. */
+export const beginDomainScan = defineCommand({
+  name: 'BeginDomainScan',
+  aggregate: domainScan,
+  stream: ({ domain }: BeginDomainScan, { tenantId }) => domainScanStream(tenantId, domain),
+  decide(state, { scanId, domain, services }, { now }) {
+    const due = state.flight && now < state.flight.until ? [] : dueServices(state, services, now);
+    if (due.length === 0) return acceptWith({ due }, []);
+    return acceptWith({ due }, [{ type: 'DomainScanBegun', data: { scanId, domain, services: due, until: new Date(now + FLIGHT_MS).toISOString() } }]);
+  },
+});

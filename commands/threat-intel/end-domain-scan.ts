@@ -1,0 +1,20 @@
+import type { DomainScanEvent } from '../../src/domain/threat-intel/domain-scan-events.ts';
+import { domainScan, domainScanStream, learnt, saysMalicious } from '../../src/domain/threat-intel/domain-scan.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+type Ended = Extract<DomainScanEvent, { type: 'DomainScanEnded' }>['data'];
+export type EndDomainScan = Omit<Ended, 'endedAt' | 'isMalicious'>;
+
+/** What came of a scan, the failures too. A scan whose time was up has been taken over by another, whose word counts. */
+export const endDomainScan = defineCommand({
+  name: 'EndDomainScan',
+  aggregate: domainScan,
+  stream: ({ domain }: EndDomainScan, { tenantId }) => domainScanStream(tenantId, domain),
+  decide(state, input, { now }) {
+    if (state.flight?.scanId !== input.scanId) return acceptWith({ data: state.data }, []);
+    const endedAt = new Date(now).toISOString();
+    const data = learnt(state.data, { ...input, endedAt });
+    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, endedAt, isMalicious: saysMalicious(data) } }]);
+  },
+  freshens: ['domain_scans'],
+});

@@ -1,0 +1,22 @@
+import { scanServices, type ScanService } from '../../src/domain/threat-intel/services.ts';
+import { threatIntel, threatIntelStream, threatIntelView } from '../../src/domain/threat-intel/settings.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+interface SwitchServices {
+  /** What is left out stays. */
+  readonly enabled: Partial<Record<ScanService, boolean | undefined>>;
+}
+
+/** A service may be switched on before it has a key: it is passed over until then (choice OP-124). */
+export const switchServices = defineCommand({
+  name: 'SwitchThreatIntelServices',
+  aggregate: threatIntel,
+  stream: (_input: SwitchServices, { tenantId }) => threatIntelStream(tenantId),
+  decide(state, { enabled }) {
+    const changed = scanServices.filter((service) => enabled[service] !== undefined && enabled[service] !== state.enabled[service]);
+    const changes = Object.fromEntries(changed.map((service) => [service, enabled[service]!]));
+    const result = threatIntelView({ ...state, enabled: { ...state.enabled, ...changes } });
+    return acceptWith(result, changed.length > 0 ? [{ type: 'ThreatIntelServicesSwitched', data: { enabled: changes } }] : []);
+  },
+  freshens: ['threat_intel_settings'],
+});

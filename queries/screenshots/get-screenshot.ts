@@ -1,0 +1,7 @@
+import type { ScreenshotRow } from '../../projections/screenshots/screenshots.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** One screenshot's row, with all that finds its picture. */
+export const getScreenshot: Query<{ screenshotId: string }, ScreenshotRow> = async (reads, { screenshotId }) =>
+  (await reads.one<ScreenshotRow>('select * from screenshots where tenant_id = $1 and screenshot_id = $2', [screenshotId])) ?? notFound();

@@ -1,0 +1,31 @@
+import type { DomainScanRow } from '../../projections/threat-intel/domain-scans.ts';
+import { isStale, unscanned, type ScanData } from '../../src/domain/threat-intel/domain-scan.ts';
+import { isScannable } from '../../src/domain/threat-intel/scannable.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import type { Query } from '../../src/kernel/query.ts';
+import { getThreatIntelSettings } from './get-threat-intel-settings.ts';
+
+export interface DomainScanNeed extends ScanData {
+  readonly domain: string;
+  readonly needsScan: boolean;
+  readonly scannerNeedsScan: boolean;
+  readonly reputationNeedsScan: boolean;
+}
+
+const SQL = 'select * from domain_scans where tenant_id = $1 and domain = $2';
+
+/** Choice OP-125: by each service that is switched on. `now` in epoch milliseconds. */
+export const getDomainScan: Query<{ domain: string; now: number }, DomainScanNeed> = async (reads, { domain, now }) => {
+  const [row, settings] = await Promise.all([reads.one<DomainScanRow>(SQL, [domain]), getThreatIntelSettings(reads, undefined).then(orThrow)]);
+  const data: ScanData = row
+    ? {
+        scannerLastScannedAt: row.scanner_last_scanned_at,
+        scannerIsMalicious: row.scanner_is_malicious,
+        reputationLastScannedAt: row.reputation_last_scanned_at,
+        reputationMaliciousCount: row.reputation_malicious_count,
+      }
+    : unscanned;
+  const scannerNeedsScan = settings.scannerEnabled && isScannable(domain) && isStale(data, 'scanner', now);
+  const reputationNeedsScan = settings.reputationEnabled && isScannable(domain) && isStale(data, 'reputation', now);
+  return { domain, needsScan: scannerNeedsScan || reputationNeedsScan, scannerNeedsScan, reputationNeedsScan, ...data };
+};

@@ -1,0 +1,14 @@
+import type { ThreatIntelSettingsRow } from '../../projections/threat-intel/threat-intel-settings.ts';
+import type { ThreatIntelView } from '../../src/domain/threat-intel/settings.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** Everything is off, and without a key, until somebody says otherwise. */
+export const getThreatIntelSettings: Query<unknown, ThreatIntelView> = async (reads) => {
+  const row = await reads.one<ThreatIntelSettingsRow>('select * from threat_intel_settings where tenant_id = $1');
+  return {
+    scannerEnabled: row?.scanner_enabled ?? false,
+    scannerConfigured: row?.scanner_configured ?? false,
+    reputationEnabled: row?.reputation_enabled ?? false,
+    reputationConfigured: row?.reputation_configured ?? false,
+  };
+};

@@ -1,0 +1,27 @@
+import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
+import { conflict, limited, type Failure } from '../../kernel/failure.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import { screenshotEvents } from './events.ts';
+
+/** What decisions about one device's day need: which screenshots there are, and of which observations. */
+export interface ScreenshotDayState {
+  readonly eventOf: ReadonlyMap<string, string>;
+}
+
+export const screenshotDay = defineAggregate<ScreenshotDayState, typeof screenshotEvents>(screenshotEvents, { eventOf: new Map() }, (state, event) => ({
+  eventOf: new Map(state.eventOf).set(event.data.screenshotId, event.data.eventId),
+}));
+
+export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: string): string => streamName('screenshotDay', tenantId, `${deviceId}/${day}`);
+
+const MOST_OF_AN_EVENT = 10;
+/** 2.5 GB at the very most: a browser that takes more pictures of a day is broken or hostile. */
+const MOST_A_DAY = 500;
+const HOUR_S = 3_600;
+
+/** Why there is no room for another picture of this observation; undefined where there is. */
+export function noRoom({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
+  if (eventOf.size >= MOST_A_DAY) return limited(HOUR_S);
+  const ofEvent = [...eventOf.values()].filter((id) => id === eventId).length;
+  return ofEvent >= MOST_OF_AN_EVENT ? conflict('the event has as many screenshots as are kept') : undefined;
+}

@@ -1,0 +1,14 @@
+/** The two services that are asked about domains (interface, "Threat-intelligence settings"). */
+export const scanServices = ['scanner', 'reputation'] as const;
+export type ScanService = (typeof scanServices)[number];
+
+export interface CallBudget {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** What their free tiers allow (interface, "Limits"). */
+export const callBudgets: Readonly<Record<ScanService, CallBudget>> = {
+  scanner: { perMinute: 60, perDay: 1_000 },
+  reputation: { perMinute: 4, perDay: 500 },
+};

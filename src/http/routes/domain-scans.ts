@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { getDomainScan } from '../../../queries/threat-intel/get-domain-scan.ts';
+import { hostField } from '../../domain/hosts/host-field.ts';
+import { FailureError, invalid } from '../../kernel/failure.ts';
+import { scanLater } from '../../threat-intel/scan-domain.ts';
+import { device } from '../access.ts';
+import { actorOf } from '../principal.ts';
+import { route, type RouteGroup } from '../route.ts';
+
+const base = '/api/v1/ext/domain-scans';
+const host = hostField();
+const scanData = {
+  scannerLastScannedAt: z.iso.datetime().nullable(),
+  scannerIsMalicious: z.boolean().nullable(),
+  reputationLastScannedAt: z.iso.datetime().nullable(),
+  reputationMaliciousCount: z.int().nullable(),
+};
+
+export const domainScanRoutes: RouteGroup = {
+  area: 'ext',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/{domain}`,
+      access: device,
+      summary: 'Whether a domain is to be scanned: never was, or more than seven days ago',
+      params: z.object({ domain: z.string() }),
+      answer: z.object({ domain: z.string(), needsScan: z.boolean(), scannerNeedsScan: z.boolean(), reputationNeedsScan: z.boolean(), ...scanData }),
+      handle: ({ ask, params }) => {
+        const read = host.safeParse(params.domain);
+        if (!read.success) throw new FailureError(invalid('domain', 'must be a host name'));
+        return ask(getDomainScan, { domain: read.data, now: Date.now() });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/check`,
+      access: device,
+      summary: 'What the threat-intelligence services say about a domain; asked by the house, once in seven days',
+      /** `url` is taken and goes nowhere: what an employee reads is no third party's business. */
+      body: z.object({ domain: host, url: z.string().max(2_048).nullish() }),
+      answer: z.object({ domain: z.string(), scanned: z.boolean(), verdict: z.enum(['clean', 'malicious', 'unknown']), isMalicious: z.boolean(), ...scanData }),
+      handle: async ({ body: { domain }, principal, services, request }) => {
+        const { tenantId, deviceId, userId } = principal;
+        const issuer = { tenantId, actor: actorOf(principal, request.ip, undefined), correlationId: request.id };
+        const { data, verdict, scanned, postponedUntil } = await services.domainScans.scan(domain, { deviceId, userId }, issuer);
+        if (postponedUntil !== undefined) await scanLater(services.jobs, tenantId, domain, { deviceId, userId }, postponedUntil);
+        return { domain, scanned, verdict, isMalicious: verdict === 'malicious', ...data };
+      },
+    }),
+  ],
+};

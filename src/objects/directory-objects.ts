@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { checkKey, checkPrefix, checkPut, isObjectKey, ObjectStoreUnavailable, type ObjectStore, type StoredObject } from './object-store.ts';
+
+/** No object's name has a dot in it, so nothing unfinished is ever taken for one. */
+const UNFINISHED = '.part';
+
+/** Objects as files below one directory, for a house on one machine. Readable by the service's own user alone. */
+export class DirectoryObjects implements ObjectStore {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async put(key: string, bytes: Buffer): Promise<void> {
+    checkPut(key, bytes);
+    const path = join(this.#root, key);
+    const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
+    await orUnavailable(async () => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      try {
+        await written(unfinished, bytes);
+        // On one file system a rename is all or nothing: nobody ever reads half an object.
+        await rename(unfinished, path);
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw error;
+      }
+    });
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    checkKey(key);
+    return orUnavailable(() => unlessMissing(readFile(join(this.#root, key))));
+  }
+
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    await orUnavailable(() => rm(join(this.#root, key), { force: true }));
+  }
+
+  async *list(prefix: string): AsyncIterable<StoredObject> {
+    checkPrefix(prefix);
+    yield* this.#below(prefix);
+  }
+
+  async *#below(prefix: string): AsyncIterable<StoredObject> {
+    const entries = await orUnavailable(() => unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true })));
+    for (const entry of entries ?? []) {
+      const name = `${prefix}${entry.name}`;
+      if (entry.isDirectory()) yield* this.#below(`${name}/`);
+      else if (entry.isFile()) {
+        const { mtimeMs } = (await orUnavailable(() => unlessMissing(stat(join(this.#root, name))))) ?? { mtimeMs: undefined };
+        if (mtimeMs === undefined) continue;
+        if (isObjectKey(name)) yield { key: name, storedAt: mtimeMs };
+        else if (name.endsWith(UNFINISHED)) await this.#clear(name, mtimeMs);
+      }
+    }
+  }
+
+  /** What a crash left half written. */
+  async #clear(name: string, begunAt: number): Promise<void> {
+    if (Date.now() - begunAt > 3_600_000) await orUnavailable(() => rm(join(this.#root, name), { force: true }));
+  }
+}
+
+/** On the disk when it returns: an event that names the object may be appended the moment after. */
+async function written(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
+/** Paths are nobody's business but the operator's, who reads them in the cause. */
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ObjectStoreUnavailable('the object directory cannot be used', error);
+  }
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
+import { checkKey, checkPrefix, checkPut, isObjectKey, ObjectStoreUnavailable, type ObjectStore, type StoredObject } from './object-store.ts';
+
+/** From the environment: `S3_ENDPOINT` and its companions. */
+export interface S3Settings {
+  /** Without the bucket, which follows as the first part of the path. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** The operator vouches for the endpoint: it may have a private address and speak plain HTTP. */
+  readonly isTrusted: boolean;
+}
+
+interface Ask {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+const MOST_IN_A_PAGE = 1_000;
+
+/** Objects in a bucket of Amazon S3 or whatever speaks its protocol: path-style addresses, Signature Version 4 over the content too. */
+export class S3Objects implements ObjectStore {
+  readonly #settings: S3Settings;
+  readonly #fetch: GuardedFetch;
+
+  constructor(settings: S3Settings, fetch: GuardedFetch) {
+    this.#settings = settings;
+    this.#fetch = fetch;
+  }
+
+  async put(key: string, bytes: Buffer): Promise<void> {
+    checkPut(key, bytes);
+    const { status } = await this.#ask({ method: 'PUT', key, body: bytes });
+    if (status !== 200) throw refused(status);
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    checkKey(key);
+    const answer = await this.#ask({ method: 'GET', key });
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw refused(answer.status);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    const { status } = await this.#ask({ method: 'DELETE', key });
+    if (status !== 204 && status !== 200 && status !== 404) throw refused(status);
+  }
+
+  async *list(prefix: string): AsyncIterable<StoredObject> {
+    checkPrefix(prefix);
+    let continuation: string | undefined;
+    do {
+      const query = { 'list-type': '2', 'max-keys': String(MOST_IN_A_PAGE), prefix, ...(continuation ? { 'continuation-token': continuation } : {}) };
+      const answer = await this.#ask({ method: 'GET', query });
+      if (answer.status !== 200) throw refused(answer.status);
+      const page = await answer.text();
+      yield* objectsOn(page);
+      continuation = nextPage(page);
+    } while (continuation !== undefined);
+  }
+
+  async #ask({ method, key = '', query = {}, body }: Ask): Promise<Response> {
+    const { endpoint, bucket, region, accessKeyId, secretAccessKey } = this.#settings;
+    const url = new URL(`${endpoint.replace(/\/+$/, '')}/${bucket}/${key}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const signer = new AwsV4Signer({
+      method,
+      url: url.href,
+      headers: { 'x-amz-content-sha256': createHash('sha256').update(body ?? '').digest('hex') },
+      service: 's3',
+      region,
+      accessKeyId,
+      secretAccessKey,
+    });
+    const signed = await signer.sign();
+    try {
+      return await this.#fetch(signed.url, { method, headers: Object.fromEntries(signed.headers), ...(body ? { body } : {}) });
+    } catch (error) {
+      throw new ObjectStoreUnavailable('the object storage cannot be reached', error);
+    }
+  }
+}
+
+const refused = (status: number) => new ObjectStoreUnavailable(`the object storage answered ${status}`);
+
+/** ListObjectsV2: names are made of letters, digits, hyphens and slashes, in which XML has nothing to escape. */
+function* objectsOn(page: string): Iterable<StoredObject> {
+  for (const [, content = ''] of page.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
+    const key = /<Key>([^<]*)<\/Key>/.exec(content)?.[1] ?? '';
+    const storedAt = Date.parse(/<LastModified>([^<]*)<\/LastModified>/.exec(content)?.[1] ?? '');
+    if (isObjectKey(key) && !Number.isNaN(storedAt)) yield { key, storedAt };
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" };
+
+/** Undefined on the last page. A token is the storage's own and may hold anything. */
+function nextPage(page: string): string | undefined {
+  if (!page.includes('<IsTruncated>true</IsTruncated>')) return undefined;
+  const token = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(page)?.[1];
+  if (token === undefined) throw new ObjectStoreUnavailable('the object storage ended a list in the middle');
+  return token.replaceAll(/&(?:amp|lt|gt|quot|apos);/g, (entity) => ENTITIES[entity]!);
+}

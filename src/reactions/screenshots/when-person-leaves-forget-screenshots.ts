@@ -1,0 +1,17 @@
+import { employeeEvents } from '../../domain/employees/events.ts';
+import { defineReaction, type Effect } from '../../kernel/reaction.ts';
+
+interface Left {
+  readonly tenantId: string;
+  readonly data: { readonly userId: string };
+}
+
+const forget = ({ tenantId, data: { userId } }: Left): { effects: Effect[] }[] => [{ effects: [{ job: 'forget-screenshots', data: { tenantId, userId } }] }];
+
+/** What a person's browsers photographed leaves with them; an erasure has made it unreadable already. */
+export const whenPersonLeavesForgetScreenshots = defineReaction({
+  name: 'when-person-leaves-forget-screenshots',
+  lane: 'main',
+  families: [employeeEvents],
+  on: { EmployeeDeleted: forget, EmployeeErased: forget },
+});
