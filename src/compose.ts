@@ -86,7 +86,7 @@ export interface ComposeOptions {
 
 const SECRETS = [
   'password', 'newPassword', 'confirmPassword', 'temporaryPassword', 'tempPassword', 'token', 'accessToken', 'refreshToken', 'mfaToken', 'tempToken',
-  'reAuthToken', 'recoveryKey', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'privateKey', 'authorization',
+  'reAuthToken', 'recoveryKey', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'secretAccessKey', 'privateKey', 'authorization',
 ];
 
 export function newLogger(level: string, destination?: pino.DestinationStream): Logger {

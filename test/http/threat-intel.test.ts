@@ -4,6 +4,9 @@ import { domainScan, domainScanStream } from '../../src/domain/threat-intel/doma
 import { system } from '../../src/kernel/actor.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
+import { CallBudget } from '../../src/threat-intel/call-budget.ts';
+import { DomainScans } from '../../src/threat-intel/domain-scans.ts';
+import { openProviders } from '../../src/threat-intel/open-providers.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 import { json, startThreatIntelPeer, type ThreatIntelPeer } from '../dsl/threat-intel-peer.ts';
@@ -73,7 +76,7 @@ describe('threat intelligence', () => {
   it('takes keys from whoever proves themselves again, and shows them to nobody', async () => {
     const tenant = await app.newTenant();
     const apiKey = `hidden-${randomUUID()}`;
-    expect((await tenant.admin.put(`${BASE}/api-key`, { service: 'scanner', apiKey })).status).toBe(401);
+    expect((await tenant.admin.put(`${BASE}/api-key`, { service: 'scanner', apiKey })).status).toBe(403);
     expect([(await storeKey(tenant, 'weather', apiKey)).status, (await storeKey(tenant, 'scanner', 'two\nlines')).status, (await storeKey(tenant, 'scanner', 'x'.repeat(600))).status]).toEqual([400, 400, 400]);
     const stored = await storeKey(tenant, 'scanner', apiKey);
     expect([stored.status, stored.body]).toEqual([200, { service: 'scanner', configured: true }]);
@@ -145,6 +148,27 @@ describe('threat intelligence', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(peer.callsAbout(domain).map(({ service }) => service).sort()).toEqual(['reputation', 'scanner']);
     expect((await check(domain)).body).toMatchObject({ verdict: 'clean', scanned: false });
+  });
+
+  it('makes one flight of it also where the requests reach different processes', async () => {
+    const { tenant, need } = await tenantWith('scanner', 'reputation');
+    const { executor, loader, freshness, vault, database } = app.services;
+    const ports = { executor, aggregates: loader, freshness, vault, budget: new CallBudget(database.service), providers: openProviders(app.config.threatIntel) };
+    const processes = Array.from({ length: 8 }, () => new DomainScans(ports));
+    const domain = someDomain();
+    const nobody = { deviceId: null, userId: null };
+    const results = await Promise.all(processes.map((process) => process.scan(domain, nobody, { tenantId: tenant.tenantId, actor: system('test') })));
+    expect([results.filter(({ scanned }) => scanned).length, peer.callsAbout(domain).length]).toEqual([1, 2]);
+    expect((await need(domain))['needsScan']).toBe(false);
+  });
+
+  it('makes up for what was put off', async () => {
+    const { tenant, device, need } = await tenantWith('scanner');
+    const domain = someDomain('evil');
+    await app.services.jobs.enqueue('scan-domain', { tenantId: tenant.tenantId, domain, deviceId: device.deviceId, userId: device.userId });
+    await expect.poll(async () => (await need(domain))['scannerIsMalicious'], { timeout: 10_000 }).toBe(true);
+    await app.settled();
+    expect((await tenant.admin.get('/api/v1/admin/alerts?alert_type=malicious_domain')).body.alerts).toMatchObject([{ domain, deviceId: device.deviceId }]);
   });
 
   it('stays within the budget of a service whoever asks at once, tells the browser what it knows, and puts the rest off', async () => {

@@ -13,7 +13,11 @@ const protect = helmet({
 export function setSecurityHeaders(app: FastifyInstance): void {
   const headers = headersOf();
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...headers, 'x-request-id': request.id });
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    // Whoever holds the answer already holds its headers (RFC 9110 §15.4.5); and most of a fleet's polls are answered so.
+    if (reply.statusCode !== 304) reply.headers({ ...headers, ...reply.getHeaders() });
   });
 }
 
