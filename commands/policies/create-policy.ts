@@ -1,15 +1,20 @@
 import { policyNameClaim, policyStream, policy } from '../../src/domain/policies/policy.ts';
 import type { PolicyContent } from '../../src/domain/policies/policy-content.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { groupsNamed, refuseUnknownGroups, type GroupsNamed } from './groups-named.ts';
 
 /** The policy's id is the command's. Its name is one policy's alone in the tenant (choice OP-112). */
 export const createPolicy = defineCommand({
   name: 'CreatePolicy',
   aggregate: policy,
   stream: (_content: PolicyContent, { tenantId, id }) => policyStream(tenantId, id),
-  decide(state, content, { id: policyId }) {
+  prepare: ({ groupIds }: PolicyContent, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => groupsNamed(groupIds, aggregates, tenantId),
+  decide(state, content, { id: policyId }, groups: GroupsNamed) {
     // The same command once more: its policy is there.
     if (state.exists) return acceptWith({ policyId }, []);
+    const refused = refuseUnknownGroups(groups);
+    if (refused) return refused;
     return acceptWith({ policyId }, [{ type: 'PolicyCreated', data: { policyId, ...content } }], { take: [policyNameClaim(content.name)] });
   },
   freshens: ['policies', 'policy_versions'],

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contentOf, policy, policyNameClaim, policyStream } from '../../src/domain/policies/policy.ts';
 import type { PolicyChanges } from '../../src/domain/policies/policy-content.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
+import { groupsNamed, refuseUnknownGroups, type GroupsNamed } from './groups-named.ts';
 
 interface UpdatePolicy {
   readonly policyId: string;
@@ -15,9 +17,12 @@ export const updatePolicy = defineCommand({
   name: 'UpdatePolicy',
   aggregate: policy,
   stream: ({ policyId }: UpdatePolicy, { tenantId }) => policyStream(tenantId, policyId),
-  decide(state, { policyId, changes }) {
+  prepare: ({ changes: { groupIds = [] } }: UpdatePolicy, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => groupsNamed(groupIds, aggregates, tenantId),
+  decide(state, { policyId, changes }, _context, groups: GroupsNamed) {
     if (!state.exists) return notFound();
     const before = contentOf(state);
+    const refused = refuseUnknownGroups(groups, before.groupIds);
+    if (refused) return refused;
     const said = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<typeof before>;
     const content = { ...before, ...said };
     if (isDeepStrictEqual(content, before)) return accept([]);

@@ -80,6 +80,7 @@ describe('policies', () => {
       [{ rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '(a)\\1' } }] }, /rules\.0\.domainMatch\.value: must not refer back to a group/],
       [{ rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '[' } }] }, /rules\.0\.domainMatch\.value: is not a regular expression/],
       [{ groupIds: ['x'] }, /groupIds\.0/],
+      [{ groupIds: [randomUUID()] }, /groupIds: name no group/],
     ];
     for (const [over, message] of wrong) {
       const { status, body } = await create(over);
@@ -97,7 +98,8 @@ describe('what an extension is told', () => {
   it('is the mode, the enabled policies that reach it, the scope, the whitelist and the enabled canaries', async () => {
     const tenant = await app.newTenant();
     const { admin } = tenant;
-    const [mine, other] = [randomUUID(), randomUUID()];
+    const newGroup = async (name: string) => (await admin.post('/api/v1/admin/groups', { name })).body.id as string;
+    const [mine, other] = [await newGroup('mine'), await newGroup('other')];
     await admin.put('/api/v1/admin/settings', { extensionMode: 'block', heartbeatSeconds: 60 });
     await admin.post(POLICIES, { name: 'for all', priority: 20, rules });
     await admin.post(POLICIES, { name: 'mine', priority: 10, rules, groupIds: [mine, other] });

@@ -160,7 +160,7 @@ describe('screenshots', () => {
     const its = await enrolledDevice(app, quiet);
     const eventId = await observed({ from: its });
     expect((await quiet.admin.put('/api/v1/admin/settings', { screenshotEnabled: false })).status).toBe(200);
-    await expect.poll(async () => (await send({ fields: fieldsOf(eventId), file: png() }, its)).status).toBe(403);
+    await expect.poll(async () => (await send({ fields: fieldsOf(eventId), file: png() }, its)).status, { timeout: 10_000 }).toBe(403);
     its.client.close();
   });
 

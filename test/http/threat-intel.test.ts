@@ -183,7 +183,7 @@ describe('threat intelligence', () => {
     expect(before).toBeGreaterThanOrEqual(5);
     const left = answers.find(({ body }) => body.scanned === false)!.body.domain as string;
     expect((await device.client.post(`${SCANS}/check`, { domain: left })).body).toMatchObject({ verdict: 'unknown', scanned: false });
-    expect(await waiting()).toBe(before);
+    await expect.poll(waiting).toBe(before);
     expect((await tenant.admin.post(`${BASE}/test`, { service: 'reputation' })).body).toMatchObject({ success: false, message: 'the budget of the service is used up' });
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { openObjects } from '../../src/objects/open-objects.ts';
 import { OutboundRefused } from '../../src/outbound/guarded-fetch.ts';
 import { objectsContract } from '../contracts/objects.contract.ts';
@@ -28,5 +29,16 @@ describe('objects in an S3 bucket', () => {
     const refused = await objectsAt(peer.url.replace('http:', 'https:'), { isTrusted: false }).get('things/one').then(() => undefined, (error: unknown) => error as Error);
     expect(refused!.message).toBe('the object storage cannot be reached');
     expect(refused!.cause).toBeInstanceOf(OutboundRefused);
+  });
+
+  it('are configured as a whole or not at all, and the error names what is missing and shows nothing', () => {
+    const keys = { MASTER_KEY: 'a'.repeat(64), AUDIT_HMAC_KEY: 'b'.repeat(64), LICENSE_PUBLIC_KEY: 'none', DATABASE_URL: 'postgres://nowhere' };
+    const s3 = { S3_ENDPOINT: 'https://s3.example.org', S3_BUCKET: 'castellan-test', S3_ACCESS_KEY_ID: 'AKIATEST', S3_SECRET_ACCESS_KEY: 'not-to-be-shown' };
+    const { endpoint, region, isTrusted } = readConfig({ ...keys, ...s3 }).s3!;
+    expect([endpoint, region, isTrusted, readConfig(keys).s3]).toEqual(['https://s3.example.org', 'us-east-1', false, undefined]);
+    for (const name of Object.keys(s3)) {
+      expect(() => readConfig({ ...keys, ...s3, [name]: '' })).toThrow(`${name} is required with the other S3 settings`);
+    }
+    expect(() => readConfig({ ...keys, ...s3, S3_ENDPOINT: 'ftp://not-to-be-shown' })).toThrow(/^S3_ENDPOINT: (?!.*not-to-be-shown)/);
   });
 });

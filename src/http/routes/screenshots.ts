@@ -80,7 +80,7 @@ export const screenshotRoutes: RouteGroup = {
       params,
       answer: screenshotView,
       handle: async ({ ask, params: { screenshotID }, services, principal: { tenantId } }) => {
-        const [view] = await viewsOf(services, tenantId, [(await ask(getScreenshot, { screenshotId: screenshotID })) as Row]);
+        const [view] = await viewsOf(services, tenantId, [await ask(getScreenshot, { screenshotId: screenshotID })]);
         return view;
       },
     }),
@@ -92,7 +92,7 @@ export const screenshotRoutes: RouteGroup = {
       params,
       answer: { media: 'image/*' },
       handle: async ({ ask, params: { screenshotID }, services, principal: { tenantId }, reply }) =>
-        pictureOf(services, tenantId, (await ask(getScreenshot, { screenshotId: screenshotID })) as Row, reply),
+        pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }), reply),
     }),
     route({
       method: 'GET',
@@ -106,7 +106,7 @@ export const screenshotRoutes: RouteGroup = {
         const tenantId = asTenantId(tenantID);
         const verdict = services.screenshotAddresses.judge({ tenantId, screenshotId: screenshotID, ...query }, Date.now());
         if (verdict !== 'good') throw new FailureError(forbidden(verdict === 'expired' ? 'the address has expired' : 'the address is not valid'));
-        return pictureOf(services, tenantId, (await ask(getScreenshot, { screenshotId: screenshotID }, tenantId)) as Row, reply);
+        return pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }, tenantId), reply);
       },
     }),
     route({

@@ -10,42 +10,55 @@ import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 const policyId = '33333333-3333-4333-8333-333333333333';
 const rules: Rule[] = [{ domainMatch: { type: 'wildcard', value: '*.example.com' }, condition: 'password_reuse', action: 'block' }];
 const content = { name: 'No reuse', description: '', priority: 100, isEnabled: true, rules, groupIds: [] };
+/** No group was named that is not there. */
+const none = { unknownGroups: [] };
 const created: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content } };
 
 describe('CreatePolicy', () => {
   it('takes the name, folded, with the policy', () => {
-    const outcome = given().when(createPolicy, content);
+    const outcome = given().when(createPolicy, content, none);
     outcome.then(created);
     outcome.thenTakes({ kind: 'policy-name', value: 'no reuse' });
   });
 
+  it('is refused for a group that is not there', () => {
+    given().when(createPolicy, { ...content, groupIds: [policyId] }, { unknownGroups: [policyId] }).thenRefused('invalid');
+  });
+
   it('is done when the same command comes once more', () => {
-    given(created).when(createPolicy, content).thenNothing();
+    given(created).when(createPolicy, content, none).thenNothing();
   });
 });
 
 describe('UpdatePolicy', () => {
   it('says the whole policy as it is from now on', () => {
-    given(created).when(updatePolicy, { policyId, changes: { priority: 5 } }).then({ type: 'PolicyUpdated', data: { policyId, ...content, priority: 5 } });
+    given(created).when(updatePolicy, { policyId, changes: { priority: 5 } }, none).then({ type: 'PolicyUpdated', data: { policyId, ...content, priority: 5 } });
+  });
+
+  it('may go on naming a group that was deleted, but not begin to', () => {
+    const [gone, other] = [policyId, '44444444-4444-4444-8444-444444444444'];
+    const named: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds: [gone] } };
+    given(named).when(updatePolicy, { policyId, changes: { groupIds: [gone], priority: 5 } }, { unknownGroups: [gone] }).thenTypes('PolicyUpdated');
+    given(named).when(updatePolicy, { policyId, changes: { groupIds: [other] } }, { unknownGroups: [other] }).thenRefused('invalid');
   });
 
   it('says nothing when everything is as asked', () => {
-    given(created).when(updatePolicy, { policyId, changes: { ...content, name: undefined } }).thenNothing();
+    given(created).when(updatePolicy, { policyId, changes: { ...content, name: undefined } }, none).thenNothing();
   });
 
   it('takes a new name and gives up the old one, but not for another spelling of the same', () => {
-    const renamed = given(created).when(updatePolicy, { policyId, changes: { name: 'Never twice' } });
+    const renamed = given(created).when(updatePolicy, { policyId, changes: { name: 'Never twice' } }, none);
     renamed.thenTakes({ kind: 'policy-name', value: 'never twice' });
     renamed.thenReleases({ kind: 'policy-name', value: 'no reuse' });
-    const respelled = given(created).when(updatePolicy, { policyId, changes: { name: 'NO REUSE' } });
+    const respelled = given(created).when(updatePolicy, { policyId, changes: { name: 'NO REUSE' } }, none);
     respelled.thenTypes('PolicyUpdated');
     respelled.thenTakes();
     respelled.thenReleases();
   });
 
   it('knows nothing of a policy that was never there, or is gone', () => {
-    given().when(updatePolicy, { policyId, changes: { priority: 5 } }).thenRefused('notFound');
-    given(created, { type: 'PolicyDeleted', data: { policyId } }).when(updatePolicy, { policyId, changes: { priority: 5 } }).thenRefused('notFound');
+    given().when(updatePolicy, { policyId, changes: { priority: 5 } }, none).thenRefused('notFound');
+    given(created, { type: 'PolicyDeleted', data: { policyId } }).when(updatePolicy, { policyId, changes: { priority: 5 } }, none).thenRefused('notFound');
   });
 });
 
