@@ -1,0 +1,19 @@
+import { group, groupStream } from '../../src/domain/groups/group.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import { invalid, type Failure } from '../../src/kernel/failure.ts';
+
+/** Of the groups that a policy shall reach, those that are not there. */
+export interface GroupsNamed {
+  readonly unknownGroups: readonly string[];
+}
+
+export async function groupsNamed(groupIds: readonly string[], aggregates: AggregateReader, tenantId: TenantId): Promise<GroupsNamed> {
+  const exists = await Promise.all(groupIds.map(async (groupId) => (await aggregates.load(group, groupStream(tenantId, groupId))).exists));
+  return { unknownGroups: groupIds.filter((_, at) => !exists[at]) };
+}
+
+/** A group that was deleted stays where it was named; naming one anew that is not there is a mistake. */
+export function refuseUnknownGroups({ unknownGroups }: GroupsNamed, before: readonly string[] = []): Failure | undefined {
+  return unknownGroups.some((groupId) => !before.includes(groupId)) ? invalid('groupIds', 'name no group') : undefined;
+}
