@@ -16,7 +16,7 @@ const MOST_POLICIES = 2_000;
 /** Which version of the policies a day ended with, and with which one each policy last changed. One row a tenant. */
 export const policyHistory = defineReadModel({
   name: 'policy_history',
-  version: 3,
+  version: 4,
   lane: 'main',
   columns,
   key: ['id'],

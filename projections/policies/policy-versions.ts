@@ -13,7 +13,7 @@ const changed = (event: Recorded) => ({
 /** How often what a tenant's extensions are told has changed: the number behind `policyVersion`, one row a tenant. */
 export const policyVersions = defineReadModel({
   name: 'policy_versions',
-  version: 4,
+  version: 5,
   lane: 'main',
   columns,
   key: ['id'],

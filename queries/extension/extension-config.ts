@@ -11,8 +11,9 @@ import { policiesInForce } from '../policies/policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
 type Told = Readonly<Record<string, unknown>>;
-const SIGNATURE = ['id', 'name', 'type', 'pattern', 'patternType', 'severity'];
-const CLICKFIX = ['id', 'name', 'pattern', 'patternType', 'platform', 'severity', 'action'];
+/** With the version, by which whoever looks into an alert finds what its signature said then. */
+const SIGNATURE = ['id', 'version', 'name', 'type', 'pattern', 'patternType', 'severity'];
+const CLICKFIX = ['id', 'version', 'name', 'pattern', 'patternType', 'platform', 'severity', 'action'];
 const ALLOWED = ['extensionId', 'browserType'];
 
 /** What a browser works by (choice OP-161), for a member of these groups. */

@@ -3,6 +3,7 @@ import { resourceFamilies } from '../resources/index.ts';
 import { alertEvents } from './alerts/events.ts';
 import { auditHeadEvents } from './audit/events.ts';
 import { serverCertificateEvents } from './certificates/server-certificate.ts';
+import { signaturePackEvents } from './signatures/pack.ts';
 import { canaryCookieTriggers } from './countermeasures/canary-cookie-triggers.ts';
 import { credentialReuseEvents } from './credentials/events.ts';
 import { deviceEvents } from './devices/events.ts';
@@ -55,6 +56,7 @@ export const families: readonly EventFamily[] = [
   verificationEvents,
   mobileAccessEvents,
   canaryCookieTriggers,
+  signaturePackEvents,
   endpointEvents,
   authEndpointEvents,
   threatIntelEvents,

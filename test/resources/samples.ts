@@ -34,5 +34,15 @@ export const samples: Readonly<Record<string, Sample>> = {
     change: { alertOnUnwhitelisted: true, alertSeverity: 'high', inventoryIntervalHours: 6 },
     broken: { inventoryIntervalHours: 0 },
   },
+  signature: {
+    draft: (n) => ({ name: `Signature ${n}`, type: 'domain', pattern: `login-${n}.example.com`, patternType: 'exact', severity: 'high' }),
+    change: { patternType: 'wildcard', pattern: '*.example.com', isEnabled: false },
+    broken: { patternType: 'regex', pattern: '(a' },
+  },
+  clickfixSignature: {
+    draft: (n) => ({ name: `ClickFix ${n}`, pattern: `powershell -w ${n}`, patternType: 'substring', platform: 'windows', action: 'block' }),
+    change: { severity: 'critical', isEnabled: false },
+    broken: { patternType: 'regex', pattern: '(?<!a)b' },
+  },
   tenantSettings: { draft: () => ({}), change: { extensionMode: 'warn', learningThreshold: 9, alertEmailEnabled: false, timezone: 'Europe/Berlin' }, broken: { learningThreshold: '5' } },
 };

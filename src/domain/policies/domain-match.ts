@@ -10,13 +10,14 @@ type DomainMatch = Rule['domainMatch'];
  * `example.com` but not itself, `*` all; a `regex` has to match from end to end.
  */
 export const domainMatchField = z.object({ type: z.enum(matchTypes), value: z.string().min(1).max(512) }).transform((match, context) => {
-  const read = asKept(match);
+  const read = domainMatchOf(match);
   if (!('fault' in read)) return read;
   context.addIssue({ code: 'custom', path: ['value'], message: read.fault });
   return z.NEVER;
 });
 
-function asKept({ type, value }: DomainMatch): DomainMatch | { readonly fault: string } {
+/** A match in the one spelling in which it is kept, or what is wrong with it. */
+export function domainMatchOf({ type, value }: DomainMatch): DomainMatch | { readonly fault: string } {
   switch (type) {
     case 'exact': {
       const host = exactHost(value);

@@ -30,6 +30,7 @@ import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso-configs.ts';
 import { samlRoutes } from './saml.ts';
 import { orgSsoRoutes } from './org-sso.ts';
 import { ssoRoutes } from './sso.ts';
+import { signaturePackRoutes } from './signature-packs.ts';
 import { setupRoutes } from './setup.ts';
 import { ssoExchangeRoutes } from './sso-exchange.ts';
 import { attackSurfaceRoutes } from './attack-surface.ts';
@@ -88,6 +89,7 @@ export const routeGroups: readonly RouteGroup[] = [
   filterRoutes,
   dashboardRoutes,
   extensionMonitoringRoutes,
+  signaturePackRoutes,
   threatIntelRoutes,
   screenshotRoutes,
   extRoutes,

@@ -1,0 +1,43 @@
+import type { PackedSignature } from '../../src/domain/signatures/pack-content.ts';
+import { signatures } from '../../src/domain/signatures/signature.resource.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { isFailure, type Failure } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
+import { changedValues } from '../../src/resources/fields.ts';
+import { slotFor, type SlotPorts } from '../../src/resources/slots.ts';
+
+interface ImportSignature {
+  /** The same for every version of the pack. */
+  readonly id: string;
+  readonly packId: string;
+  readonly signature: PackedSignature;
+  /** A slot that was free a moment ago. */
+  readonly slot: number | undefined;
+}
+
+interface Facts {
+  /** Needed by a signature that is new here alone. */
+  readonly room: { readonly slot?: number } | Failure;
+}
+
+type Outcome = 'imported' | 'updated' | 'skipped';
+const outcome = (result: Outcome) => result;
+
+/** Takes a signature over from a pack. Whether it is switched on is the administrator's to say, once it is there. */
+export const importSignature = defineCommand({
+  name: 'ImportSignature',
+  aggregate: signatures.aggregate,
+  stream: ({ id }: ImportSignature, { tenantId }: { tenantId: TenantId }) => signatures.stream(tenantId, id),
+  prepare: async ({ slot }: ImportSignature, ports: SlotPorts, { tenantId }): Promise<Facts> => ({ room: await slotFor(signatures.declared as never, tenantId, ports, slot) }),
+  whenClaimed: () => 'prepareAgain',
+  decide({ exists, values }, { id, packId, signature }, _context, { room }: Facts) {
+    const said = { ...signature, source: 'pack' as const };
+    if (exists) {
+      if (Object.keys(changedValues(values, said)).length === 0) return acceptWith(outcome('skipped'), []);
+      return acceptWith(outcome('updated'), [{ type: 'SignatureUpdated', data: { id, ...changedValues(values, { ...said, packId }) } }]);
+    }
+    if (isFailure(room)) return room;
+    const created = { ...said, packId, isEnabled: true };
+    return acceptWith(outcome('imported'), [{ type: 'SignatureCreated', data: { id, ...room, ...created } }], { take: signatures.claims({ ...created, ...room }) });
+  },
+});

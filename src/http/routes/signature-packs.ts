@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { importSignature } from '../../../commands/signatures/import-signature.ts';
+import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
+import { listSignaturePacks, signaturePackView } from '../../../queries/signatures/list-packs.ts';
+import { foldedName, packContent, type PackedSignature } from '../../domain/signatures/pack-content.ts';
+import { signaturePack, signaturePackStream } from '../../domain/signatures/pack.ts';
+import { signatures } from '../../domain/signatures/signature.resource.ts';
+import { derivedId } from '../../execution/executor.ts';
+import { conflict, FailureError, invalid } from '../../kernel/failure.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { AnyDeclared } from '../../resources/declaration.ts';
+import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
+import type { Services } from '../../services.ts';
+import { admin } from '../access.ts';
+import { filePart } from '../file-part.ts';
+import { route, type RouteGroup } from '../route.ts';
+import { failureOfIssues, refuseBrokenText } from '../validation.ts';
+
+const base = '/api/v1/admin/signatures';
+/** Choice OP-210. */
+const MOST_BYTES = 10 * 1024 * 1024;
+const AT_ONCE = 25;
+
+/** The pack in a file. Throws 400 that names what is wrong: `file`, or a field within it. */
+function packIn(file: Buffer): z.output<typeof packContent> {
+  let said: unknown;
+  try {
+    said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
+  } catch {
+    throw new FailureError(invalid('file', 'is not JSON in UTF-8'));
+  }
+  refuseBrokenText(said);
+  const read = packContent.safeParse(said, { reportInput: true });
+  if (!read.success) throw new FailureError(failureOfIssues('file', read.error));
+  return read.data;
+}
+
+/** Each name once: what stands in a pack again is passed over. */
+const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, PackedSignature> =>
+  new Map(signatures.toReversed().map((signature) => [foldedName(signature.name), signature]));
+
+/** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
+async function slotsFor({ loader, ports }: Services, tenantId: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const declared = signatures.declared as never as AnyDeclared;
+  const left = await slotsLeft(declared, tenantId, ports);
+  const fresh: string[] = [];
+  for (const id of ids) if (!(await loader.load(signatures.aggregate, signatures.stream(tenantId, id))).exists) fresh.push(id);
+  if (fresh.length > left.length) throw new FailureError(noSlotLeft(declared));
+  return new Map(fresh.map((id, at) => [id, left[at]!]));
+}
+
+export const signaturePackRoutes: RouteGroup = {
+  area: 'signatures',
+  routes: [
+    route({
+      method: 'POST',
+      path: `${base}/upload`,
+      access: admin('signatures:write'),
+      summary: 'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
+      consumes: 'multipart',
+      body: z.object({ file: z.string().meta({ format: 'binary' }) }),
+      status: 201,
+      answer: z.object({ packId: z.uuid(), name: z.string(), version: z.string(), imported: z.int(), updated: z.int(), skipped: z.int() }),
+      handle: async ({ request, run, principal: { tenantId }, services }) => {
+        const { name, version, signatures: said } = packIn(await filePart(request, 'file', MOST_BYTES));
+        const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
+        if ((await services.loader.load(signaturePack, signaturePackStream(tenantId, packId))).exists) throw new FailureError(conflict());
+        const once = [...namedOnce(said)].map(([key, signature]) => ({ id: derivedId('signature', tenantId, foldedName(name), key), packId, signature }));
+        const slots = await slotsFor(services, tenantId, once.map(({ id }) => id));
+        const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
+        for (let from = 0; from < once.length; from += AT_ONCE) {
+          const batch = once.slice(from, from + AT_ONCE).map(async (one) => {
+            const { result } = await run(importSignature, { ...one, slot: slots.get(one.id) });
+            counts[result] += 1;
+          });
+          const refused = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected');
+          if (refused) throw refused.reason;
+        }
+        await run(recordSignaturePack, { packId, name, version, ...counts });
+        return { packId, name, version, ...counts };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/packs`,
+      access: admin('signatures:read'),
+      summary: 'Packs that were uploaded, newest first',
+      answer: z.object({ packs: z.array(signaturePackView), total: z.int() }),
+      handle: ({ ask }) => ask(listSignaturePacks, undefined),
+    }),
+  ],
+};
