@@ -73,6 +73,8 @@ async function pathsFor({ url, headers, services }: BenchApp, { people }: Observ
     'endpoints', 'endpoints?classification=unknown', 'endpoints?search=site1', 'endpoints/stats', `endpoints/${endpoint}`, `endpoints/${endpoint}/users`,
     'auth-endpoints', 'auth-endpoints/stats', `auth-endpoints/${authEndpoint}/users`, `auth-endpoints/${authEndpoint}/relying-parties`,
     'attack-surface', 'attack-surface/domain/site2.example', 'attack-surface/subdomain/app.site2.example',
+    'extension-monitoring/inventory', 'extension-monitoring/inventory?search=extension%2012', 'extension-monitoring/inventory/unwhitelisted', 'extension-monitoring/inventory/stats',
+    'extension-monitoring/inventory/aggregates', 'extension-monitoring/events', 'extension-monitoring/extension/extension-0',
     'dashboard/top-users-new-sites', 'dashboard/top-users-warnings', 'dashboard/top-users-pwned', 'dashboard/top-alert-types', 'dashboard/trends',
     'dashboard/new-sites-trend', 'dashboard/policy-deployment', 'dashboard/policy-deployment-trend', `dashboard/day-detail?date=${yesterday}`,
     'search?q=site12', 'filters/users', 'filters/devices', 'filters/technologies', 'filters/alert-types',

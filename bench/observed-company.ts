@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createEmployee } from '../commands/employees/create-employee.ts';
+import { deviceStream } from '../src/domain/devices/device.ts';
 import type { Observation } from '../src/domain/telemetry/observation.ts';
 import { deviceDayStream } from '../src/domain/telemetry/device-day.ts';
 import { system } from '../src/kernel/actor.ts';
+import type { DomainEvent } from '../src/kernel/event.ts';
 import { orThrow } from '../src/kernel/failure.ts';
 import type { BenchApp } from './app.ts';
 import { concurrently } from './measure.ts';
 
 const PEOPLE = 200;
 const HOSTS = 2_000;
+const EXTENSIONS = 500;
 /** On how many hosts a browser is between two reports. */
 const HOSTS_A_REPORT = 25;
 const DAYS = 30;
@@ -55,7 +58,15 @@ export class ObservedCompany {
       const { userId } = this.people[n]!;
       const input = { userId, email: `person${n}@bench.example`, displayName: `Person ${n}`, department: null, jobTitle: null, externalId: null, source: 'manual' as const, isActive: true };
       orThrow(await services.executor.execute(createEmployee, input, { tenantId, actor: system('bench') }));
+      await this.#enroll(this.people[n]!, n);
     });
+  }
+
+  async #enroll({ userId, deviceId }: Person, n: number): Promise<void> {
+    const data = { deviceId, userId, deviceFingerprint: deviceId, browserType: 'chrome' as const, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null };
+    await this.#append(deviceStream(this.#app.tenantId, deviceId), -1n, { type: 'DeviceEnrolled', data }, deviceId);
+    const day = new Date(Date.now() - (DAYS + 1) * DAY_MS).toISOString().slice(0, 10);
+    await this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, [inventory(day, n)]);
   }
 
   /** Has the company watched for so many more observations, in batches as the intake appends them; answers the last position. */
@@ -71,24 +82,34 @@ export class ObservedCompany {
   }
 
   async #appendBatch(): Promise<bigint> {
-    const { services, tenantId } = this.#app;
+    const { tenantId } = this.#app;
     const turn = this.#batches++;
     const { userId, deviceId } = this.people[turn % PEOPLE]!;
     const day = new Date(Date.now() - (Math.floor(turn / PEOPLE) % DAYS) * DAY_MS - DAY_MS).toISOString().slice(0, 10);
     const stream = deviceDayStream(tenantId, deviceId, day);
     const revision = this.#revisions.get(stream) ?? -1n;
     this.#revisions.set(stream, revision + 1n);
-    const data = { deviceId, userId, deviceSequence: null, extensionMode: 'warn', policyVersion: null, observations: this.#observations(day) };
+    return this.#record(stream, revision, { userId, deviceId }, this.#observations(day, turn % PEOPLE));
+  }
+
+  #record(stream: string, revision: bigint, { userId, deviceId }: Person, observations: readonly Observation[]): Promise<bigint> {
+    const data = { deviceId, userId, deviceSequence: null, extensionMode: 'warn', policyVersion: null, observations };
+    return this.#append(stream, revision, { type: 'TelemetryRecorded', data }, deviceId);
+  }
+
+  async #append(stream: string, revision: bigint, event: DomainEvent, deviceId: string): Promise<bigint> {
+    const { services, tenantId } = this.#app;
     const metadata = { actor: { kind: 'device' as const, id: deviceId }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
-    const event = await services.codec.encode(randomUUID(), tenantId, { type: 'TelemetryRecorded', data }, metadata);
-    const verdict = await services.store.append({ tenantId, stream, expectedRevision: revision, events: [event], take: [], release: [] });
+    const encoded = await services.codec.encode(randomUUID(), tenantId, event, metadata);
+    const verdict = await services.store.append({ tenantId, stream, expectedRevision: revision, events: [encoded], take: [], release: [] });
     if (verdict.kind !== 'appended') throw new Error(`a batch was answered ${verdict.kind}`);
     return verdict.position;
   }
 
-  #observations(day: string): Observation[] {
+  #observations(day: string, person: number): Observation[] {
     const hosts = Array.from({ length: HOSTS_A_REPORT }, () => Math.floor(HOSTS * this.#next() ** 3));
-    return Array.from({ length: BATCH }, () => this.#observation(day, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!));
+    const seen = Array.from({ length: BATCH - 1 }, () => this.#observation(day, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!));
+    return [inventory(day, person), ...seen];
   }
 
   #observation(day: string, host: number): Observation {
@@ -98,6 +119,7 @@ export class ObservedCompany {
     const common = { eventId: randomUUID(), occurredAt: `${day}T${new Date(seconds * 1_000).toISOString().slice(11)}`, domain, url: `https://${domain}/${Math.floor(this.#next() * 50)}` };
     const what = this.#next();
     const action = this.#next() < 0.1 ? ('warn' as const) : ('allow' as const);
+    if (what < 0.01) return { kind: 'extension_event', ...common, domain: null, url: null, extensionId: `extension-${host % EXTENSIONS}`, change: 'updated', name: null, version: '2', permissions: null };
     if (what < 0.05) return { kind: 'policy_decision', ...common, signals: [], action, userDecision: 'none', policyId: null };
     if (what < 0.1) return { kind: 'auth_flow', ...common, provider: 'Okta', method: 'oidc', relyingParty: `app${Math.floor(this.#next() * 20)}.example`, mfaObserved: host % 3 === 0, outcome: 'success' };
     if (what < 0.15) {
@@ -107,4 +129,17 @@ export class ObservedCompany {
     const technologies = this.#next() < 0.3 ? [host, host + 3].map((n) => ({ name: TECHNOLOGIES[n % TECHNOLOGIES.length]!, version: '1' })) : [];
     return { kind: 'navigation', ...common, title: `Page of ${domain}`, referrerDomain: null, technologies, isNewSite: this.#next() < 0.05 };
   }
+}
+
+/** What is installed in one person's browser: a few extensions that everybody has, and some of the others. */
+function inventory(day: string, person: number): Observation {
+  const extensions = Array.from({ length: 12 }, (_, at) => (at < 4 ? at : 4 + ((person * 8 + at) % (EXTENSIONS - 4)))).map((one) => ({
+    extensionId: `extension-${one}`,
+    name: `Extension ${one}`,
+    version: `1.${one % 3}`,
+    publisher: 'Somebody',
+    permissions: one % 7 === 0 ? ['cookies', '<all_urls>'] : ['storage'],
+    isEnabled: true,
+  }));
+  return { kind: 'extension_inventory', eventId: randomUUID(), occurredAt: `${day}T00:00:00.000Z`, domain: null, url: null, extensions };
 }

@@ -19,6 +19,7 @@ import { policyEvents } from './policies/events.ts';
 import { unblockKeyEvents } from './policies/unblock-key-events.ts';
 import { recoveryEvents } from './recovery/refusals.ts';
 import { screenshotEvents } from './screenshots/events.ts';
+import { screenshotViewEvents } from './screenshots/views.ts';
 import { sessionEvents } from './sessions/events.ts';
 import { alertSeverityEvents } from './settings/alert-severity.ts';
 import { mobileAccessEvents } from './settings/mobile-access.ts';
@@ -46,6 +47,7 @@ export const families: readonly EventFamily[] = [
   enrollmentEvents,
   telemetryEvents,
   screenshotEvents,
+  screenshotViewEvents,
   credentialReuseEvents,
   extensionWatchEvents,
   alertEvents,

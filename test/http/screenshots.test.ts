@@ -88,6 +88,20 @@ describe('screenshots', () => {
     expect((await acme.admin.get(`${BASE}/event/${randomUUID()}`)).status).toBe(404);
   });
 
+  it('are looked at by name: the audit log says who saw which', async () => {
+    const tenant = acme;
+    const id = await taken(await observed(), png({ shade: 21 }));
+    await tenant.admin.get(`${BASE}/${id}`);
+    await bytesAt(`${app.url}${BASE}/${id}/image`, tenant.token);
+    await app.settled();
+    const { auditLogs } = (await tenant.admin.get(`/api/v1/admin/audit-log?action=screenshot.viewed&page_size=100`)).body;
+    const mine = auditLogs.filter(({ resourceId }: { resourceId: string }) => resourceId === id);
+    expect(mine.map(({ actorId, details }: { actorId: string; details: { shown: string } }) => [actorId, details.shown]).toSorted()).toEqual([
+      [tenant.adminId, 'address'],
+      [tenant.adminId, 'picture'],
+    ]);
+  });
+
   it('count once, however often and in whatever hurry they are sent', async () => {
     const eventId = await observed();
     const answers = await Promise.all(Array.from({ length: 6 }, () => send({ fields: fieldsOf(eventId), file: png({ shade: 9 }) })));

@@ -7,15 +7,16 @@ import { employeeEmailClaim } from '../../domain/employees/employee.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
 import { csvRecords, type CsvRecord } from '../../employees/csv.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
-import { FailureError, forbidden, invalid } from '../../kernel/failure.ts';
+import { FailureError, forbidden, invalid, tooLarge } from '../../kernel/failure.ts';
 import { admin } from '../access.ts';
 import { filePart } from '../file-part.ts';
 import type { AdminPrincipal } from '../principal.ts';
 import { route, type Call } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
 
+/** Choice OP-210. */
 const MOST_BYTES = 5 * 1024 * 1024;
-const MOST_ROWS = 5_000;
+const MOST_ROWS = 10_000;
 const AT_ONCE = 25;
 
 /** An empty cell says nothing: it is null for a new employee and keeps what a known one has. */
@@ -95,7 +96,7 @@ function rowsOf(text: string): { rows: Row[]; errors: RowError[] } {
 function boundedRecords(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   for (const record of csvRecords(text)) {
-    if (records.push(record) > MOST_ROWS + 1) throw new FailureError(invalid('file', `must have at most ${MOST_ROWS} rows`));
+    if (records.push(record) > MOST_ROWS + 1) throw new FailureError(tooLarge(`file: must have at most ${MOST_ROWS} rows`));
   }
   return records;
 }

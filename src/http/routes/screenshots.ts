@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { recordScreenshotViews } from '../../../commands/screenshots/record-screenshot-views.ts';
 import { getScreenshot } from '../../../queries/screenshots/get-screenshot.ts';
 import { screenshotsOfEvent } from '../../../queries/screenshots/screenshots-of-event.ts';
 import { FailureError, forbidden, notFound, unavailable } from '../../kernel/failure.ts';
@@ -67,8 +68,9 @@ export const screenshotRoutes: RouteGroup = {
       summary: 'The screenshots of one event, in the order in which they were taken',
       params: z.object({ eventID: uuid() }),
       answer: z.object({ screenshots: z.array(screenshotView), total: z.int() }),
-      handle: async ({ ask, params: { eventID }, services, principal: { tenantId } }) => {
+      handle: async ({ ask, run, params: { eventID }, services, principal: { tenantId, sessionId } }) => {
         const screenshots = await viewsOf(services, tenantId, await ask(screenshotsOfEvent, { eventId: eventID }));
+        await run(recordScreenshotViews, { sessionId, screenshotIds: screenshots.map(({ id }) => id), shown: 'address' });
         return { screenshots, total: screenshots.length };
       },
     }),
@@ -79,8 +81,9 @@ export const screenshotRoutes: RouteGroup = {
       summary: 'One screenshot, with an address that shows the picture for 15 minutes',
       params,
       answer: screenshotView,
-      handle: async ({ ask, params: { screenshotID }, services, principal: { tenantId } }) => {
+      handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId } }) => {
         const [view] = await viewsOf(services, tenantId, [await ask(getScreenshot, { screenshotId: screenshotID })]);
+        await run(recordScreenshotViews, { sessionId, screenshotIds: [screenshotID], shown: 'address' });
         return view;
       },
     }),
@@ -91,8 +94,11 @@ export const screenshotRoutes: RouteGroup = {
       summary: 'The picture itself',
       params,
       answer: { media: 'image/*' },
-      handle: async ({ ask, params: { screenshotID }, services, principal: { tenantId }, reply }) =>
-        pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }), reply),
+      handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId }, reply }) => {
+        const row = await ask(getScreenshot, { screenshotId: screenshotID });
+        await run(recordScreenshotViews, { sessionId, screenshotIds: [screenshotID], shown: 'picture' });
+        return pictureOf(services, tenantId, row, reply);
+      },
     }),
     route({
       method: 'GET',
