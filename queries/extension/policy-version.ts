@@ -2,7 +2,7 @@ import type { PolicyVersionRow } from '../../projections/policies/policy-version
 import type { Query } from '../../src/kernel/query.ts';
 
 /** One more whenever an extension is told something that it was not told before, so that none keeps an answer of the old shape. */
-const SHAPE = 2;
+const SHAPE = 3;
 
 /** The version after so many changes. */
 export const versionOf = (changes: number): string => `${SHAPE}.${changes}`;

@@ -3,6 +3,8 @@ import { MOST_PATTERN_CHARACTERS } from './linear-matcher.ts';
 
 /** What RE2 allows a counted repetition to multiply up to, nested ones included. */
 const MOST_REPETITIONS = 1_000;
+/** What a pattern may come to with all its repetitions written out: compiling takes time and memory by that, not by its length. */
+const MOST_PARTS = 2_000;
 
 /**
  * Regular expressions that can be matched in time linear to the text: what RE2 and ECMAScript have in common, so that the
@@ -24,7 +26,22 @@ export function patternFault(pattern: string): string | undefined {
     if (last > MOST_REPETITIONS) return `must not repeat more than ${MOST_REPETITIONS} times`;
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
+  if (partsOf(pattern) > MOST_PARTS) return `must not come to more than ${MOST_PARTS} parts with its repetitions written out`;
   return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
+}
+
+/** Characters, classes and escapes, each as often as the repetitions around it have it. */
+function partsOf(pattern: string): number {
+  const open = [0];
+  let last = 0;
+  for (const [token] of pattern.matchAll(TOKENS)) {
+    const inner = open.length - 1;
+    if (token.startsWith('(')) open.push((last = 0));
+    else if (token === ')') open[Math.max(0, inner - 1)] = (open[inner - 1] ?? 0) + (last = inner > 0 ? open.pop()! : 0);
+    else if (/^\{\d/.test(token)) open[inner]! += last * (Math.max(...token.match(/\d+/g)!.map(Number)) - 1);
+    else if (!QUANTIFIER.test(token)) open[inner]! += last = 1;
+  }
+  return open.reduce((sum, parts) => sum + parts, 0);
 }
 
 function compiles(pattern: string): boolean {

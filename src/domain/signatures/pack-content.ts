@@ -4,7 +4,7 @@ import { readPattern } from './signature-pattern.ts';
 import { MOST_SIGNATURES } from './signature.resource.ts';
 import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
 
-const packedSignature = z
+export const packedSignature = z
   .object({
     name: nameField,
     description: descriptionField.default(''),
@@ -21,15 +21,11 @@ const packedSignature = z
   });
 export type PackedSignature = z.output<typeof packedSignature>;
 
-/** What an uploaded pack holds (choice OP-199). One bad signature refuses the pack: half of a pack protects nobody from the other half. */
+/** What an uploaded pack holds (choice OP-199); its signatures are read one by one, since each may take a while. One bad signature refuses the pack: half of a pack protects nobody from the other half. */
 export const packContent = z.object({
   name: nameField,
   version: z.string().trim().min(1).max(50).regex(/^[\w.+-]+$/, 'must be letters, digits, dots, plus, minus and underscores'),
-  signatures: z
-    .array(z.unknown())
-    .min(1)
-    .max(MOST_SIGNATURES)
-    .pipe(z.array(packedSignature)),
+  signatures: z.array(z.unknown()).min(1).max(MOST_SIGNATURES),
 });
 
 /** Names are told apart without case. */

@@ -1,38 +1,49 @@
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { importSignature } from '../../../commands/signatures/import-signature.ts';
 import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
 import { listSignaturePacks, signaturePackView } from '../../../queries/signatures/list-packs.ts';
-import { foldedName, packContent, type PackedSignature } from '../../domain/signatures/pack-content.ts';
+import { foldedName, packContent, packedSignature, type PackedSignature } from '../../domain/signatures/pack-content.ts';
 import { signaturePack, signaturePackStream } from '../../domain/signatures/pack.ts';
 import { signatures } from '../../domain/signatures/signature.resource.ts';
 import { derivedId } from '../../execution/executor.ts';
-import { conflict, FailureError, invalid } from '../../kernel/failure.ts';
+import { conflict, FailureError } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { AnyDeclared } from '../../resources/declaration.ts';
 import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { filePart } from '../file-part.ts';
+import { jsonOf } from '../json-file.ts';
 import { route, type RouteGroup } from '../route.ts';
-import { failureOfIssues, refuseBrokenText } from '../validation.ts';
+import { failureOfIssues } from '../validation.ts';
 
 const base = '/api/v1/admin/signatures';
 /** Choice OP-210. */
 const MOST_BYTES = 10 * 1024 * 1024;
+/** Enough for every signature that a tenant may have, with members that nobody knows. */
+const BOUNDS = { depth: 8, parts: 100_000 };
 const AT_ONCE = 25;
 
+interface Pack {
+  readonly name: string;
+  readonly version: string;
+  readonly signatures: readonly PackedSignature[];
+}
+
 /** The pack in a file. Throws 400 that names what is wrong: `file`, or a field within it. */
-function packIn(file: Buffer): z.output<typeof packContent> {
-  let said: unknown;
-  try {
-    said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
-  } catch {
-    throw new FailureError(invalid('file', 'is not JSON in UTF-8'));
-  }
-  refuseBrokenText(said);
-  const read = packContent.safeParse(said, { reportInput: true });
+async function packIn(file: Buffer): Promise<Pack> {
+  const read = packContent.safeParse(jsonOf(file, 'file', BOUNDS), { reportInput: true });
   if (!read.success) throw new FailureError(failureOfIssues('file', read.error));
-  return read.data;
+  const said: PackedSignature[] = [];
+  for (const [at, one] of read.data.signatures.entries()) {
+    // Patterns are compiled to be checked: others are let in between.
+    if (at % AT_ONCE === 0) await setImmediate();
+    const signature = z.object({ signatures: z.object({ [at]: packedSignature }) }).safeParse({ signatures: { [at]: one } }, { reportInput: true });
+    if (!signature.success) throw new FailureError(failureOfIssues('file', signature.error));
+    said.push(signature.data.signatures[at]!);
+  }
+  return { ...read.data, signatures: said };
 }
 
 /** Each name once: what stands in a pack again is passed over. */
@@ -62,7 +73,7 @@ export const signaturePackRoutes: RouteGroup = {
       status: 201,
       answer: z.object({ packId: z.uuid(), name: z.string(), version: z.string(), imported: z.int(), updated: z.int(), skipped: z.int() }),
       handle: async ({ request, run, principal: { tenantId }, services }) => {
-        const { name, version, signatures: said } = packIn(await filePart(request, 'file', MOST_BYTES));
+        const { name, version, signatures: said } = await packIn(await filePart(request, 'file', MOST_BYTES));
         const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
         if ((await services.loader.load(signaturePack, signaturePackStream(tenantId, packId))).exists) throw new FailureError(conflict());
         const once = [...namedOnce(said)].map(([key, signature]) => ({ id: derivedId('signature', tenantId, foldedName(name), key), packId, signature }));

@@ -42,6 +42,8 @@ describe('a pattern that can be matched in linear time', () => {
     ['(a{100}b){11}', 'must not repeat more than 1000 times'],
     ['((a{10}){10}|b){11}', 'must not repeat more than 1000 times'],
     ['(?:x(?:y[z]{50}))+(a(b{600})){2}', 'must not repeat more than 1000 times'],
+    ['a{1000}b{1000}c', 'must not come to more than 2000 parts with its repetitions written out'],
+    ['(?:abcd|e){500}', 'must not come to more than 2000 parts with its repetitions written out'],
   ])('is not %s, which %s', (pattern, fault) => {
     expect(patternFault(pattern)).toBe(fault);
   });
