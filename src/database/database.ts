@@ -1,6 +1,5 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { GatheringSocket } from './gathering-socket.ts';
 
 /**
  * The pools that the house works through, one for each role: a statement can do no more than its role may
@@ -65,7 +64,6 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       options,
       max,
       pipeline,
-      stream: () => new GatheringSocket(),
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ?? 'owner'}`,
       idleTimeoutMillis: 60_000,

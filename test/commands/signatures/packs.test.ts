@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { importSignature } from '../../../commands/signatures/import-signature.ts';
+import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
+import { noSlotLeft } from '../../../src/resources/slots.ts';
+import type { DomainEvent } from '../../../src/kernel/event.ts';
+import { given } from '../../dsl/given.ts';
+
+const id = '33333333-3333-4333-8333-333333333333';
+const packId = '44444444-4444-4444-8444-444444444444';
+const next = '55555555-5555-4555-8555-555555555555';
+const signature = { name: 'Kit', description: '', type: 'url', pattern: '*/login.php', patternType: 'wildcard', severity: 'medium' } as const;
+const kept = { id, slot: 7, ...signature, isEnabled: true, source: 'pack', packId };
+const created: DomainEvent = { type: 'SignatureCreated', data: kept };
+const room = { room: { slot: 7 } };
+const full = { room: noSlotLeft({ noun: 'signature', most: 2 }) };
+
+describe('ImportSignature', () => {
+  it('takes a new signature with a slot', () => {
+    const outcome = given().when(importSignature, { id, packId, signature, slot: 7 }, room);
+    outcome.then(created);
+    outcome.thenTakes({ kind: 'signature.slot', value: '7' });
+    expect(outcome.result()).toBe('imported');
+  });
+
+  it('is refused where there is no room for a new one', () => {
+    given().when(importSignature, { id, packId, signature, slot: undefined }, full).thenRefused('conflict', 'no more than 2 signatures');
+  });
+
+  it('changes what another version says differently, also where there is no room, and leaves it switched off', () => {
+    const off: DomainEvent = { type: 'SignatureUpdated', data: { id, isEnabled: false } };
+    const outcome = given(created, off).when(importSignature, { id, packId: next, signature: { ...signature, severity: 'high' }, slot: undefined }, full);
+    outcome.then({ type: 'SignatureUpdated', data: { id, severity: 'high', packId: next } });
+    outcome.thenTakes();
+    expect(outcome.result()).toBe('updated');
+  });
+
+  it('says nothing of what stays as it was', () => {
+    const outcome = given(created).when(importSignature, { id, packId: next, signature, slot: undefined }, full);
+    outcome.thenNothing();
+    expect(outcome.result()).toBe('skipped');
+  });
+});
+
+describe('RecordSignaturePack', () => {
+  const pack = { packId, name: 'Kits', version: '1', imported: 1, updated: 0, skipped: 0 };
+
+  it('happens once', () => {
+    const uploaded: DomainEvent = { type: 'SignaturePackUploaded', data: pack };
+    given().when(recordSignaturePack, pack).then(uploaded);
+    given(uploaded).when(recordSignaturePack, pack).thenRefused('conflict');
+  });
+});
