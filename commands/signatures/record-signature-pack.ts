@@ -1,8 +1,11 @@
-import { signaturePack, signaturePackStream } from '../../src/domain/signatures/pack.ts';
+import { isUnderway, signaturePack, signaturePackStream } from '../../src/domain/signatures/pack.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict } from '../../src/kernel/failure.ts';
 
 interface RecordSignaturePack {
+  /** The pack's, whatever its version. */
+  readonly nameId: string;
+  readonly digest: string;
   readonly packId: string;
   readonly name: string;
   readonly version: string;
@@ -15,7 +18,10 @@ interface RecordSignaturePack {
 export const recordSignaturePack = defineCommand({
   name: 'RecordSignaturePack',
   aggregate: signaturePack,
-  stream: ({ packId }: RecordSignaturePack, { tenantId }) => signaturePackStream(tenantId, packId),
-  decide: ({ exists }, pack) => (exists ? conflict() : accept([{ type: 'SignaturePackUploaded', data: pack }])),
+  stream: ({ nameId }: RecordSignaturePack, { tenantId }) => signaturePackStream(tenantId, nameId),
+  decide: (state, { nameId: _, digest, ...pack }) => {
+    if (!isUnderway(state, pack.packId, digest)) return conflict();
+    return accept([{ type: 'SignaturePackUploaded', data: pack }]);
+  },
   freshens: ['signature_packs', 'signatures', 'policy_versions'],
 });

@@ -129,6 +129,17 @@ describe('signatures', () => {
       expect((await tenant.admin.get(`${SIGNATURES}/packs`)).body.total).toBe(1);
     });
 
+    it('are those of one file when others of the same pack come at the same time', async () => {
+      const tenant = await app.newTenant();
+      const files = Array.from({ length: 10 }, (_, n) => pack({ version: `1.${n % 2}`, signatures: [packed(n * 2), packed(n * 2 + 1)] }));
+      const answers = await Promise.all(files.map((file) => upload(tenant, file)));
+      const taken = answers.flatMap(({ status }, n) => (status === 201 ? [n] : []));
+      // A version may come in after the other, never between its signatures; what is refused leaves nothing.
+      expect(new Set(taken.map((n) => n % 2)).size).toBe(taken.length);
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(10 - taken.length);
+      expect((await listed(tenant)).map(({ name }) => name as string).sort()).toEqual(taken.flatMap((n) => [packed(n * 2).name, packed(n * 2 + 1).name]).sort());
+    });
+
     it('are as many as a tenant may have, and not one more', async () => {
       const tenant = await app.newTenant();
       const many = pack({ signatures: Array.from({ length: 2_000 }, (_, n) => packed(n)) });

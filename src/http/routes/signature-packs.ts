@@ -1,13 +1,14 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { beginSignaturePack } from '../../../commands/signatures/begin-signature-pack.ts';
 import { importSignature } from '../../../commands/signatures/import-signature.ts';
 import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
 import { listSignaturePacks, signaturePackView } from '../../../queries/signatures/list-packs.ts';
 import { foldedName, packContent, packedSignature, type PackedSignature } from '../../domain/signatures/pack-content.ts';
-import { signaturePack, signaturePackStream } from '../../domain/signatures/pack.ts';
 import { signatures } from '../../domain/signatures/signature.resource.ts';
 import { derivedId } from '../../execution/executor.ts';
-import { conflict, FailureError } from '../../kernel/failure.ts';
+import { FailureError } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { AnyDeclared } from '../../resources/declaration.ts';
 import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
@@ -73,11 +74,13 @@ export const signaturePackRoutes: RouteGroup = {
       status: 201,
       answer: z.object({ packId: z.uuid(), name: z.string(), version: z.string(), imported: z.int(), updated: z.int(), skipped: z.int() }),
       handle: async ({ request, run, principal: { tenantId }, services }) => {
-        const { name, version, signatures: said } = await packIn(await filePart(request, 'file', MOST_BYTES));
+        const file = await filePart(request, 'file', MOST_BYTES);
+        const { name, version, signatures: said } = await packIn(file);
         const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
-        if ((await services.loader.load(signaturePack, signaturePackStream(tenantId, packId))).exists) throw new FailureError(conflict());
+        const upload = { nameId: derivedId('signature-pack', tenantId, foldedName(name)), packId, name, version, digest: createHash('sha256').update(file).digest('hex') };
         const once = [...namedOnce(said)].map(([key, signature]) => ({ id: derivedId('signature', tenantId, foldedName(name), key), packId, signature }));
         const slots = await slotsFor(services, tenantId, once.map(({ id }) => id));
+        await run(beginSignaturePack, upload);
         const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
         for (let from = 0; from < once.length; from += AT_ONCE) {
           const batch = once.slice(from, from + AT_ONCE).map(async (one) => {
@@ -87,7 +90,7 @@ export const signaturePackRoutes: RouteGroup = {
           const refused = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected');
           if (refused) throw refused.reason;
         }
-        await run(recordSignaturePack, { packId, name, version, ...counts });
+        await run(recordSignaturePack, { ...upload, ...counts });
         return { packId, name, version, ...counts };
       },
     }),

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { beginSignaturePack } from '../../../commands/signatures/begin-signature-pack.ts';
 import { importSignature } from '../../../commands/signatures/import-signature.ts';
 import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
+import { UPLOAD_LASTS_MS } from '../../../src/domain/signatures/pack.ts';
 import { noSlotLeft } from '../../../src/resources/slots.ts';
 import type { DomainEvent } from '../../../src/kernel/event.ts';
-import { given } from '../../dsl/given.ts';
+import { given, NOW as now } from '../../dsl/given.ts';
 
 const id = '33333333-3333-4333-8333-333333333333';
 const packId = '44444444-4444-4444-8444-444444444444';
@@ -41,12 +43,41 @@ describe('ImportSignature', () => {
   });
 });
 
-describe('RecordSignaturePack', () => {
-  const pack = { packId, name: 'Kits', version: '1', imported: 1, updated: 0, skipped: 0 };
+const nameId = '66666666-6666-4666-8666-666666666666';
+const pack = { packId, name: 'Kits', version: '1' };
+const upload = { nameId, ...pack, digest: 'aa' };
+const counts = { imported: 1, updated: 0, skipped: 0 };
+const begunAt = (at: number, digest = 'aa'): DomainEvent => ({ type: 'SignaturePackBegun', data: { ...pack, digest, begunAt: at } });
+const uploaded: DomainEvent = { type: 'SignaturePackUploaded', data: { ...pack, ...counts } };
 
+describe('BeginSignaturePack', () => {
+  it('begins, once for a file however often it is sent', () => {
+    given().when(beginSignaturePack, upload).then(begunAt(now));
+    given(begunAt(now - 1)).when(beginSignaturePack, upload).thenNothing();
+  });
+
+  it('lets no other file in beside it, of this version or another', () => {
+    given(begunAt(now - 1)).when(beginSignaturePack, { ...upload, digest: 'bb' }).thenRefused('conflict', 'another file of this pack is being uploaded');
+    given(begunAt(now - 1)).when(beginSignaturePack, { ...upload, packId: next, version: '2' }).thenRefused('conflict', 'another file of this pack is being uploaded');
+  });
+
+  it('lets another file take the place of one that broke off', () => {
+    given(begunAt(now - UPLOAD_LASTS_MS)).when(beginSignaturePack, { ...upload, digest: 'bb' }).then(begunAt(now, 'bb'));
+  });
+
+  it('has each version once', () => {
+    given(begunAt(now - 1), uploaded).when(beginSignaturePack, upload).thenRefused('conflict');
+    given(begunAt(now - 1), uploaded).when(beginSignaturePack, { ...upload, packId: next, version: '2' }).then({ type: 'SignaturePackBegun', data: { ...pack, packId: next, version: '2', digest: 'aa', begunAt: now } });
+  });
+});
+
+describe('RecordSignaturePack', () => {
   it('happens once', () => {
-    const uploaded: DomainEvent = { type: 'SignaturePackUploaded', data: pack };
-    given().when(recordSignaturePack, pack).then(uploaded);
-    given(uploaded).when(recordSignaturePack, pack).thenRefused('conflict');
+    given(begunAt(1)).when(recordSignaturePack, { ...upload, ...counts }).then(uploaded);
+    given(begunAt(1), uploaded).when(recordSignaturePack, { ...upload, ...counts }).thenRefused('conflict');
+  });
+
+  it('is refused where another file took its place', () => {
+    given(begunAt(1), begunAt(2, 'bb')).when(recordSignaturePack, { ...upload, ...counts }).thenRefused('conflict');
   });
 });

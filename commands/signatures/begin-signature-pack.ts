@@ -1,0 +1,26 @@
+import { isUnderway, signaturePack, signaturePackStream, UPLOAD_LASTS_MS } from '../../src/domain/signatures/pack.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict } from '../../src/kernel/failure.ts';
+
+interface BeginSignaturePack {
+  /** The pack's, whatever its version. */
+  readonly nameId: string;
+  readonly packId: string;
+  readonly name: string;
+  readonly version: string;
+  readonly digest: string;
+}
+
+/** Before its signatures: of two files of one pack, one comes in, and the other leaves no signature behind. */
+export const beginSignaturePack = defineCommand({
+  name: 'BeginSignaturePack',
+  aggregate: signaturePack,
+  stream: ({ nameId }: BeginSignaturePack, { tenantId }) => signaturePackStream(tenantId, nameId),
+  decide: (state, { packId, name, version, digest }, { now }) => {
+    if (state.uploaded.includes(packId)) return conflict();
+    const lasts = state.underway !== null && now < state.underway.begunAt + UPLOAD_LASTS_MS;
+    if (lasts && isUnderway(state, packId, digest)) return accept([]);
+    if (lasts) return conflict('another file of this pack is being uploaded');
+    return accept([{ type: 'SignaturePackBegun', data: { packId, name, version, digest, begunAt: now } }]);
+  },
+});
