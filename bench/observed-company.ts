@@ -12,11 +12,16 @@ import { concurrently } from './measure.ts';
 const PEOPLE = 200;
 const HOSTS = 2_000;
 const EXTENSIONS = 500;
+/** In one browser. */
+const INSTALLED = 12;
 /** On how many hosts a browser is between two reports. */
 const HOSTS_A_REPORT = 25;
-const DAYS = 30;
+const DAYS = 10;
 const DAY_MS = 86_400_000;
-export const BATCH = 500;
+/** One a person and day: however much is reported, it is of the same people, days and browsers. */
+const REPORTS = PEOPLE * DAYS;
+/** On one host in so many people have the one password that they have elsewhere too, or one that was breached. */
+const CARELESS = 200;
 
 /** Random, and the same in every run (mulberry32). */
 function random(seed: number): () => number {
@@ -37,15 +42,14 @@ interface Person {
 }
 
 /**
- * A company of two hundred people on two thousand hosts, a few of them visited by everybody and most by few. The longer it is
- * watched the more is seen, of the same company: what grows with what was reported, and with nothing else, shows.
+ * A company of two hundred people on two thousand hosts, a few of them visited by everybody and most by few. They report once
+ * a day for ten days; the busier they are the more, of the same company: what grows with what was reported, and with nothing else, shows.
  */
 export class ObservedCompany {
   readonly #app: BenchApp;
   readonly people: Person[] = [];
   readonly #next = random(7);
-  readonly #revisions = new Map<string, bigint>();
-  #batches = 0;
+  readonly #visited = new Set<string>();
 
   constructor(app: BenchApp) {
     this.#app = app;
@@ -69,27 +73,24 @@ export class ObservedCompany {
     await this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, [inventory(day, n)]);
   }
 
-  /** Has the company watched for so many more observations, in batches as the intake appends them; answers the last position. */
+  /** Has the company report so many observations altogether, as the intake appends them; answers the last position. */
   async report(observations: number, until: number): Promise<{ reported: number; position: bigint }> {
     let [reported, position] = [0, 0n];
-    await concurrently(8, observations / BATCH, async () => {
+    const each = observations / REPORTS;
+    await concurrently(8, REPORTS, async (turn) => {
       if (performance.now() > until) return;
-      const at = await this.#appendBatch();
-      reported += BATCH;
+      const at = await this.#report(turn, each);
+      reported += each;
       if (at > position) position = at;
     });
     return { reported, position };
   }
 
-  async #appendBatch(): Promise<bigint> {
-    const { tenantId } = this.#app;
-    const turn = this.#batches++;
-    const { userId, deviceId } = this.people[turn % PEOPLE]!;
-    const day = new Date(Date.now() - (Math.floor(turn / PEOPLE) % DAYS) * DAY_MS - DAY_MS).toISOString().slice(0, 10);
-    const stream = deviceDayStream(tenantId, deviceId, day);
-    const revision = this.#revisions.get(stream) ?? -1n;
-    this.#revisions.set(stream, revision + 1n);
-    return this.#record(stream, revision, { userId, deviceId }, this.#observations(day, turn % PEOPLE));
+  async #report(turn: number, size: number): Promise<bigint> {
+    const n = turn % PEOPLE;
+    const { userId, deviceId } = this.people[n]!;
+    const day = new Date(Date.now() - (Math.floor(turn / PEOPLE) + 1) * DAY_MS).toISOString().slice(0, 10);
+    return this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, this.#observations(day, n, size));
   }
 
   #record(stream: string, revision: bigint, { userId, deviceId }: Person, observations: readonly Observation[]): Promise<bigint> {
@@ -106,34 +107,38 @@ export class ObservedCompany {
     return verdict.position;
   }
 
-  #observations(day: string, person: number): Observation[] {
+  #observations(day: string, person: number, size: number): Observation[] {
     const hosts = Array.from({ length: HOSTS_A_REPORT }, () => Math.floor(HOSTS * this.#next() ** 3));
-    const seen = Array.from({ length: BATCH - 1 }, () => this.#observation(day, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!));
+    const seen = Array.from({ length: size - 1 }, () => this.#observation(day, person, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!));
     return [inventory(day, person), ...seen];
   }
 
-  #observation(day: string, host: number): Observation {
+  #observation(day: string, person: number, host: number): Observation {
     // One host in four is a subdomain of its neighbour's site.
     const domain = host % 4 === 3 ? `app.site${host - 1}.example` : `site${host}.example`;
     const seconds = Math.floor(this.#next() * 86_400);
     const common = { eventId: randomUUID(), occurredAt: `${day}T${new Date(seconds * 1_000).toISOString().slice(11)}`, domain, url: `https://${domain}/${Math.floor(this.#next() * 50)}` };
     const what = this.#next();
     const action = this.#next() < 0.1 ? ('warn' as const) : ('allow' as const);
-    if (what < 0.01) return { kind: 'extension_event', ...common, domain: null, url: null, extensionId: `extension-${host % EXTENSIONS}`, change: 'updated', name: null, version: '2', permissions: null };
+    if (what < 0.01) return { kind: 'extension_event', ...common, domain: null, url: null, extensionId: `extension-${installed(person)[host % INSTALLED]!}`, change: 'updated', name: null, version: '2', permissions: null };
     if (what < 0.05) return { kind: 'policy_decision', ...common, signals: [], action, userDecision: 'none', policyId: null };
     if (what < 0.1) return { kind: 'auth_flow', ...common, provider: 'Okta', method: 'oidc', relyingParty: `app${Math.floor(this.#next() * 20)}.example`, mfaObserved: host % 3 === 0, outcome: 'success' };
     if (what < 0.15) {
-      const passwordHash = `${host % 5}`.repeat(64);
-      return { kind: 'credential_attempt', ...common, username: 'me', passwordHash, isBreached: host % 50 === 0, action, userDecision: 'none', policyId: null };
+      const passwordHash = (host % CARELESS === 1 ? 'c' : `${host}`).padStart(64, '0');
+      return { kind: 'credential_attempt', ...common, username: 'me', passwordHash, isBreached: host % CARELESS === 0, action, userDecision: 'none', policyId: null };
     }
+    const isNewSite = !this.#visited.has(`${person} ${host}`);
+    this.#visited.add(`${person} ${host}`);
     const technologies = this.#next() < 0.3 ? [host, host + 3].map((n) => ({ name: TECHNOLOGIES[n % TECHNOLOGIES.length]!, version: '1' })) : [];
-    return { kind: 'navigation', ...common, title: `Page of ${domain}`, referrerDomain: null, technologies, isNewSite: this.#next() < 0.05 };
+    return { kind: 'navigation', ...common, title: `Page of ${domain}`, referrerDomain: null, technologies, isNewSite };
   }
 }
 
-/** What is installed in one person's browser: a few extensions that everybody has, and some of the others. */
+/** A few extensions that everybody has, and some of the others. */
+const installed = (person: number): number[] => Array.from({ length: INSTALLED }, (_, at) => (at < 4 ? at : 4 + ((person * 8 + at) % (EXTENSIONS - 4))));
+
 function inventory(day: string, person: number): Observation {
-  const extensions = Array.from({ length: 12 }, (_, at) => (at < 4 ? at : 4 + ((person * 8 + at) % (EXTENSIONS - 4)))).map((one) => ({
+  const extensions = installed(person).map((one) => ({
     extensionId: `extension-${one}`,
     name: `Extension ${one}`,
     version: `1.${one % 3}`,

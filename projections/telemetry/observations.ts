@@ -25,11 +25,11 @@ export type ObservationRow = Row<{ columns: typeof columns }>;
 /** What browsers saw, one row an observation, until retention removes it (choice OP-122). Never a password's digest. */
 export const observations = defineReadModel({
   name: 'observations',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
   key: ['event_id'],
-  indexes: [['kind', 'occurred_at desc', 'event_id'], ['user_id', 'occurred_at desc'], ['device_id', 'occurred_at desc'], ['domain', 'occurred_at desc']],
+  indexes: [['kind', 'occurred_at desc', 'event_id'], ['user_id', 'kind', 'occurred_at desc'], ['device_id', 'kind', 'occurred_at desc'], ['domain', 'kind', 'occurred_at desc']],
   families: [telemetryEvents, employeeEvents],
   on: {
     TelemetryRecorded: (event) =>

@@ -6,19 +6,17 @@ import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
 import { compose, newLogger, type House } from '../../src/compose.ts';
 import type { Config } from '../../src/config.ts';
 import type { Role } from '../../src/domain/identity/roles.ts';
-import { ARGON2, Passwords } from '../../src/identity/passwords.ts';
 import { openSession } from '../../src/identity/sign-in.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
+import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
 
 /** Budgets so large that no test meets them by accident. */
 const PLENTY = 1_000_000;
 export const PASSWORD = 'Correct-Horse-7!';
-/** Tests check many passwords, and none of them is worth an attack; `test/identity` has the service's own cost. */
-const CHEAP = { ...ARGON2, memoryCost: 1_024, timeCost: 2 };
 
 /** The discard port: nobody answers there. */
 const NOWHERE = { url: 'http://127.0.0.1:9', isTrusted: true };
@@ -110,7 +108,7 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
   const database = await freshDatabase();
   const dataDir = mkdtempSync('/tmp/castellan-app-');
   const config = testConfig(dataDir, over);
-  const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel), passwords: new Passwords(CHEAP) });
+  const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel), passwords: cheapPasswords() });
   const { services } = house;
   const url = house.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);

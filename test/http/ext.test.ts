@@ -163,7 +163,8 @@ describe('extensions over mTLS', () => {
 
     it('are counted over the whole tenant, and kept from every other', async () => {
       const [tenant, other] = [await app.newTenant(), await app.newTenant()];
-      const [one, two] = [await newDevice(tenant), await newDevice(tenant)];
+      // Of two people the one whose id comes first stands for their site.
+      const [one, two] = [await newDevice(tenant), await newDevice(tenant)].sort((a, b) => (a.userId < b.userId ? -1 : 1)) as [EnrolledDevice, EnrolledDevice];
       await newDevice(other);
       await one.client.post(EVENTS, { events: [seen({}, { isBreached: true }), seen({ domain: 'mail.example' })] });
       await two.client.post(EVENTS, { events: [seen({ domain: 'mail.example' })] });
@@ -182,6 +183,13 @@ describe('extensions over mTLS', () => {
       for (const rest of ['', '/stats', '/reuse-records']) {
         expect((await other.admin.get(`/api/v1/admin/users/${one.userId}/credentials${rest}`)).status).toBe(404);
       }
+      const left = async ({ userId }: EnrolledDevice) => {
+        expect((await tenant.admin.delete(`/api/v1/admin/users/${userId}`)).status).toBeLessThan(300);
+        await app.settled();
+        return (await tenant.admin.get('/api/v1/admin/credential-stats')).body;
+      };
+      expect(await left(one)).toMatchObject({ totalUsers: 1, usersWithCredentials: 1, totalCredentials: 1, totalSites: 1 });
+      expect(await left(two)).toMatchObject({ totalUsers: 0, totalCredentials: 0, totalSites: 0 });
     });
 
     it('go with the employee', async () => {
