@@ -19,9 +19,9 @@ export const recordSignaturePack = defineCommand({
   name: 'RecordSignaturePack',
   aggregate: signaturePack,
   stream: ({ nameId }: RecordSignaturePack, { tenantId }) => signaturePackStream(tenantId, nameId),
-  decide: (state, { nameId: _, digest, ...pack }) => {
-    if (!isUnderway(state, pack.packId, digest)) return conflict();
-    return accept([{ type: 'SignaturePackUploaded', data: pack }]);
+  decide: (state, { packId, name, version, digest, imported, updated, skipped }) => {
+    if (!isUnderway(state, packId, digest)) return conflict();
+    return accept([{ type: 'SignaturePackUploaded', data: { packId, name, version, imported, updated, skipped } }]);
   },
   freshens: ['signature_packs', 'signatures', 'policy_versions'],
 });

@@ -55,6 +55,9 @@ const PROJECTOR = ['synchronous_commit=off', 'plan_cache_mode=force_generic_plan
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
+/** Its statements, and those within its functions, may be planned while the log is empty, and serve when it is long. */
+const STORE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+
 export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
   // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
   let closing = false;
@@ -77,7 +80,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
   };
   const pools = {
     owner: pool(undefined, 3),
-    store: pool('castellan_store', sizes.store ?? 5),
+    store: pool('castellan_store', sizes.store ?? 5, STORE),
     service: pool('castellan_service', sizes.service ?? 8, '', true),
     projector: pool('castellan_projector', sizes.projector ?? 6, PROJECTOR, true),
     reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),

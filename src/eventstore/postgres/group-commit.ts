@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Position } from '../../kernel/event.ts';
 import { isRefusal } from '../../database/refusal.ts';
 import { EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
 import { claimsOf, encodeGroup } from './group-encoding.ts';
@@ -22,6 +23,8 @@ const appendWith = (parameters: number) => ({
   name: `append-events-${parameters}`,
   text: `select append_events(${Array.from({ length: parameters }, (_, index) => `$${index + 1}`).join(', ')}) as answer`,
 });
+/** Of one event without claims: `migrations/009_lean_appends.sql`. */
+const APPEND_EVENT = { name: 'append-event', text: 'select actual, placed, at from append_event($1, $2, $3, $4, $5, $6, $7, $8)' };
 const MOST_APPENDS = 512;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
@@ -31,17 +34,19 @@ const WORTH_A_GROUP = 32;
 
 /**
  * Appends that arrive while a group is being written wait and become the next group: one transaction, one flush to disk,
- * one notification for all of them, and each gets its own verdict. That is where the throughput comes from.
+ * and each gets its own verdict. That is where the throughput comes from.
  */
 export class GroupCommit {
   readonly #pool: pg.Pool;
-  readonly #appended: (events: () => readonly StoredEvent[]) => void;
+  readonly #appended: (head: Position, events: () => readonly StoredEvent[]) => void;
   readonly #underWay = new Set<ReadonlySet<string>>();
   #waiting: Waiting[] = [];
   #leaving = false;
+  /** The latest group was of one append. */
+  #alone = false;
   #idle: (() => void)[] = [];
 
-  constructor(pool: pg.Pool, appended: (events: () => readonly StoredEvent[]) => void) {
+  constructor(pool: pg.Pool, appended: (head: Position, events: () => readonly StoredEvent[]) => void) {
     this.#pool = pool;
     this.#appended = appended;
   }
@@ -62,14 +67,16 @@ export class GroupCommit {
     return this.#waiting.length > 0 || this.#underWay.size > 0;
   }
 
-  /** Callers that were answered together come back together: all of them are let in before the next group leaves. */
+  /** Callers that were answered together come back together: all of them are let in before the next group leaves. Who was alone is not waited for. */
   #leaveSoon(): void {
     if (this.#leaving) return;
     this.#leaving = true;
-    setImmediate(() => {
+    const leave = () => {
       this.#leaving = false;
       this.#leave();
-    });
+    };
+    if (this.#alone) queueMicrotask(leave);
+    else setImmediate(leave);
   }
 
   #leave(): void {
@@ -77,6 +84,7 @@ export class GroupCommit {
     if (this.#underWay.size < MOST_GROUPS && this.#waiting.length >= worth) {
       const { group, names } = this.#nextGroup();
       if (group.length > 0) {
+        this.#alone = group.length === 1;
         this.#underWay.add(names);
         void this.#write(group).finally(() => {
           this.#underWay.delete(names);
@@ -120,23 +128,40 @@ export class GroupCommit {
   async #write(group: Waiting[]): Promise<void> {
     let answer: GroupAnswer;
     try {
-      const values = encodeGroup(group.map((waiting) => waiting.append));
-      const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
-      answer = rows[0]!.answer;
+      answer = group.length === 1 && isSimple(group[0]!.append) ? await this.#askForOne(group[0]!.append) : await this.#ask(group);
     } catch (cause) {
       if (group.length > 1 && isRefusal(cause)) return this.#writeApart(group);
       const error = new EventStoreUnavailable('the append could not be confirmed', { cause });
       for (const waiting of group) waiting.fail(error);
       return;
     }
+    let head = 0n;
     const written: (readonly [Append, number])[] = [];
     const takes = claimsOf(group.map(({ append }) => append), 'take');
     group.forEach(({ append, answer: settle }, at) => {
       const verdict = verdictOf(append, answer, at, takes);
-      if (verdict.kind === 'appended') written.push([append, at]);
+      if (verdict.kind === 'appended') {
+        written.push([append, at]);
+        head = verdict.position;
+      }
       settle(verdict);
     });
-    if (written.length > 0) this.#appended(() => written.flatMap(([append, at]) => recorded(append, answer, at)));
+    if (written.length > 0) this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
+  }
+
+  async #ask(group: readonly Waiting[]): Promise<GroupAnswer> {
+    const values = encodeGroup(group.map(({ append }) => append));
+    const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
+    return rows[0]!.answer;
+  }
+
+  /** A caller who is alone waits for every step: this has fewer. */
+  async #askForOne({ tenantId, stream, expectedRevision, events }: Append): Promise<GroupAnswer> {
+    const { id, type, version, metadata, data } = events[0]!;
+    const values = [tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
+    const { rows } = await this.#pool.query<{ actual: number; placed: number | null; at: number }>({ ...APPEND_EVENT, values });
+    const { actual, placed, at } = rows[0]!;
+    return { ok: [placed !== null], actual: [actual], base: [(placed ?? 0) - 1], at, lost: [null], holders: [] };
   }
 
   /** One append that the database refuses (a value that no column takes) must not fail its neighbours. */
@@ -145,6 +170,7 @@ export class GroupCommit {
   }
 }
 
+const isSimple = ({ events, take, release }: Append): boolean => events.length === 1 && take.length + release.length === 0;
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
 const namesOf = ({ stream, take, release }: Append) =>
   take.length + release.length === 0 ? [stream] : [stream, ...take.map(claimName), ...release.map(claimName)];

@@ -12,6 +12,7 @@ import {
   type Verdict,
 } from '../port.ts';
 import { ClaimLookup } from './claim-lookup.ts';
+import { FeedAnnouncer } from './feed-announcer.ts';
 import { GroupCommit } from './group-commit.ts';
 import { FeedListener } from './feed-listener.ts';
 import { PACKED, UnpackedEvent, type PackedRow } from './packed-rows.ts';
@@ -32,20 +33,25 @@ const READ_PART = `
   select ${PACKED}, data::text as text
     from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
 
-/** The default store: one table, one SQL function per group of appends (`migrations/003_append_events.sql`). */
+/** The default store: one table, one SQL function per group of appends (`migrations/009_lean_appends.sql`). */
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
   readonly gapless = true;
   readonly #pool: pg.Pool;
   readonly #group: GroupCommit;
   readonly #listener: FeedListener;
+  readonly #announcer: FeedAnnouncer;
   readonly #claims: ClaimLookup;
 
   constructor(pool: pg.Pool, listenWith: pg.ClientConfig) {
     this.#pool = pool;
     this.#claims = new ClaimLookup(pool);
     this.#listener = new FeedListener(listenWith);
-    this.#group = new GroupCommit(pool, (events) => this.#listener.wakeWith(events));
+    this.#announcer = new FeedAnnouncer(pool);
+    this.#group = new GroupCommit(pool, (head, events) => {
+      this.#listener.wakeWith(events);
+      this.#announcer.grown(head);
+    });
   }
 
   async append(append: Append): Promise<Verdict> {
@@ -120,6 +126,7 @@ export class PostgresEventStore implements EventStore {
 
   async close(): Promise<void> {
     await this.#group.drain();
+    await this.#announcer.close();
     await this.#listener.close();
   }
 
