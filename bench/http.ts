@@ -12,6 +12,8 @@ import { startBenchApp, type BenchApp } from './app.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
 
 const SECONDS = 4;
+/** A service is compiled by then, as it is a minute after its start. */
+const WARM = 4_000;
 
 /** A resolved alert with read-your-writes, and one alert read, each against a bare Fastify route on the same database. */
 export async function measure(): Promise<Row[]> {
@@ -31,8 +33,8 @@ export async function measure(): Promise<Row[]> {
   const pool = new pg.Pool({ ...app.databaseConfig, max: 1 });
   const oneRow = () => pool.query({ name: 'one', text: 'insert into bare (id, note) values ($1, $2)', values: [randomUUID(), 'x'.repeat(200)] });
 
-  await concurrently(8, 500, (n) => resolve(alerts[n % alerts.length]!));
-  await concurrently(8, 500, insert);
+  await concurrently(8, WARM, (n) => resolve(alerts[n % alerts.length]!));
+  await concurrently(8, WARM, insert);
   const p50 = (call: (n: number) => Promise<unknown>) => async () => {
     const took: number[] = [];
     for (let n = 0; n < 300; n += 1) {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { gatheringSocket } from './gathering-socket.ts';
 
 /**
  * The pools that the house works through, one for each role: a statement can do no more than its role may
@@ -68,6 +69,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       options,
       max,
       pipeline,
+      stream: gatheringSocket,
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ?? 'owner'}`,
       idleTimeoutMillis: 60_000,

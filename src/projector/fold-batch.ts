@@ -122,6 +122,11 @@ export class WorkSet {
     else this.#dirty.delete(cell);
   }
 
+  /** Nothing was folded that has to be written. */
+  get isClean(): boolean {
+    return this.purged.length === 0 && this.#dirty.size === 0;
+  }
+
   /** What has to be written: rows to upsert, keys to delete. */
   changes(): { upserts: TableRow[]; removals: TableRow[] } {
     const upserts: TableRow[] = [];

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { system } from '../kernel/actor.ts';
 import type { AnyCommand } from '../kernel/command.ts';
-import type { Recorded } from '../kernel/event.ts';
+import type { Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { isFailure } from '../kernel/failure.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
@@ -147,18 +147,14 @@ export class ReactionRunner {
     const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
     const wanted = slice.events.filter(({ type }) => on[type]);
     const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
-    if (events.length === 0) {
-      this.#cursor = { ...cursor, position: slice.position };
-      this.#unsaved = true;
-      await this.#keepLease();
-      return true;
-    }
+    if (events.length === 0) return this.#passBy(cursor, slice.position);
     const due: Due[] = [];
     const batch = events.map((event) => ({ event, steps: this.#rowSteps(event, on[event.type]!(event), due) }));
     const work = new WorkSet(this.#shape?.key ?? []);
     await this.#load(work, batch);
     const [poison] = work.fold(batch);
     if (poison) throw poison.error;
+    if (due.length === 0 && work.isClean) return this.#passBy(cursor, slice.position);
     // Effects of folds were added after all others; they happen in the order of their events.
     due.sort((a, b) => Number(a.event.position - b.event.position));
     for (const { effect, event, id } of due) {
@@ -178,6 +174,14 @@ export class ReactionRunner {
     await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, to: slice.position }]));
     this.#cursor = { ...cursor, position: slice.position };
     this.#unsaved = false;
+    return true;
+  }
+
+  /** Events that change nothing here need no transaction: seen again after a crash, they change nothing again. */
+  async #passBy(cursor: Cursor, position: Position): Promise<true> {
+    this.#cursor = { ...cursor, position };
+    this.#unsaved = true;
+    await this.#keepLease();
     return true;
   }
 
