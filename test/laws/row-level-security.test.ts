@@ -36,6 +36,14 @@ describe('a query that forgets its tenant', () => {
     expect((await relations('r')).length).toBeGreaterThan(20);
   });
 
+  it('meets no function that takes a temporary table of the caller for one of ours', async () => {
+    const { rows } = await owner.query<{ name: string; settings: string[] | null }>(
+      `select proname as name, proconfig as settings from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1`,
+    );
+    expect(rows.filter(({ settings }) => !settings?.includes('search_path=public, pg_temp'))).toEqual([]);
+    expect(rows.map(({ name }) => name)).toContain('append_event');
+  });
+
   it('meets a view that lends it no rights', async () => {
     const { rows } = await owner.query(`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' and not coalesce('security_invoker=true' = any(reloptions), false)`);
     expect(rows).toEqual([]);

@@ -7,7 +7,7 @@ create or replace function append_events(
   take_of integer[] default '{}', take_tenants uuid[] default '{}', take_kinds text[] default '{}', take_digests bytea[] default '{}',
   release_of integer[] default '{}', release_tenants uuid[] default '{}', release_kinds text[] default '{}', release_digests bytea[] default '{}'
 ) returns json
-language plpgsql security definer set search_path = public
+language plpgsql security definer set search_path = public, pg_temp
 as $$
 declare
   ok      boolean[] := '{}';
@@ -78,7 +78,7 @@ create function append_event(
   its_tenant uuid, its_stream text, expected bigint, its_id uuid, its_type text, its_version smallint, its_metadata json, its_data json,
   out actual bigint, out placed bigint, out at bigint
 )
-language plpgsql security definer set search_path = public
+language plpgsql security definer set search_path = public, pg_temp
 as $$
 declare
   moment timestamptz;
@@ -100,3 +100,7 @@ grant execute on function append_event(uuid, text, bigint, uuid, text, smallint,
 -- This one is no append, and is planned as it always was.
 alter function trim_expired_events(integer) set plan_cache_mode = auto;
 alter function trim_expired_events(integer) set enable_seqscan = on;
+
+-- Where it is not named, a caller's temporary tables come first: one called `events` would be taken for the log.
+alter function trim_expired_events(integer) set search_path = public, pg_temp;
+alter function sweep_expired_tokens set search_path = public, pg_temp;
