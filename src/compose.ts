@@ -130,7 +130,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const vault = new PostgresVault(database.service, dataKeys);
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
   const codec = new EventCodec(families, personKeys);
-  const store = await openEventStore(config, database, log);
+  // The service on its own embedded database; an operator's command beside it only looks at checkpoints.
+  const alone = config.databaseUrl === undefined && !options.database;
+  const store = await openEventStore(config, database, log, alone);
   closers.push(() => store.close());
 
   const loader = new AggregateLoader(store, codec);
@@ -160,10 +162,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   closers.push(() => tail.close());
   const project = options.project ?? (config.role === 'all' || config.role === 'projector');
   const freshness: Freshness = new Freshness({ isNeeded: () => !projector.leads, readPositions: () => projector.livePositions() });
-  const seize = config.databaseUrl === undefined && !options.database;
   // The audit chain is the one model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
-  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, seize });
+  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, seize: alone });
   const live = new LiveState(tail, freshness, log);
   live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const reads = tenantReads(database.reads);
@@ -233,7 +234,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   if (project) {
     await projector.start();
     closers.push(() => projector.stop());
-    await startReactions(services, seize, closers);
+    await startReactions(services, alone, closers);
     const sealer = new HeadSealer(services);
     sealer.start();
     closers.push(() => sealer.stop());

@@ -83,7 +83,7 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): An
       };
       return [
         { key: { position: HEAD_POSITION }, fold: moveHead },
-        { key: { position }, fold: () => rowOf(entry!, position) },
+        { key: { position }, fold: () => rowOf(entry!, position), once: true },
       ];
     };
   }

@@ -109,17 +109,17 @@ export async function transaction<T>(
   const client = await pool.connect();
   let broken = false;
   try {
-    // Not waited for: what comes next on this connection comes behind it.
+    // Not waited for: what comes next on this connection comes behind it. Work that waits for nothing travels in one packet.
     const begun = client.query('begin');
-    const working = work(client);
-    await settleAll([begun, working]);
+    begun.catch(() => undefined); // heard of below
+    const result = await work(client);
     const behind = last?.(client) ?? Promise.resolve();
     const committed = client.query('commit');
-    await settleAll([behind, committed]);
+    await settleAll([begun, behind, committed]);
     const { command } = await committed;
     // The database answers ROLLBACK, without an error, when a statement had failed that `work` did not hear of.
     if (command !== 'COMMIT') throw new Error('the transaction had failed before its commit');
-    return await working;
+    return result;
   } catch (error) {
     await client.query('rollback').catch(() => {
       broken = true;

@@ -9,46 +9,110 @@ const PAGE = 1_000;
 /** A prepared plan whose result changed shape: a new version of the read model is served since. */
 const PLAN_CHANGED = '0A000';
 
+/** Look-ups that share a connection; more begin another one. */
+const MOST_TOGETHER = 16;
+
 /** Opens the read side for tenants. Tenant setting and query leave in one packet: a read costs one round trip. */
-export const tenantReads =
-  (pool: pg.Pool) =>
-  (tenantId: TenantId): TenantReads =>
-    new PooledTenantReads(pool, tenantId);
+export function tenantReads(pool: pg.Pool): (tenantId: TenantId) => TenantReads {
+  const lines = new ReadLines(pool);
+  return (tenantId) => new PooledTenantReads(pool, lines, tenantId);
+}
 
-class PooledTenantReads implements TenantReads {
+interface Line {
+  readonly client: Promise<pg.PoolClient>;
+  joined: number;
+  underWay: number;
+}
+
+/** The connections that reads travel on, and which tenant each of them speaks for at the moment. */
+class ReadLines {
   readonly #pool: pg.Pool;
-  readonly tenantId: TenantId;
+  readonly #tenantOf = new WeakMap<pg.PoolClient, TenantId>();
+  #boarding: Line | undefined;
 
-  constructor(pool: pg.Pool, tenantId: TenantId) {
+  constructor(pool: pg.Pool) {
     this.#pool = pool;
-    this.tenantId = tenantId;
   }
 
-  async rows<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+  /** On a connection of its own: what takes long keeps nobody waiting. */
+  async alone<Row extends object>(tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const client = await this.#pool.connect();
     try {
-      return await this.#query<Row>(client, sql, parameters);
+      return await this.#query<Row>(client, tenantId, sql, parameters);
     } catch (error) {
       if ((error as { code?: string }).code !== PLAN_CHANGED) throw error;
       await client.query('deallocate all');
       (client as unknown as { connection: { parsedStatements: object } }).connection.parsedStatements = {};
-      return await this.#query<Row>(client, sql, parameters);
+      return await this.#query<Row>(client, tenantId, sql, parameters);
     } finally {
       client.release();
     }
   }
 
-  async #query<Row extends object>(client: pg.PoolClient, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
-    // Every use of a pooled connection names its tenant first, so what the one before left there is never seen.
-    const [, { rows }] = await Promise.all([
-      client.query({ ...SET_TENANT, values: [this.tenantId] }),
-      client.query<Row>({ name: statementName(sql), text: sql, values: [this.tenantId, ...parameters] }),
-    ]);
+  /** Together with the other look-ups of this turn of the event loop: many callers are answered by one write, and go on at once. */
+  async together<Row extends object>(tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    const line = this.#board();
+    try {
+      return await this.#query<Row>(await line.client, tenantId, sql, parameters);
+    } catch (error) {
+      if ((error as { code?: string }).code !== PLAN_CHANGED) throw error;
+      return await this.alone<Row>(tenantId, sql, parameters);
+    } finally {
+      line.underWay -= 1;
+      if (line.underWay === 0) void line.client.then((client) => client.release(), () => undefined);
+    }
+  }
+
+  #board(): Line {
+    let line = this.#boarding;
+    if (!line || line.joined >= MOST_TOGETHER) {
+      const opened: Line = { client: this.#pool.connect(), joined: 0, underWay: 0 };
+      const leaves = () => {
+        if (this.#boarding === opened) this.#boarding = undefined;
+      };
+      opened.client.then(leaves, leaves);
+      this.#boarding = line = opened;
+    }
+    line.joined += 1;
+    line.underWay += 1;
+    return line;
+  }
+
+  async #query<Row extends object>(client: pg.PoolClient, tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    // What the one before left there is never seen: a connection that spoke for another tenant is told first, and keeps the order.
+    const told = this.#tenantOf.get(client) === tenantId ? undefined : this.#speakFor(client, tenantId);
+    const [{ rows }] = await Promise.all([client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] }), told]);
     return rows;
   }
 
+  async #speakFor(client: pg.PoolClient, tenantId: TenantId): Promise<void> {
+    this.#tenantOf.set(client, tenantId);
+    try {
+      await client.query({ ...SET_TENANT, values: [tenantId] });
+    } catch (error) {
+      this.#tenantOf.delete(client);
+      throw error;
+    }
+  }
+}
+
+class PooledTenantReads implements TenantReads {
+  readonly #pool: pg.Pool;
+  readonly #lines: ReadLines;
+  readonly tenantId: TenantId;
+
+  constructor(pool: pg.Pool, lines: ReadLines, tenantId: TenantId) {
+    this.#pool = pool;
+    this.#lines = lines;
+    this.tenantId = tenantId;
+  }
+
+  rows<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return this.#lines.alone(this.tenantId, sql, parameters);
+  }
+
   async one<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row | undefined> {
-    return (await this.rows<Row>(sql, parameters))[0];
+    return (await this.#lines.together<Row>(this.tenantId, sql, parameters))[0];
   }
 
   async *stream<Row extends object>(sql: string, parameters: readonly unknown[] = []): AsyncGenerator<Row> {

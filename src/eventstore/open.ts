@@ -4,9 +4,9 @@ import type { Database } from '../database/database.ts';
 import { PostgresEventStore } from './postgres/postgres-event-store.ts';
 import type { EventStore } from './port.ts';
 
-/** The store that the configuration names: EventStoreDB where EVENTSTORE_URL is set, Postgres otherwise. */
-export async function openEventStore({ eventStoreUrl }: Config, database: Database, log: Logger): Promise<EventStore> {
-  if (!eventStoreUrl) return new PostgresEventStore(database.store, database.config);
+/** The store that the configuration names: EventStoreDB where EVENTSTORE_URL is set, Postgres otherwise. `alone`: no other process follows it. */
+export async function openEventStore({ eventStoreUrl }: Config, database: Database, log: Logger, alone: boolean): Promise<EventStore> {
+  if (!eventStoreUrl) return new PostgresEventStore(database.store, database.config, alone ? undefined : database.projector);
   const { EventStoreDbEventStore } = await import('./eventstoredb/eventstoredb-event-store.ts');
   return new EventStoreDbEventStore(eventStoreUrl, { warn: (message) => log.warn({ module: 'eventstoredb' }, message) });
 }

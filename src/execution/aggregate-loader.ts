@@ -13,7 +13,7 @@ const MOST_CACHED = 20_000;
 
 /**
  * Folds streams, remembering where it stopped: a later load reads only what came since. What is remembered is never
- * trusted to be current; the store is asked each time and the append checks the revision once more.
+ * trusted to be current: a load asks the store each time, and an append checks the revision that was decided on.
  */
 export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
@@ -37,6 +37,11 @@ export class AggregateLoader implements AggregateReader {
     const from = known ?? { state: aggregate.initial, revision: -1n };
     const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
     return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
+  }
+
+  /** Where it stopped the last time, which may be behind by now: good for a decision whose append the store will check. */
+  remembered<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Loaded<State> | undefined {
+    return this.#cacheOf(aggregate).get(stream) as Loaded<State> | undefined;
   }
 
   /** The fold over the newest `limit` events alone; nothing is remembered. */

@@ -32,9 +32,12 @@ export interface Executed<Result> {
 
 const TRIES = 12;
 
+type Outcome<Result> = Executed<Result> | Failure | 'lostRace' | 'lostClaim';
+
 /**
  * Loads, folds, decides, appends with the revision that was decided on; after a conflict it does all of that again
- * (yesterday's decision is never pushed), a few times and jittered.
+ * (yesterday's decision is never pushed), a few times and jittered. The first decision may be on what is remembered of the
+ * stream: an append proves that it was current, and anything else is decided again once the store was asked.
  */
 export class Executor<Ports> {
   readonly #store: EventStore;
@@ -68,8 +71,8 @@ export class Executor<Ports> {
       for (let attempt = 1; attempt <= TRIES; attempt += 1) {
         if (isFailure(facts)) return await afterUndoing(workbench, facts);
         const settled = facts as Facts;
-        const assumeNew = command.begins === true && attempt === 1;
-        const outcome = await this.#turns.take(stream, () => this.#attempt(command, input, context, settled, stream, assumeNew));
+        const decide = (on: Loaded<State>) => this.#decide(command, input, context, settled, stream, on);
+        const outcome = await this.#turns.take(stream, () => (attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide)));
         if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
         if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome.position === undefined ? await afterUndoing(workbench, outcome) : outcome;
         await sleep(Math.random() * 2 ** Math.min(attempt, 6));
@@ -89,15 +92,27 @@ export class Executor<Ports> {
     return this.#store.claimHolder(this.#claimKey(tenantId, claim));
   }
 
-  async #attempt<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+  async #decideFirst<State, E extends DomainEvent, Result>(
+    command: Pick<Command<never, State, E, never, never, Result>, 'aggregate' | 'tail' | 'begins'>,
+    stream: string,
+    decide: (on: Loaded<State>) => Promise<Outcome<Result>>,
+  ): Promise<Outcome<Result>> {
+    const assumed = command.begins ? { state: command.aggregate.initial, revision: -1n } : this.#loader.remembered(command.aggregate, stream);
+    const outcome = assumed && (await decide(assumed));
+    if (outcome && isAppended(outcome)) return outcome;
+    const loaded = await this.#load(command, stream);
+    const stands = outcome !== undefined && outcome !== 'lostRace' && loaded.revision === assumed?.revision;
+    return stands ? outcome : decide(loaded);
+  }
+
+  async #decide<Input, State, E extends DomainEvent, Needs, Facts, Result>(
     command: Command<Input, State, E, Needs, Facts, Result>,
     input: Input,
     context: CommandContext,
     facts: Facts,
     stream: string,
-    assumeNew: boolean,
-  ): Promise<Executed<Result> | Failure | 'lostRace' | 'lostClaim'> {
-    const loaded = assumeNew ? { state: command.aggregate.initial, revision: -1n } : await this.#load(command, stream);
+    loaded: Loaded<State>,
+  ): Promise<Outcome<Result>> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) {
@@ -149,6 +164,8 @@ export class Executor<Ports> {
     return { tenantId: owner, kind, digest: this.#digest(`${owner}|${kind}|${value}`) };
   }
 }
+
+const isAppended = (outcome: Outcome<unknown>): boolean => typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
 
 /** What cannot be taken back now does no harm where it lies: the outcome stands all the same. */
 async function afterUndoing<Outcome>(workbench: Workbench<unknown>, outcome: Outcome): Promise<Outcome> {

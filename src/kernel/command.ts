@@ -73,7 +73,7 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   whenClaimed?(claim: Claim): Failure | 'prepareAgain';
   /** Read models that a caller expects to see changed when the answer comes. */
   readonly freshens?: readonly string[];
-  /** The stream's id was made for this command a moment ago: nothing is looked for, and should it be taken, the append says so. */
+  /** The stream's id was made for this command a moment ago: it is taken for new, and should it not be, the append says so. */
   readonly begins?: true;
   /** For streams that only matter in their latest part: how many of the newest events the state is folded from. */
   readonly tail?: number;

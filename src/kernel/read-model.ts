@@ -31,6 +31,8 @@ export type RowOf<C extends Columns> = { [Name in keyof C]: C[Name] extends Colu
 export interface RowChange<Row, Key extends keyof Row> {
   readonly key: Pick<Row, Key>;
   readonly fold: (row: Row | undefined) => Row | undefined;
+  /** The row is this event's own: no earlier event made it and no later one folds it. It is neither looked for nor remembered. */
+  readonly once?: true;
 }
 /** Removes every row of the event's tenant in which these columns have these values: what an erasure needs. */
 export interface Purge<Row> {

@@ -4,7 +4,7 @@ import type { TableRow } from './table.ts';
 
 /** What one event asks of one table. Reactions answer with effects besides. */
 export type RowStep =
-  | { readonly key: TableRow; readonly fold: (row: TableRow | undefined) => TableRow | undefined }
+  | { readonly key: TableRow; readonly fold: (row: TableRow | undefined) => TableRow | undefined; readonly once?: true }
   | { readonly purge: TableRow };
 
 export interface EventSteps {
@@ -42,6 +42,8 @@ export class WorkSet {
   readonly #cells = new Map<string, Cell>();
   /** The cells that are dirty: many rows stay in memory between batches, few of them change in one. */
   readonly #dirty = new Set<Cell>();
+  /** Names of the cells that no later event will ask for. */
+  readonly #once: string[] = [];
   readonly purged: Purged[] = [];
 
   /** `ownerOf` says whose rows an event may touch. */
@@ -50,7 +52,7 @@ export class WorkSet {
     this.#ownerOf = ownerOf;
   }
 
-  /** The keys that these steps touch and that are not here yet. */
+  /** The keys that these steps touch and that are not here yet. Rows of one event alone are known to be nowhere. */
   missing(batch: readonly EventSteps[]): TableRow[] {
     const wanted = new Map<string, TableRow>();
     for (const { event, steps } of batch) {
@@ -58,7 +60,13 @@ export class WorkSet {
       for (const step of steps) {
         if ('purge' in step) continue;
         const name = this.#name(owner, step.key);
-        if (!this.#cells.has(name) && !wanted.has(name)) wanted.set(name, { ...step.key, tenant_id: owner });
+        if (this.#cells.has(name) || wanted.has(name)) continue;
+        const key = { ...step.key, tenant_id: owner };
+        if (!step.once) wanted.set(name, key);
+        else {
+          this.#cells.set(name, { key, row: undefined });
+          this.#once.push(name);
+        }
       }
     }
     return [...wanted.values()];
@@ -142,6 +150,7 @@ export class WorkSet {
   settle(most: number): boolean {
     this.purged.length = 0;
     this.#dirty.clear();
+    for (const name of this.#once.splice(0)) this.#cells.delete(name);
     if (this.#cells.size <= most) return true;
     this.#cells.clear();
     return false;

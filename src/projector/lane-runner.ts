@@ -44,8 +44,8 @@ export interface LaneServices {
 
 /**
  * Moves all live read models of a lane over the feed together: a page is folded by every model that wants it, and rows
- * and checkpoints commit in one transaction that is fenced by the leases' epochs. So each event takes effect exactly
- * once, whatever is killed when.
+ * and checkpoints of those commit in one transaction that is fenced by their leases' epochs. So each event takes effect
+ * exactly once, whatever is killed when.
  */
 export class LaneRunner {
   readonly lane: Lane;
@@ -139,7 +139,7 @@ export class LaneRunner {
     await this.#commit(events, slice.position);
   }
 
-  /** Nothing of concern to this lane: the checkpoint is written a little later, so that not every event costs a transaction. */
+  /** Checkpoints of models that nothing of this concerned are written a little later, so that not every event costs so many updates. */
   #passBy(to: Position): void {
     for (const member of this.#members) if (to > member.cursor.position) member.cursor = { ...member.cursor, position: to };
     this.#unsaved = true;
@@ -151,32 +151,32 @@ export class LaneRunner {
   }
 
   async #commit(events: readonly Recorded[], to: Position): Promise<void> {
-    const { pool, cursors, freshness } = this.#services;
+    const { pool, cursors } = this.#services;
     const halted: { member: Member; poison: Poisoned }[] = [];
-    const moved = this.#members.map((member) => ({ cursor: member.cursor, to: to > member.cursor.position ? to : member.cursor.position }));
+    const concerned = this.#members
+      .map((member) => ({ member, mine: events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type)) }))
+      .filter(({ mine }) => mine.length > 0);
+    if (concerned.length === 0) return this.#passBy(to);
+    const moved = concerned.map(({ member: { cursor } }) => ({ cursor, to }));
     const written: Promise<unknown>[] = [];
     const fold = async (client: pg.PoolClient) => {
-      const foldFor = async (member: Member) => {
-        const mine = events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type));
-        const poison = mine.length > 0 ? await this.#fold(client, member, mine, written) : undefined;
+      const foldFor = async ({ member, mine }: (typeof concerned)[number]) => {
+        const poison = await this.#fold(client, member, mine, written);
         if (poison) halted.push({ member, poison });
       };
       if (this.#narrow) {
         // One event at a time has savepoints, and those of two models must not interleave.
-        for (const member of this.#members) await foldFor(member);
+        for (const one of concerned) await foldFor(one);
       } else {
-        const folding = settleAll(this.#members.map(foldFor));
+        const folding = settleAll(concerned.map(foldFor));
         // What one model could not write may be why another could not park.
         await folding.catch(async (error) => settleAll([...written, Promise.reject(error)]));
       }
       if (halted.length > 0) throw new Halted(halted);
     };
     await transaction(pool, fold, (client) => settleAll([...written, cursors.advance(client, moved)]));
-    this.#members.forEach((member, index) => {
-      member.projection.committed();
-      member.cursor = { ...member.cursor, position: moved[index]!.to };
-    });
-    freshness.passed(this.#members.map(({ cursor }) => cursor.name), to);
+    for (const { member } of concerned) member.projection.committed();
+    this.#passBy(to);
   }
 
   /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */

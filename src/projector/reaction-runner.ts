@@ -21,6 +21,8 @@ const PAGE = 500;
 const IDLE_MS = 1_000;
 /** A checkpoint that only passed by events of no concern is written once the feed is quiet this long, so that not every event costs a transaction. */
 const SETTLE_MS = 250;
+/** Pages of events that concern a reaction begin at least this far apart: in a storm many are looked up and written together. */
+const STRIDE_MS = 25;
 
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface Effects {
@@ -62,6 +64,7 @@ export class ReactionRunner {
   #running: Promise<void> | undefined;
   #renewed = 0;
   #lastMoved = 0;
+  #lastPage = 0;
   #unsaved = false;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
@@ -148,6 +151,12 @@ export class ReactionRunner {
     const wanted = slice.events.filter(({ type }) => on[type]);
     const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(cursor, slice.position);
+    const untilNext = this.#lastPage + STRIDE_MS - Date.now();
+    if (untilNext > 0 && slice.events.length < PAGE) {
+      await sleep(untilNext, undefined, { signal: this.#stop.signal });
+      return true;
+    }
+    this.#lastPage = Date.now();
     const due: Due[] = [];
     const batch = events.map((event) => ({ event, steps: this.#rowSteps(event, on[event.type]!(event), due) }));
     const work = new WorkSet(this.#shape?.key ?? []);

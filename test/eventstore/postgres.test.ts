@@ -8,13 +8,13 @@ describeEventStoreContract('PostgreSQL', async () => {
   const fresh = await freshDatabase();
   const log = pino({ level: 'silent' });
   const databases = [openDatabase(fresh.config, log)];
-  const store = new PostgresEventStore(databases[0]!.store, fresh.config);
+  const store = new PostgresEventStore(databases[0]!.store, fresh.config, databases[0]!.projector);
   return {
     store,
     reopen: async () => {
       const other = openDatabase(fresh.config, log);
       databases.push(other);
-      return new PostgresEventStore(other.store, fresh.config);
+      return new PostgresEventStore(other.store, fresh.config, other.projector);
     },
     close: async () => {
       await store.close();

@@ -13,7 +13,7 @@ import { openHouse, type House, type Process } from '../projector/house.ts';
 const seatEvents = defineEvents('hall', {
   SeatTaken: { version: 1, schema: z.object({ seat: z.int(), by: z.string() }), audit: false },
 });
-const hall = defineAggregate(seatEvents, { taken: 0 }, (state, event: EventOf<typeof seatEvents>) => ({ taken: Math.max(state.taken, event.data.seat) }));
+const hall = defineAggregate(seatEvents, { taken: 0 }, (_state, event: EventOf<typeof seatEvents>) => ({ taken: event.data.seat }));
 const SEATS = 40;
 
 const digest = (value: string) => createHash('sha256').update(value).digest('hex');
@@ -27,6 +27,13 @@ const takeSeat = defineCommand({
     if (state.taken >= SEATS) return conflict('the hall is full');
     return acceptWith(state.taken + 1, [{ type: 'SeatTaken' as const, data: { seat: state.taken + 1, by } }]);
   },
+});
+
+/** Everybody stands up. */
+const clearHall = defineCommand({
+  ...takeSeat,
+  name: 'clear-hall',
+  decide: (state, { by }) => acceptWith(0, state.taken === 0 ? [] : [{ type: 'SeatTaken' as const, data: { seat: 0, by } }]),
 });
 
 /** One name a person; the second asks for another number. */
@@ -76,6 +83,43 @@ describe('commands that run at the same time', () => {
     const given = answers.map((answer) => orThrow(answer).result).sort((a, b) => a - b);
     expect(given).toEqual(Array.from({ length: 16 }, (_, at) => at + 1));
     expect(await seatsOf('two')).toEqual(given);
+  });
+
+  describe('after another on the same stream', () => {
+    const countReads = () => {
+      let reads = 0;
+      const store = new Proxy(house.store, {
+        get: (target, key) => {
+          if (key === 'readStream') reads += 1;
+          const value = Reflect.get(target, key) as unknown;
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        },
+      });
+      const executor = new Executor<{ next: () => number }>(store, house.codec, new AggregateLoader(store, house.codec), digest, () => ({ ports: { next: () => 0 }, undo: async () => {} }));
+      return { executor, reads: () => reads };
+    };
+
+    it('are decided on what is remembered of it: nothing is read again', async () => {
+      const { executor, reads } = countReads();
+      await executor.execute(takeSeat, { hall: 'three', by: 'a' }, issuer);
+      const before = reads();
+      expect(orThrow(await executor.execute(takeSeat, { hall: 'three', by: 'b' }, issuer)).result).toBe(2);
+      expect([before, reads() - before]).toEqual([1, 0]);
+    });
+
+    it('are decided again, before anybody is refused or told that nothing changes, when that had grown old', async () => {
+      const { executor } = countReads();
+      const [other] = executors;
+      await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer);
+      await other!.execute(clearHall, { hall: 'four', by: 'b' }, issuer);
+      expect(orThrow(await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer)).result, 'an event on the newest state').toBe(1);
+      await executor.execute(clearHall, { hall: 'four', by: 'a' }, issuer);
+      for (let seat = 1; seat <= SEATS; seat += 1) await other!.execute(takeSeat, { hall: 'four', by: 'b' }, issuer);
+      expect(orThrow(await executor.execute(clearHall, { hall: 'four', by: 'a' }, issuer)).events, 'remembered as clear, though it is full').toHaveLength(1);
+      for (let seat = 1; seat <= SEATS; seat += 1) await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer);
+      await other!.execute(clearHall, { hall: 'four', by: 'b' }, issuer);
+      expect(orThrow(await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer)).result, 'remembered as full, though it is clear').toBe(1);
+    });
   });
 
   it('give a claim to one of them, and tell the others', async () => {

@@ -112,7 +112,7 @@ export async function openHouse(families: readonly EventFamily[], keys: PersonKe
 async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[], keys: PersonKeys, deaf: boolean): Promise<Process> {
   const database = openDatabase(fresh.config, log, { store: 3, service: 2, projector: 5, reads: 2 });
   // Nobody listens on port 1: the process never hears what another one appends.
-  const store = new PostgresEventStore(database.store, deaf ? { ...fresh.config, port: 1 } : fresh.config);
+  const store = new PostgresEventStore(database.store, deaf ? { ...fresh.config, port: 1 } : fresh.config, database.projector);
   const codec = new EventCodec(families, keys);
   const tail = await FeedTail.open(store, codec, log);
   const freshness = new Freshness();

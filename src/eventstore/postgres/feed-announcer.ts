@@ -7,14 +7,14 @@ const ANNOUNCE = { name: 'announce-growth', text: `select pg_notify('castellan_f
 
 /**
  * Tells other processes how far the log has come. Apart from the appends: a notification within each of them would keep
- * every caller waiting for what is only a hint.
+ * every caller waiting for what is only a hint. A pool whose commits do not wait for the disk is enough for it.
  */
 export class FeedAnnouncer {
   readonly #pool: pg.Pool;
   #head = 0n;
   #told = 0n;
   #timer: NodeJS.Timeout | undefined;
-  #telling: Promise<unknown> = Promise.resolve();
+  #telling: Promise<unknown> | undefined;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -22,23 +22,27 @@ export class FeedAnnouncer {
 
   grown(head: Position): void {
     if (head > this.#head) this.#head = head;
-    if (!this.#timer) this.#tell();
+    if (!this.#timer && !this.#telling) this.#tell();
   }
 
+  /** One at a time: two on two connections might arrive in either order. */
   #tell(): void {
     this.#timer = undefined;
     if (this.#told === this.#head) return;
     this.#told = this.#head;
-    this.#timer = setTimeout(() => this.#tell(), APART_MS);
     // Whoever does not hear of it polls.
-    this.#telling = this.#pool.query({ ...ANNOUNCE, values: [this.#head.toString()] }).catch(() => undefined);
+    this.#telling = this.#pool.query({ ...ANNOUNCE, values: [this.#head.toString()] }).catch(() => undefined).then(() => {
+      this.#telling = undefined;
+      this.#timer = setTimeout(() => this.#tell(), APART_MS);
+    });
   }
 
   /** Resolves when everything was told. */
   async close(): Promise<void> {
+    await this.#telling;
     clearTimeout(this.#timer);
     this.#tell();
-    clearTimeout(this.#timer);
     await this.#telling;
+    clearTimeout(this.#timer);
   }
 }

@@ -40,17 +40,18 @@ export class PostgresEventStore implements EventStore {
   readonly #pool: pg.Pool;
   readonly #group: GroupCommit;
   readonly #listener: FeedListener;
-  readonly #announcer: FeedAnnouncer;
+  readonly #announcer: FeedAnnouncer | undefined;
   readonly #claims: ClaimLookup;
 
-  constructor(pool: pg.Pool, listenWith: pg.ClientConfig) {
+  /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
+  constructor(pool: pg.Pool, listenWith: pg.ClientConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
     this.#claims = new ClaimLookup(pool);
     this.#listener = new FeedListener(listenWith);
-    this.#announcer = new FeedAnnouncer(pool);
+    this.#announcer = announceWith && new FeedAnnouncer(announceWith);
     this.#group = new GroupCommit(pool, (head, events) => {
       this.#listener.wakeWith(events);
-      this.#announcer.grown(head);
+      this.#announcer?.grown(head);
     });
   }
 
@@ -126,7 +127,7 @@ export class PostgresEventStore implements EventStore {
 
   async close(): Promise<void> {
     await this.#group.drain();
-    await this.#announcer.close();
+    await this.#announcer?.close();
     await this.#listener.close();
   }
 

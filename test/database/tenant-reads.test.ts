@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, type Database } from '../../src/database/database.ts';
+import { tenantReads } from '../../src/database/tenant-reads.ts';
+import { asTenantId } from '../../src/kernel/ids.ts';
+import type { TenantReads } from '../../src/kernel/query.ts';
+import { freshDatabase } from '../dsl/database.ts';
+
+const TENANTS = Array.from({ length: 3 }, () => asTenantId(randomUUID()));
+const PAGES = 40;
+
+describe('look-ups of one turn of the event loop', () => {
+  let fresh: Awaited<ReturnType<typeof freshDatabase>>;
+  let database: Database;
+  let reads: TenantReads[];
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+    database = openDatabase(fresh.config, pino({ level: 'silent' }));
+    await database.owner.query(
+      `create table pages (tenant_id uuid not null, n integer not null);
+       alter table pages enable row level security;
+       create policy tenant on pages for select to castellan_reads using (tenant_id = castellan_tenant());
+       grant select on pages to castellan_reads`,
+    );
+    await database.owner.query('insert into pages select t, n from unnest($1::uuid[]) t, generate_series(1, $2) n', [TENANTS, PAGES]);
+    const open = tenantReads(database.reads);
+    reads = TENANTS.map((tenantId) => open(tenantId));
+  });
+  afterAll(async () => {
+    await database.close();
+    await fresh.drop();
+  });
+
+  /** Asks row-level security alone: whose row it is, and which connection answered. */
+  const look = (of: TenantReads, n: number) => of.one<{ tenant_id: string; pid: number }>('select tenant_id, pg_backend_pid() as pid from pages where $1::uuid is not null and n = $2', [n]);
+
+  it('travel together on few connections, and each sees its own tenant alone', async () => {
+    const asked = Array.from({ length: PAGES }, (_, at) => at + 1);
+    const found = await Promise.all(asked.map((n) => look(reads[n % 3]!, n)));
+    expect(found.map((row) => row?.tenant_id)).toEqual(asked.map((n) => TENANTS[n % 3]));
+    expect(new Set(found.map((row) => row?.pid)).size).toBe(Math.ceil(PAGES / 16));
+  });
+
+  it('one that fails leaves the others their answers, and the connections to those who come next', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const outcomes = await Promise.allSettled([look(reads[0]!, 1), reads[1]!.one('select 1 / ($2 - 1) from pages where tenant_id = $1', [1]), look(reads[2]!, 1)]);
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect(outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [(outcome.value as { tenant_id: string }).tenant_id] : []))).toEqual([TENANTS[0], TENANTS[2]]);
+    }
+  });
+
+  it('and longer reads beside them keep to the tenant that they were opened for, on whatever connection', async () => {
+    const rows = (of: TenantReads) => of.rows<{ tenant_id: string }>('select tenant_id from pages where $1::uuid is not null');
+    const streamed = async (of: TenantReads) => {
+      const seen: { tenant_id: string }[] = [];
+      for await (const row of of.stream<{ tenant_id: string }>('select tenant_id from pages where $1::uuid is not null')) seen.push(row);
+      return seen;
+    };
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(reads.flatMap((of, at) => [rows(of), streamed(of), look(of, 1)].map(async (answer) => ({ answer: [await answer].flat(), tenantId: TENANTS[at] }))));
+      for (const { answer, tenantId } of answers) expect(new Set(answer.map((row) => row?.tenant_id))).toEqual(new Set([tenantId]));
+    }
+  });
+
+  it('are planned anew when what they read has changed its shape', async () => {
+    const all = () => Promise.all(Array.from({ length: 20 }, () => reads[0]!.one<{ n: number; more?: string }>('select * from pages where tenant_id = $1 and n = 1')));
+    await all();
+    await database.owner.query(`alter table pages add column more text not null default 'x'`);
+    for (const row of await all()) expect(row).toMatchObject({ n: 1, more: 'x' });
+  });
+});
