@@ -38,7 +38,6 @@ async function bundled() {
     target: 'node20',
     packages: 'external',
     sourcemap: 'inline',
-    keepNames: true,
     logLevel: 'error',
     plugins: [{ name: 'own-address', setup: ownAddress }],
   });

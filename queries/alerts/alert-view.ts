@@ -60,11 +60,12 @@ const MOST_SCREENSHOTS = 50;
 
 export const SELECT_ALERTS = `
   select a.*, p.url, e.email as user_email, e.display_name as user_display_name, u.display_name as assigned_to_name, n.endpoint_id,
-         array(select s.screenshot_id from screenshots s
+         case when a.event_id is null and not a.metadata ? 'observationIds' then '{}' else array(
+               select s.screenshot_id from screenshots s
                 where s.tenant_id = a.tenant_id and s.event_id = any (array_append(array(
                         select id::uuid from jsonb_array_elements_text(case jsonb_typeof(a.metadata -> 'observationIds') when 'array' then a.metadata -> 'observationIds' else '[]' end) id
                          where id ~ '^[0-9a-f-]{36}$'), a.event_id))
-                order by s.captured_at, s.screenshot_id limit ${MOST_SCREENSHOTS}) as screenshot_ids
+                order by s.captured_at, s.screenshot_id limit ${MOST_SCREENSHOTS}) end as screenshot_ids
     from alerts a
     left join alert_addresses p on p.tenant_id = a.tenant_id and p.alert_id = a.alert_id
     left join employees e on e.tenant_id = a.tenant_id and e.user_id = a.user_id

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../kernel/actor.ts';
 import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
 import type { DomainEvent, EventMetadata, Position } from '../kernel/event.ts';
@@ -173,7 +172,7 @@ async function afterUndoing<Outcome>(workbench: Workbench<unknown>, outcome: Out
   return outcome;
 }
 
-function contextOf({ tenantId, actor, commandId = uuidv7(), correlationId, causationId }: Issuer): CommandContext {
+function contextOf({ tenantId, actor, commandId = randomUUID(), correlationId, causationId }: Issuer): CommandContext {
   return {
     tenantId,
     actor,

@@ -19,8 +19,16 @@ export class FeedGapError extends Error {
 
 /** Events of telemetry may hold hundreds of observations each: what is remembered is bounded with those in mind. */
 const REMEMBERED = 2_000;
+/** A follower that nothing concerns is still brought along this often, so that its place in the feed stays in memory. */
+const MOST_PASSED = 500;
 /** A hint may outrun the answer to the append that it tells of; this long it is given the chance to catch up. */
 const GRACE_MS = 5;
+
+interface Waiter {
+  readonly after: Position;
+  readonly concerns: ((type: string) => boolean) | undefined;
+  wake(): void;
+}
 
 /**
  * The newest stretch of the feed, kept in memory for all followers of this process: it grows by what the process appended
@@ -36,7 +44,7 @@ export class FeedTail {
   #to: Position;
   #suspect = true;
   #reading: Promise<void> | undefined;
-  #waiters = new Set<() => void>();
+  readonly #waiters = new Set<Waiter>();
   readonly #unsubscribe: () => void;
 
   /** Begins at the store's present end; followers that are further behind read the store themselves. */
@@ -66,23 +74,24 @@ export class FeedTail {
     return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
   }
 
-  /** Resolves when the feed may have grown past `after`, or after `patience` milliseconds. */
-  async wait(after: Position, patience: number, signal?: AbortSignal): Promise<void> {
+  /** Resolves when the feed may have grown past `after` by something that `concerns` the follower, or after `patience` milliseconds. */
+  async wait(after: Position, patience: number, signal?: AbortSignal, concerns?: (type: string) => boolean): Promise<void> {
     // A hint that came while the last read was under way has waked nobody.
-    if (after < this.#to || this.#suspect || signal?.aborted) return;
+    if (this.#suspect || signal?.aborted || after < this.#from || this.#concernsSince(after, concerns)) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', done);
-        this.#waiters.delete(done);
+        this.#waiters.delete(waiter);
         resolve();
       };
+      const waiter: Waiter = { after, concerns, wake: done };
       const timer = setTimeout(() => {
         this.#suspect = true;
         done();
       }, patience);
       signal?.addEventListener('abort', done);
-      this.#waiters.add(done);
+      this.#waiters.add(waiter);
     });
   }
 
@@ -98,7 +107,7 @@ export class FeedTail {
 
   close(): void {
     this.#unsubscribe();
-    for (const wake of this.#waiters) wake();
+    for (const { wake } of this.#waiters) wake();
   }
 
   #hear(hint?: FeedHint): void {
@@ -114,7 +123,7 @@ export class FeedTail {
 
   #suspectGrowth(): void {
     this.#suspect = true;
-    for (const wake of this.#waiters) wake();
+    for (const { wake } of this.#waiters) wake();
   }
 
   async #readOn(limit: number): Promise<void> {
@@ -163,20 +172,32 @@ export class FeedTail {
       // What comes after this position is still remembered.
       this.#from = this.#recent[0]!.position - 1n;
     }
-    for (const wake of this.#waiters) wake();
+    for (const { after, concerns, wake } of this.#waiters) {
+      if (!concerns || to - after > MOST_PASSED || events.some(({ type }) => concerns(type))) wake();
+    }
+  }
+
+  #concernsSince(after: Position, concerns: Waiter['concerns']): boolean {
+    if (after >= this.#to) return false;
+    return !concerns || this.#to - after > MOST_PASSED || this.#recent.slice(this.#indexAfter(after)).some(({ type }) => concerns(type));
   }
 
   #slice(after: Position, limit: number): Slice {
     const events = this.#recent;
-    let low = 0;
-    let high = events.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (events[middle]!.position > after) high = middle;
-      else low = middle + 1;
-    }
+    const low = this.#indexAfter(after);
     const found = events.slice(low, low + limit);
     const complete = low + limit >= events.length;
     return { events: found, position: complete ? this.#to : found.at(-1)!.position };
+  }
+
+  #indexAfter(after: Position): number {
+    let low = 0;
+    let high = this.#recent.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#recent[middle]!.position > after) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 }

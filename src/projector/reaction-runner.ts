@@ -59,6 +59,7 @@ export class ReactionRunner {
   readonly #services: ReactionServices;
   readonly #shape: TableShape | undefined;
   readonly #writer: RowWriter | undefined;
+  readonly #concerns: (type: string) => boolean;
   readonly #stop = new AbortController();
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
@@ -70,6 +71,7 @@ export class ReactionRunner {
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
     this.#services = services;
+    this.#concerns = (type) => (reaction.on as Record<string, unknown>)[type] !== undefined;
     if (reaction.state) {
       const name = `${reaction.name.replaceAll('-', '_')}_state`;
       this.#shape = { name, columns: reaction.state.columns, key: reaction.state.key, indexes: [] };
@@ -120,7 +122,7 @@ export class ReactionRunner {
         if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
         failures = 0;
         if (moved) continue;
-        await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal);
+        await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal, this.#concerns);
         await this.#keepLease(this.#unsaved && Date.now() - this.#lastMoved >= SETTLE_MS ? SETTLE_MS : IDLE_MS);
       } catch (error) {
         if (signal.aborted) return;

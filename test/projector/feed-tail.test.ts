@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Position } from '../../src/kernel/event.ts';
-import type { FeedPage } from '../../src/eventstore/port.ts';
+import type { EventStore, FeedPage } from '../../src/eventstore/port.ts';
 import type { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
 import { FeedGapError, FeedTail } from '../../src/projector/feed-tail.ts';
 import { eventually, log, openHouse, type House, type Process } from './house.ts';
@@ -8,6 +8,7 @@ import { entries, ledgerEvents } from './ledger.ts';
 
 const closed = { type: 'EntryClosed', data: { entry: 'a' } };
 const WRITERS = 12;
+const bound = (of: object, value: unknown) => (typeof value === 'function' ? (value.bind(of) as unknown) : value);
 
 describe('the tail of the feed', () => {
   let house: House;
@@ -93,6 +94,26 @@ describe('the tail of the feed', () => {
     // Were the hint lost, only the patience would end this wait, long after the test.
     await tail.wait(0n, 600_000);
     expect((await tail.read(0n, 10)).position).toBe(1n);
+    tail.close();
+  });
+
+  it('leaves those asleep whom nothing concerns, not those whom something concerned before they lay down', async () => {
+    // Hears of what this process appended alone: a notification may arouse the suspicion that there is more, and wake everybody.
+    const onGrowth: EventStore['onGrowth'] = (wake) => house.store.onGrowth((hint) => hint?.events && wake(hint));
+    const store = new Proxy<EventStore>(house.store, { get: (of, name) => (name === 'onGrowth' ? onGrowth : bound(of, Reflect.get(of, name))) });
+    const tail = await FeedTail.open(store, house.codec, log);
+    const woken: string[] = [];
+    const sleeper = (name: string, after: Position, types: readonly string[]) => tail.wait(after, 600_000, undefined, (type) => types.includes(type)).then(() => woken.push(name));
+    // The first look clears what was suspected at the start.
+    await tail.read(0n, 10);
+    void sleeper('of others', 0n, ['SomethingElse']);
+    const closes = sleeper('of closing', 0n, ['EntryClosed']);
+    await house.happen('ledger-w.1', [closed]);
+    await closes;
+    await sleeper('late', 0n, ['EntryClosed']);
+    expect(woken).toEqual(['of closing', 'late']);
+    for (let at = 0; at < 10; at += 1) await house.happen('ledger-w.1', Array.from({ length: 60 }, () => closed));
+    await eventually('who was left far behind wakes too', () => woken.includes('of others'));
     tail.close();
   });
 
