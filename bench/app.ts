@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } fr
 import { mkdtempSync, rmSync } from 'node:fs';
 import type pg from 'pg';
 import { setUpTenant } from '../commands/setup/set-up-tenant.ts';
-import { compose, newLogger, type House } from '../src/compose.ts';
+import { compose, newLogger, type ComposeOptions, type House } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { openSession } from '../src/identity/sign-in.ts';
 import { system } from '../src/kernel/actor.ts';
@@ -25,7 +25,7 @@ export interface BenchApp {
 const PLENTY = 100_000_000;
 
 /** The whole service with its embedded database, budgets out of the way, and one tenant. */
-export async function startBenchApp(): Promise<BenchApp> {
+export async function startBenchApp(options: Pick<ComposeOptions, 'passwords'> = {}): Promise<BenchApp> {
   const dataDir = mkdtempSync('/var/tmp/castellan-bench-app-');
   const pair = generateKeyPairSync('ed25519');
   const licensePublicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -37,7 +37,7 @@ export async function startBenchApp(): Promise<BenchApp> {
     enrollRateLimit: PLENTY,
     rateBudgets: { login: PLENTY, 'org-login': PLENTY, device: PLENTY },
   };
-  const house = await compose(config, { log: newLogger('error') });
+  const house = await compose(config, { ...options, log: newLogger('error') });
   const { services } = house;
   const newTenant = () => makeTenant(services, pair.privateKey);
   const { tenantId, headers } = await newTenant();

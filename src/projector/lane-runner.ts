@@ -15,7 +15,7 @@ import { Projection } from './projection.ts';
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
-const SETTLE_MS = 100;
+const SETTLE_MS = 250;
 /** Pages that nobody waits for begin at least this far apart: what comes in between is folded and written together. */
 const STRIDE_MS = 100;
 

@@ -19,8 +19,6 @@ import { createTable, tableName, type TableRow, type TableShape } from './table.
 const WORTH_TELLING = 3;
 const PAGE = 500;
 const IDLE_MS = 1_000;
-/** A checkpoint that only passed by events of no concern is written once the feed is quiet this long, so that not every event costs a transaction. */
-const SETTLE_MS = 250;
 /** Pages of events that concern a reaction begin at least this far apart: in a storm many are looked up and written together. */
 const STRIDE_MS = 25;
 
@@ -64,9 +62,7 @@ export class ReactionRunner {
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
   #renewed = 0;
-  #lastMoved = 0;
   #lastPage = 0;
-  #unsaved = false;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -118,12 +114,11 @@ export class ReactionRunner {
           continue;
         }
         const moved = await this.#step(this.#cursor);
-        if (moved) this.#lastMoved = Date.now();
         if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
         failures = 0;
         if (moved) continue;
-        await tail.wait(this.#cursor.position, this.#unsaved ? SETTLE_MS : IDLE_MS, signal, this.#concerns);
-        await this.#keepLease(this.#unsaved && Date.now() - this.#lastMoved >= SETTLE_MS ? SETTLE_MS : IDLE_MS);
+        await tail.wait(this.#cursor.position, IDLE_MS, signal, this.#concerns);
+        await this.#keepLease();
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof LeaseLost)) log.error({ reaction: name, reason: (error as Error).message }, 'a reaction will try again');
@@ -137,11 +132,10 @@ export class ReactionRunner {
   }
 
   /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */
-  async #keepLease(patience = IDLE_MS): Promise<void> {
-    if (Date.now() - this.#renewed < patience) return;
+  async #keepLease(): Promise<void> {
+    if (Date.now() - this.#renewed < IDLE_MS) return;
     this.#renewed = Date.now();
     await this.#services.cursors.renew([this.#cursor!]);
-    this.#unsaved = false;
   }
 
   /** One page; false when the feed ends here. */
@@ -184,14 +178,12 @@ export class ReactionRunner {
     };
     await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, to: slice.position }]));
     this.#cursor = { ...cursor, position: slice.position };
-    this.#unsaved = false;
     return true;
   }
 
-  /** Events that change nothing here need no transaction: seen again after a crash, they change nothing again. */
+  /** Events that change nothing here need no transaction, and their checkpoint goes with the lease: seen again after a crash, they change nothing again. */
   async #passBy(cursor: Cursor, position: Position): Promise<true> {
     this.#cursor = { ...cursor, position };
-    this.#unsaved = true;
     await this.#keepLease();
     return true;
   }
