@@ -7,7 +7,7 @@ import type { Projector } from './projector/projector.ts';
 
 /** What `/health` asks (choice OP-253): without database or event store nothing works; the rest only degrades. */
 export const serviceProbes = (store: EventStore, database: Database, projector: Projector, jobs: Jobs, redis: Redis | undefined): Probe[] => [
-  { name: 'postgres', critical: true, check: () => database.service.query('select 1').then(() => undefined) },
+  { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   {
     name: 'redis',

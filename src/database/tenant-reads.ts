@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
+import { ConnectionTenants } from './connection-tenants.ts';
 
-const SET_TENANT = { name: 'set-tenant-for-session', text: `select set_config('castellan.tenant', $1, false)` };
 const PAGE = 1_000;
 
 /** A prepared plan whose result changed shape: a new version of the read model is served since. */
@@ -24,10 +24,10 @@ interface Line {
   underWay: number;
 }
 
-/** The connections that reads travel on, and which tenant each of them speaks for at the moment. */
+/** The connections that reads travel on. */
 class ReadLines {
   readonly #pool: pg.Pool;
-  readonly #tenantOf = new WeakMap<pg.PoolClient, TenantId>();
+  readonly #tenants = new ConnectionTenants();
   #boarding: Line | undefined;
 
   constructor(pool: pg.Pool) {
@@ -79,20 +79,11 @@ class ReadLines {
   }
 
   async #query<Row extends object>(client: pg.PoolClient, tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
-    // What the one before left there is never seen: a connection that spoke for another tenant is told first, and keeps the order.
-    const told = this.#tenantOf.get(client) === tenantId ? undefined : this.#speakFor(client, tenantId);
-    const [{ rows }] = await Promise.all([client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] }), told]);
+    const [, { rows }] = await Promise.all([
+      this.#tenants.speakFor(client, tenantId),
+      client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] }),
+    ]);
     return rows;
-  }
-
-  async #speakFor(client: pg.PoolClient, tenantId: TenantId): Promise<void> {
-    this.#tenantOf.set(client, tenantId);
-    try {
-      await client.query({ ...SET_TENANT, values: [tenantId] });
-    } catch (error) {
-      this.#tenantOf.delete(client);
-      throw error;
-    }
   }
 }
 

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type pg from 'pg';
-import { statementAsTenant } from '../database/tenant-scope.ts';
+import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { tenantOf } from './refresh-tokens.ts';
 
@@ -17,16 +16,15 @@ export interface OneTimeToken {
  * simultaneous uses exactly one succeeds.
  */
 export class OneTimeTokens {
-  readonly #pool: pg.Pool;
+  readonly #pool: TenantPool;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: TenantPool) {
     this.#pool = pool;
   }
 
   async issue(purpose: TokenPurpose, { tenantId, subjectId, payload }: OneTimeToken, seconds: number, tries = 1): Promise<string> {
     const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
-    await statementAsTenant(
-      this.#pool,
+    await this.#pool.statement(
       tenantId,
       `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
        values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
@@ -73,7 +71,7 @@ export class OneTimeTokens {
   async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
     const tenantId = tenantOf(token);
     if (!tenantId) return undefined;
-    const { rows } = await statementAsTenant<{ subject_id: string; payload: Record<string, unknown> }>(this.#pool, tenantId, sql, [purpose, digestOf(token)]);
+    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> }>(tenantId, sql, [purpose, digestOf(token)]);
     return rows[0] && { tenantId, subjectId: rows[0].subject_id, payload: rows[0].payload };
   }
 }

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type pg from 'pg';
-import { asTenant, statementAsTenant } from '../database/tenant-scope.ts';
+import type { TenantPool } from '../database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../kernel/ids.ts';
 
 interface Family {
@@ -29,9 +28,9 @@ export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteS
  * the look-up runs under that tenant's row-level security; a forged tenant finds nothing.
  */
 export class RefreshTokens {
-  readonly #pool: pg.Pool;
+  readonly #pool: TenantPool;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: TenantPool) {
     this.#pool = pool;
   }
 
@@ -39,14 +38,14 @@ export class RefreshTokens {
     const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
     const { idleSeconds } = lifetime;
     const { token, values } = newToken(tenantId, sessionId, subjectId, { idleSeconds, endsAt });
-    await statementAsTenant(this.#pool, tenantId, INSERT, values, 'insert-refresh-token');
+    await this.#pool.statement(tenantId, INSERT, values, 'insert-refresh-token');
     return token;
   }
 
   async redeem(token: string): Promise<Redeemed> {
     const tenantId = tenantOf(token);
     if (!tenantId) return { kind: 'unknown' };
-    return asTenant(this.#pool, tenantId, async (client) => {
+    return this.#pool.transaction(tenantId, async (client) => {
       const digest = digestOf(token);
       const { rows } = await client.query<SpentRow>(SPEND, [tenantId, digest]);
       const [row] = rows;
@@ -63,12 +62,12 @@ export class RefreshTokens {
 
   /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
   async expiries(tenantId: TenantId, subjectId: string): Promise<ReadonlyMap<string, string>> {
-    const { rows } = await statementAsTenant<{ session_id: string; expires_at: Date | string }>(this.#pool, tenantId, EXPIRIES, [subjectId]);
+    const { rows } = await this.#pool.statement<{ session_id: string; expires_at: Date | string }>(tenantId, EXPIRIES, [subjectId]);
     return new Map(rows.map(({ session_id: sessionId, expires_at: expiresAt }) => [sessionId, new Date(expiresAt).toISOString()]));
   }
 
   async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
-    await statementAsTenant(this.#pool, tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [sessionId]);
+    await this.#pool.statement(tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [sessionId]);
   }
 }
 

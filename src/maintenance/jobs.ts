@@ -3,7 +3,7 @@ import type { AnyJob } from '../jobs/job.ts';
 import { defineJob } from '../jobs/job.ts';
 import type { Schedule } from '../jobs/jobs.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import { transaction, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { Config } from '../config.ts';
 import { trimObservations } from './trim-observations.ts';
 
@@ -37,7 +37,7 @@ export const maintenanceJobs = (store: EventStore, { service, projector }: Pick<
     data: nothing,
     attempts: 5,
     backoff,
-    handle: () => transaction(service, (client) => client.query('select sweep_expired_tokens()').then(() => undefined)),
+    handle: () => service.ofNobody('select sweep_expired_tokens()'),
   }),
 ];
 

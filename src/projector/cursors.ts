@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { Lane } from '../kernel/read-model.ts';
-import { transaction } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 
 /** How far one version of a read model or reaction has come, and who may move it. */
 export interface Cursor {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
-import { transaction } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { Projection } from './projection.ts';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
-import { settleAll, transaction } from '../database/database.ts';
+import { settleAll, transaction } from '../database/transaction.ts';
 import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Recorded } from '../kernel/event.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
-import { settleAll } from '../database/database.ts';
+import { settleAll } from '../database/transaction.ts';
 import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
 import { RowWriter } from './row-writer.ts';
 import { tableName, type TableRow, type TableShape } from './table.ts';

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
-import { transaction } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import { Cursors, type Cursor } from './cursors.ts';

@@ -7,7 +7,7 @@ import type { Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { isFailure } from '../kernel/failure.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
-import { settleAll, transaction } from '../database/database.ts';
+import { settleAll, transaction } from '../database/transaction.ts';
 import { derivedId, type Issuer } from '../execution/executor.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';

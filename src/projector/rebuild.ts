@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
-import { transaction } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import { Cursors } from './cursors.ts';

@@ -1,5 +1,4 @@
-import type pg from 'pg';
-import { asTenant, statementAsTenant } from '../database/tenant-scope.ts';
+import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { newKey, open, seal } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
@@ -15,11 +14,11 @@ interface Known {
 }
 
 export class PostgresPersonKeys implements PersonKeys {
-  readonly #pool: pg.Pool;
+  readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
   readonly #known = new Map<string, Known>();
 
-  constructor(pool: pg.Pool, dataKeys: TenantDataKeys) {
+  constructor(pool: TenantPool, dataKeys: TenantDataKeys) {
     this.#pool = pool;
     this.#dataKeys = dataKeys;
   }
@@ -29,7 +28,7 @@ export class PostgresPersonKeys implements PersonKeys {
     if (known) return known;
     const dataKey = await this.#dataKeys.get(tenantId);
     const wrapped = seal(dataKey, newKey(), bound(personId));
-    const row = await asTenant(this.#pool, tenantId, async (client) => {
+    const row = await this.#pool.transaction(tenantId, async (client) => {
       // One statement decides between "erased" and "made": an erasure at the same moment holds the same lock.
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
       await client.query(
@@ -62,7 +61,7 @@ export class PostgresPersonKeys implements PersonKeys {
   async #load(tenantId: TenantId, ids: readonly string[], into: Map<string, Buffer>): Promise<void> {
     const dataKey = await this.#dataKeys.get(tenantId);
     const sql = 'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)';
-    const { rows } = await statementAsTenant<{ person_id: string; wrapped: Buffer }>(this.#pool, tenantId, sql, [ids], 'person-keys');
+    const { rows } = await this.#pool.statement<{ person_id: string; wrapped: Buffer }>(tenantId, sql, [ids], 'person-keys');
     for (const { person_id: personId, wrapped } of rows) {
       into.set(personKey({ tenantId, personId }), this.#remember({ tenantId, personId }, open(dataKey, wrapped, bound(personId))));
     }
@@ -70,7 +69,7 @@ export class PostgresPersonKeys implements PersonKeys {
 
   async destroy(tenantId: TenantId, personId: string): Promise<boolean> {
     this.forget(tenantId, personId);
-    return asTenant(this.#pool, tenantId, async (client) => {
+    return this.#pool.transaction(tenantId, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
       await client.query('delete from person_keys where tenant_id = $1 and person_id = $2', [tenantId, personId]);
       // First answers that are kept for repeated requests are sealed, but not under this key: they may show the person.

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
-import { statementAsTenant } from '../database/tenant-scope.ts';
+import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { open, seal } from './keyring.ts';
 import type { TenantDataKeys } from './tenant-data-keys.ts';
 import type { SecretPlace, Vault } from './vault.ts';
 
 export class PostgresVault implements Vault {
-  readonly #pool: pg.Pool;
+  readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
 
-  constructor(pool: pg.Pool, dataKeys: TenantDataKeys) {
+  constructor(pool: TenantPool, dataKeys: TenantDataKeys) {
     this.#pool = pool;
     this.#dataKeys = dataKeys;
   }
@@ -19,18 +18,18 @@ export class PostgresVault implements Vault {
     const key = await this.#dataKeys.get(tenantId);
     const id = randomUUID();
     const sealed = seal(key, Buffer.from(secret), boundTo(tenantId, place, id));
-    await statementAsTenant(this.#pool, tenantId, 'insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)', [id, place.owner, place.field, sealed]);
+    await this.#pool.statement(tenantId, 'insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)', [id, place.owner, place.field, sealed]);
     return id;
   }
 
   async get(tenantId: TenantId, place: SecretPlace, reference: string): Promise<Buffer | undefined> {
     const key = await this.#dataKeys.get(tenantId);
-    const { rows } = await statementAsTenant<{ sealed: Buffer }>(this.#pool, tenantId, 'select sealed from secrets where tenant_id = $1 and id = $2', [reference], 'secret');
+    const { rows } = await this.#pool.statement<{ sealed: Buffer }>(tenantId, 'select sealed from secrets where tenant_id = $1 and id = $2', [reference], 'secret');
     return rows[0] && open(key, rows[0].sealed, boundTo(tenantId, place, reference));
   }
 
   async forget(tenantId: TenantId, reference: string): Promise<void> {
-    await statementAsTenant(this.#pool, tenantId, 'delete from secrets where tenant_id = $1 and id = $2', [reference]);
+    await this.#pool.statement(tenantId, 'delete from secrets where tenant_id = $1 and id = $2', [reference]);
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transaction } from '../../src/database/database.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { Cursors, LeaseLost } from '../../src/projector/cursors.ts';
 import { caughtUp, eventually, openHouse, type House, type Process } from './house.ts';
 import { entries, happening, ledgerEvents, pureFold, volumes } from './ledger.ts';

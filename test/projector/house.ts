@@ -135,9 +135,7 @@ async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[
         await Promise.all(projectors.map((projector) => projector.stop()));
         tail.close();
         await store.close();
-        const { owner, service, projector, reads } = database;
-        const open = [owner, database.store, service, projector, reads].filter(({ ended }) => !ended);
-        await Promise.all(open.map((pool) => pool.end()));
+        await database.close();
       })()),
   };
 }

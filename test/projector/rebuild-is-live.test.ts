@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transaction } from '../../src/database/database.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import type { AnyReadModel } from '../../src/kernel/read-model.ts';
 import { Projection, shapeOf } from '../../src/projector/projection.ts';
 import { rebuildInto } from '../../src/projector/rebuild.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
-import { asTenant, statementAsTenant } from '../../database/tenant-scope.ts';
+import type { TenantPool } from '../../database/tenant-pool.ts';
 import { conflict, FailureError, invalid } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { open, seal } from '../../vault/keyring.ts';
@@ -25,10 +24,10 @@ const ABANDONED_SECONDS = 60;
  * another request under the key is a conflict, and so is one while the first is still being answered.
  */
 export class IdempotentAnswers {
-  readonly #pool: pg.Pool;
+  readonly #pool: TenantPool;
   readonly #key: Buffer;
 
-  constructor(pool: pg.Pool, key: Buffer) {
+  constructor(pool: TenantPool, key: Buffer) {
     this.#pool = pool;
     this.#key = key;
   }
@@ -37,7 +36,7 @@ export class IdempotentAnswers {
   async begin(asked: Asked): Promise<Answered | undefined> {
     if (!/^[\x21-\x7e]{1,200}$/.test(asked.key)) throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
     const hash = sha256(asked.request);
-    return asTenant(this.#pool, asked.tenantId, async (client) => {
+    return this.#pool.transaction(asked.tenantId, async (client) => {
       const identity = [asked.tenantId, asked.subjectId, sha256(asked.key)];
       const { rowCount } = await client.query(
         `insert into idempotent_answers (tenant_id, subject_id, digest, request_hash) values ($1, $2, $3, $4)
@@ -61,13 +60,13 @@ export class IdempotentAnswers {
   async keep(asked: Asked, { status, body }: Answered): Promise<void> {
     const sql = 'update idempotent_answers set status = $4, sealed_body = $5 where tenant_id = $1 and subject_id = $2 and digest = $3';
     const sealed = seal(this.#key, Buffer.from(body), asked.subjectId);
-    await statementAsTenant(this.#pool, asked.tenantId, sql, [asked.subjectId, sha256(asked.key), status, sealed]);
+    await this.#pool.statement(asked.tenantId, sql, [asked.subjectId, sha256(asked.key), status, sealed]);
   }
 
   /** The request failed for our own reasons: the next one with this key is the first again. */
   async release(asked: Asked): Promise<void> {
     const sql = 'delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and status is null';
-    await statementAsTenant(this.#pool, asked.tenantId, sql, [asked.subjectId, sha256(asked.key)]);
+    await this.#pool.statement(asked.tenantId, sql, [asked.subjectId, sha256(asked.key)]);
   }
 }
 

@@ -1,6 +1,6 @@
 import { runMigrations } from 'bullmq';
 import type pg from 'pg';
-import { transaction } from '../../database/database.ts';
+import { transaction } from '../../database/transaction.ts';
 
 /** The schema of BullMQ's tables and functions, and of the outbox that stands before a Redis. */
 export const SCHEMA = 'jobs';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobsOptions } from 'bullmq';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { transaction } from '../../database/database.ts';
+import { transaction } from '../../database/transaction.ts';
 import { storedOptions } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from '../postgres/schema.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
-import { statementAsTenant } from '../../database/tenant-scope.ts';
+import type { TenantPool } from '../../database/tenant-pool.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { refuse } from './refused.ts';
 
@@ -19,8 +18,8 @@ const SQL = `
   on conflict do nothing`;
 
 /** Remembers an assertion for as long as it would be valid (Profiles §4.1.4.5). Throws `SamlRefused` if it was remembered before. */
-export async function useOnce(pool: pg.Pool, { tenantId, configId, issuer, assertionId, endsAt }: UsedAssertion): Promise<void> {
+export async function useOnce(pool: TenantPool, { tenantId, configId, issuer, assertionId, endsAt }: UsedAssertion): Promise<void> {
   const digest = createHash('sha256').update(`${issuer}\n${assertionId}`).digest();
-  const { rowCount } = await statementAsTenant(pool, tenantId, SQL, [digest, configId, endsAt / 1000]);
+  const { rowCount } = await pool.statement(tenantId, SQL, [digest, configId, endsAt / 1000]);
   if (rowCount !== 1) refuse('replayed', 'the assertion was used before');
 }

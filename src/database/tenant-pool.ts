@@ -1,0 +1,47 @@
+import type pg from 'pg';
+import type { TenantId } from '../kernel/ids.ts';
+import { ConnectionTenants } from './connection-tenants.ts';
+import { settleAll, transaction } from './transaction.ts';
+
+const SET_TENANT = { name: 'set-tenant', text: `select set_config('castellan.tenant', $1, true)` };
+
+/** Connections that nothing can be said on but in the name of a tenant: row-level security shows and takes that tenant's rows alone. */
+export class TenantPool {
+  readonly #pool: pg.Pool;
+  readonly #tenants = new ConnectionTenants();
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** One transaction; any throw rolls back. */
+  transaction<T>(tenantId: TenantId, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return transaction(this.#pool, async (client) => {
+      // For this transaction alone: what is set for the session within it would be undone by its rollback. Not waited for.
+      const told = client.query({ ...SET_TENANT, values: [tenantId] });
+      const working = work(client);
+      await settleAll([told, working]);
+      return working;
+    });
+  }
+
+  /** A single statement, a transaction by itself, whose first parameter is the tenant. `name` has it prepared once a connection. */
+  async statement<Row extends pg.QueryResultRow>(tenantId: TenantId, sql: string, parameters: readonly unknown[], name?: string): Promise<pg.QueryResult<Row>> {
+    const client = await this.#pool.connect();
+    try {
+      const told = this.#tenants.speakFor(client, tenantId);
+      const result = client.query<Row>({ text: sql, values: [tenantId, ...parameters], ...(name ? { name } : {}) });
+      await settleAll([told, result]);
+      return await result;
+    } finally {
+      client.release();
+    }
+  }
+
+  /** A statement in nobody's name, to which row-level security shows nothing: probes, and functions with rights of their own. */
+  async ofNobody(sql: string): Promise<void> {
+    await transaction(this.#pool, async (client) => {
+      await settleAll([client.query(`select set_config('castellan.tenant', '', true)`), client.query(sql)]);
+    });
+  }
+}
