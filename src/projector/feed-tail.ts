@@ -21,13 +21,23 @@ export class FeedGapError extends Error {
 const REMEMBERED = 2_000;
 /** A follower that nothing concerns is still brought along this often, so that its place in the feed stays in memory. */
 const MOST_PASSED = 500;
+/** It looks again this soon, to write down how far it has come in case the feed has become quiet. */
+const PASSED_MS = 150;
 /** A hint may outrun the answer to the append that it tells of; this long it is given the chance to catch up. */
 const GRACE_MS = 5;
 
+export interface WaitOptions {
+  readonly signal?: AbortSignal;
+  readonly concerns?: (type: string) => boolean;
+  readonly pause?: number | undefined;
+}
+
 interface Waiter {
   readonly after: Position;
-  readonly concerns: ((type: string) => boolean) | undefined;
+  readonly concerns: WaitOptions['concerns'];
   wake(): void;
+  /** The feed has grown by what does not concern it. */
+  passed(): void;
 }
 
 /**
@@ -42,6 +52,7 @@ export class FeedTail {
   #recent: StoredEvent[] = [];
   #from: Position;
   #to: Position;
+  #grownAt = 0;
   #suspect = true;
   #reading: Promise<void> | undefined;
   readonly #waiters = new Set<Waiter>();
@@ -66,6 +77,11 @@ export class FeedTail {
     return this.#to;
   }
 
+  /** Nothing came for this many milliseconds. */
+  quietFor(milliseconds: number): boolean {
+    return Date.now() - this.#grownAt >= milliseconds;
+  }
+
   /** The next events after a position, at most `limit`; none when the feed ends there. */
   async read(after: Position, limit: number): Promise<Slice> {
     if (after < this.#from) return this.#readStore(after, limit);
@@ -74,8 +90,11 @@ export class FeedTail {
     return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
   }
 
-  /** Resolves when the feed may have grown past `after` by something that `concerns` the follower, or after `patience` milliseconds. */
-  async wait(after: Position, patience: number, signal?: AbortSignal, concerns?: (type: string) => boolean): Promise<void> {
+  /**
+   * Resolves when the feed may have grown past `after` by something that `concerns` the follower, or after `patience` milliseconds,
+   * which are reason to suspect that it has; sooner, after `pause` milliseconds, where one is given, which are not.
+   */
+  async wait(after: Position, patience: number, { signal, concerns, pause }: WaitOptions = {}): Promise<void> {
     // A hint that came while the last read was under way has waked nobody.
     if (this.#suspect || signal?.aborted || after < this.#from || this.#concernsSince(after, concerns)) return;
     await new Promise<void>((resolve) => {
@@ -85,13 +104,22 @@ export class FeedTail {
         this.#waiters.delete(waiter);
         resolve();
       };
-      const waiter: Waiter = { after, concerns, wake: done };
-      const timer = setTimeout(() => {
+      let hasPassed = false;
+      const passed = () => {
+        if (hasPassed) return;
+        hasPassed = true;
+        clearTimeout(timer);
+        timer = setTimeout(done, Math.min(patience, pause ?? PASSED_MS));
+      };
+      const waiter: Waiter = { after, concerns, wake: done, passed };
+      const looks = () => {
         this.#suspect = true;
         done();
-      }, patience);
+      };
+      let timer = pause === undefined ? setTimeout(looks, patience) : setTimeout(done, pause);
       signal?.addEventListener('abort', done);
       this.#waiters.add(waiter);
+      if (after < this.#to) passed();
     });
   }
 
@@ -167,17 +195,19 @@ export class FeedTail {
   #extend(events: readonly StoredEvent[], to: Position): void {
     this.#recent.push(...events);
     this.#to = to;
+    this.#grownAt = Date.now();
     if (this.#recent.length > 2 * REMEMBERED) {
       this.#recent = this.#recent.slice(-REMEMBERED);
       // What comes after this position is still remembered.
       this.#from = this.#recent[0]!.position - 1n;
     }
-    for (const { after, concerns, wake } of this.#waiters) {
+    for (const { after, concerns, wake, passed } of this.#waiters) {
       if (!concerns || to - after > MOST_PASSED || events.some(({ type }) => concerns(type))) wake();
+      else passed();
     }
   }
 
-  #concernsSince(after: Position, concerns: Waiter['concerns']): boolean {
+  #concernsSince(after: Position, concerns: WaitOptions['concerns']): boolean {
     if (after >= this.#to) return false;
     return !concerns || this.#to - after > MOST_PASSED || this.#recent.slice(this.#indexAfter(after)).some(({ type }) => concerns(type));
   }

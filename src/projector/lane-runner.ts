@@ -15,7 +15,9 @@ import { Projection } from './projection.ts';
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
+/** Checkpoints that are behind are written this soon, sooner once the feed is quiet: other processes look at them. */
 const SETTLE_MS = 250;
+const QUIET_MS = 50;
 /** Pages that nobody waits for begin at least this far apart: what comes in between is folded and written together. */
 const STRIDE_MS = 100;
 
@@ -127,7 +129,7 @@ export class LaneRunner {
     const from = this.#members.reduce((low, { cursor }) => (cursor.position < low ? cursor.position : low), this.#members[0]!.cursor.position);
     const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
-    if (slice.position === from) return this.#services.tail.wait(from, this.#patience, signal);
+    if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, { signal, pause: this.#unsaved ? QUIET_MS : undefined });
     const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));
     const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
@@ -147,7 +149,8 @@ export class LaneRunner {
   }
 
   get #patience(): number {
-    return this.#unsaved ? SETTLE_MS : IDLE_MS;
+    if (!this.#unsaved) return IDLE_MS;
+    return this.#services.tail.quietFor(QUIET_MS) ? QUIET_MS : SETTLE_MS;
   }
 
   async #commit(events: readonly Recorded[], to: Position): Promise<void> {

@@ -98,7 +98,7 @@ export class LiveState {
         const slice = await this.#tail.read(this.#position, PAGE);
         if (slice.position === this.#position) {
           this.#currentAt = Date.now();
-          await this.#tail.wait(this.#position, PATIENCE_MS, signal);
+          await this.#tail.wait(this.#position, PATIENCE_MS, { signal });
           continue;
         }
         const wanted = slice.events.filter(({ type }) => this.#heeded.has(type) || this.#caches.some(({ invalidation }) => invalidation[type]));

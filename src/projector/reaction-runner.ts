@@ -19,6 +19,8 @@ import { createTable, tableName, type TableRow, type TableShape } from './table.
 const WORTH_TELLING = 3;
 const PAGE = 500;
 const IDLE_MS = 1_000;
+/** A checkpoint that only passed by events of no concern is written once the feed is quiet this long, or with the lease: not every event costs a transaction. */
+const QUIET_MS = 100;
 /** Pages of events that concern a reaction begin at least this far apart: in a storm many are looked up and written together. */
 const STRIDE_MS = 25;
 
@@ -63,6 +65,7 @@ export class ReactionRunner {
   #running: Promise<void> | undefined;
   #renewed = 0;
   #lastPage = 0;
+  #unsaved = false;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -117,7 +120,7 @@ export class ReactionRunner {
         if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
         failures = 0;
         if (moved) continue;
-        await tail.wait(this.#cursor.position, IDLE_MS, signal, this.#concerns);
+        await tail.wait(this.#cursor.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#unsaved ? QUIET_MS : undefined });
         await this.#keepLease();
       } catch (error) {
         if (signal.aborted) return;
@@ -133,9 +136,11 @@ export class ReactionRunner {
 
   /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */
   async #keepLease(): Promise<void> {
-    if (Date.now() - this.#renewed < IDLE_MS) return;
+    const mayWait = !this.#unsaved || !this.#services.tail.quietFor(QUIET_MS);
+    if (mayWait && Date.now() - this.#renewed < IDLE_MS) return;
     this.#renewed = Date.now();
     await this.#services.cursors.renew([this.#cursor!]);
+    this.#unsaved = false;
   }
 
   /** One page; false when the feed ends here. */
@@ -178,12 +183,14 @@ export class ReactionRunner {
     };
     await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, to: slice.position }]));
     this.#cursor = { ...cursor, position: slice.position };
+    this.#unsaved = false;
     return true;
   }
 
-  /** Events that change nothing here need no transaction, and their checkpoint goes with the lease: seen again after a crash, they change nothing again. */
+  /** Events that change nothing here need no transaction, and their checkpoint can wait: seen again after a crash, they change nothing again. */
   async #passBy(cursor: Cursor, position: Position): Promise<true> {
     this.#cursor = { ...cursor, position };
+    this.#unsaved = true;
     await this.#keepLease();
     return true;
   }

@@ -103,7 +103,7 @@ describe('the tail of the feed', () => {
     const store = new Proxy<EventStore>(house.store, { get: (of, name) => (name === 'onGrowth' ? onGrowth : bound(of, Reflect.get(of, name))) });
     const tail = await FeedTail.open(store, house.codec, log);
     const woken: string[] = [];
-    const sleeper = (name: string, after: Position, types: readonly string[]) => tail.wait(after, 600_000, undefined, (type) => types.includes(type)).then(() => woken.push(name));
+    const sleeper = (name: string, after: Position, types: readonly string[]) => tail.wait(after, 600_000, { concerns: (type) => types.includes(type) }).then(() => woken.push(name));
     // The first look clears what was suspected at the start.
     await tail.read(0n, 10);
     void sleeper('of others', 0n, ['SomethingElse']);
