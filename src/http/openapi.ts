@@ -14,18 +14,16 @@ export async function describeApi(app: FastifyInstance, groups: readonly RouteGr
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => reply.send(document));
 }
 
+/** Its paths are written when they are first read: a service that starts need not wait for what few ask for. */
 export function openApiDocument(groups: readonly RouteGroup[]): object {
-  const paths: Record<string, Record<string, object>> = {};
-  for (const { area, routes } of groups) {
-    for (const declared of routes) {
-      (paths[declared.path] ??= {})[declared.method.toLowerCase()] = operation(area, declared);
-    }
-  }
+  let paths: ReturnType<typeof pathsOf> | undefined;
   return {
     openapi: '3.1.0',
     info: { title: 'Castellan', version, description: 'Security administration, authentication, enrollment and provisioning' },
     tags: [...new Set(groups.map(({ area }) => area))].map((name) => ({ name })),
-    paths,
+    get paths() {
+      return (paths ??= pathsOf(groups));
+    },
     components: {
       schemas: { Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } } },
       securitySchemes: {
@@ -36,6 +34,16 @@ export function openApiDocument(groups: readonly RouteGroup[]): object {
       },
     },
   };
+}
+
+function pathsOf(groups: readonly RouteGroup[]) {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { area, routes } of groups) {
+    for (const declared of routes) {
+      (paths[declared.path] ??= {})[declared.method.toLowerCase()] = operation(area, declared);
+    }
+  }
+  return paths;
 }
 
 function operation(area: string, declared: AnyRoute): object {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,11 +31,16 @@ describe('run', () => {
     expect(JSON.parse(stdout)).toEqual([[path.join(sources, 'entry.ts'), '--role', 'api'], 'found beside its source', 'loaded late', 'function']);
   });
 
-  it('runs the sources as they are now', () => {
-    write('entry.ts', `console.log('first');`);
-    expect(run().stdout).toBe('first\n');
-    write('entry.ts', `console.log('second');`);
-    expect(run().stdout).toBe('second\n');
+  it('runs the sources as they are now, also what they import, and after a time of modification was put back', () => {
+    write('said.ts', `export const said: string = 'first';`);
+    write('entry.ts', `import { said } from './said.ts';\nconsole.log(said);`);
+    expect([run().stdout, run().stdout]).toEqual(['first\n', 'first\n']);
+    const { atime, mtime } = statSync(path.join(sources, 'said.ts'));
+    write('said.ts', `export const said: string = 'other';`);
+    utimesSync(path.join(sources, 'said.ts'), atime, mtime);
+    expect(run().stdout).toBe('other\n');
+    write('entry.ts', `console.log('nothing');`);
+    expect(run().stdout).toBe('nothing\n');
   });
 
   it('names the line of the source in a stack trace, and ends as the program ends', () => {
