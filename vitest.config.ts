@@ -1,7 +1,21 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Puts a module of its own in the place of one of the house's: nobody else's may have been loaded before it. */
 const APART = ['test/laws/declared-resources.test.ts'];
+
+/** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
+const LONG = ['test/crash/nothing-acknowledged-is-lost', 'test/browser/login', 'test/embedded/root', 'test/laws/bad-input', 'test/sso/saml/accept-response', 'test/demo/demo', 'test/embedded/postgres'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONG.findIndex((name) => moduleId.includes(name));
+      return at < 0 ? LONG.length : at;
+    };
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -12,6 +26,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ['default'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       // Files of one worker share their modules: loading them anew for each took as long as a quarter of the tests.
       { extends: true, test: { name: 'house', include: ['test/**/*.test.ts'], exclude: APART, isolate: false } },

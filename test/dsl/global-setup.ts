@@ -10,22 +10,41 @@ declare module 'vitest' {
   }
 }
 
+interface Server {
+  readonly connection: EmbeddedConnection;
+  stop(): Promise<void>;
+}
+
+/** Each project of a run loads this module for itself, in one process. */
+const shared = globalThis as { castellanTestServer?: { readonly server: Promise<Server>; users: number } | undefined };
+
 /** One PostgreSQL for a whole run; every test file gets a database of its own in it (`database.ts`). */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const used = (shared.castellanTestServer ??= { server: startServer(), users: 0 });
+  used.users += 1;
+  project.provide('postgres', (await used.server).connection);
+  return async () => {
+    used.users -= 1;
+    if (used.users > 0) return;
+    shared.castellanTestServer = undefined;
+    await (await used.server).stop();
+  };
+}
+
+async function startServer(): Promise<Server> {
   const dataDir = mkdtempSync('/tmp/castellan-test-');
   const postgres = await startEmbeddedPostgres({ dataDir, durable: false });
-  const tearDown = async () => {
+  const stop = async () => {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
     await makeTemplate(postgres.connection);
   } catch (error) {
-    await tearDown();
+    await stop();
     throw error;
   }
-  project.provide('postgres', postgres.connection);
-  return tearDown;
+  return { connection: postgres.connection, stop };
 }
 
 async function makeTemplate(connection: EmbeddedConnection): Promise<void> {
