@@ -13,6 +13,7 @@ import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
 import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
+import { modelsTemplate } from './models-template.ts';
 
 /** Budgets so large that no test meets them by accident. */
 const PLENTY = 1_000_000;
@@ -105,7 +106,7 @@ export interface TestApp {
 
 /** `log` gets what the service says, where a test wants to read it. */
 export async function startApp(over: Partial<Config> = {}, log?: Logger): Promise<TestApp> {
-  const database = await freshDatabase();
+  const database = await freshDatabase({ template: await modelsTemplate() });
   const dataDir = mkdtempSync('/tmp/castellan-app-');
   const config = testConfig(dataDir, over);
   const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel), passwords: cheapPasswords() });

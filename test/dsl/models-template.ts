@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { auditLog } from '../../projections/audit/audit-log.ts';
+import { readModels } from '../../projections/index.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { families } from '../../src/domain/families.ts';
+import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
+import { Freshness } from '../../src/projector/freshness.ts';
+import { Projector } from '../../src/projector/projector.ts';
+import { newLogger } from '../../src/compose.ts';
+import { administer, freshDatabase } from './database.ts';
+
+const LOCK = 4202699;
+const models = [...readModels, auditLog(Buffer.alloc(32), families)];
+/** A file that declares more of them than others do has a template of its own. */
+const NAME = `castellan_models_${createHash('sha256').update(models.map(({ name, version }) => `${name} ${version}`).join()).digest('hex').slice(0, 8)}`;
+
+let made: Promise<string> | undefined;
+
+/** A template with an empty table for every read model, which a house makes at its first start: made once a run, by the worker that needs it first. */
+export const modelsTemplate = (): Promise<string> => (made ??= make());
+
+async function make(): Promise<string> {
+  const client = new pg.Client({ ...inject('postgres'), database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [NAME]);
+    if (rowCount === 0) await administer(inject('postgres'), `alter database ${await withModels()} rename to ${NAME}`);
+    return NAME;
+  } finally {
+    await client.end();
+  }
+}
+
+async function withModels(): Promise<string> {
+  const { config, name } = await freshDatabase();
+  const log = newLogger('silent');
+  const database = openDatabase(config, log);
+  const parts = { pool: database.projector, store: new PostgresEventStore(database.store, config), models, freshness: new Freshness(), log, seize: false };
+  // Making tables takes neither codec nor tail.
+  await new Projector({ ...parts, codec: undefined as never, tail: undefined as never }).prepare();
+  await database.close();
+  return name;
+}
