@@ -44,9 +44,15 @@ const parsers = new Map<number, (text: string) => unknown>([
 
 /** Type parsers of our pools alone: nothing global is changed. */
 const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format),
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => (format === 'binary' ? pg.types.getTypeParser(oid, format) : (parsers.get(oid) ?? parserOf(oid))),
 };
+
+/** Asked for every column of every answer. */
+function parserOf(oid: number): (text: string) => unknown {
+  const parser = pg.types.getTypeParser(oid, 'text') as (text: string) => unknown;
+  parsers.set(oid, parser);
+  return parser;
+}
 
 /**
  * A projection that a crash undoes is folded again from its checkpoint, so its commits need not wait for the disk. Its statements

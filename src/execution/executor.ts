@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../kernel/actor.ts';
 import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
@@ -185,7 +185,7 @@ function contextOf({ tenantId, actor, commandId = randomUUID(), correlationId, c
 
 /** A UUID (version 8, RFC 9562 §5.8) that is a function of its parts: the n-th event of a command, the n-th effect of an event. */
 export function derivedId(...parts: readonly (string | number)[]): string {
-  const hex = createHash('sha256').update(parts.join('|')).digest('hex');
+  const hex = hash('sha256', parts.join('|'));
   const variant = ((parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
