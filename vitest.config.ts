@@ -21,8 +21,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    // Two cores: more files at a time would only wait for each other, and for the one PostgreSQL that they share.
-    maxWorkers: 2,
+    // Two cores, and one more file: many wait for a lease to run out, a process to start or the one PostgreSQL that they share.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     reporters: ['default'],

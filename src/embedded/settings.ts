@@ -45,6 +45,8 @@ const THROWAWAY: Readonly<Record<string, string>> = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   shared_buffers: '128MB',
+  // Several houses at a time live on one.
+  max_connections: '200',
 };
 
 export function serverArguments(cluster: string, socketDirectory: string, durable: boolean): string[] {

@@ -70,7 +70,7 @@ it(`survives ${KILLS} kills under write load with every acknowledged event once,
     const before = acknowledged.length;
     const writing = writeUntilItDies(service, token, round, acknowledged);
     while (acknowledged.length === before) await pause(5);
-    await pause(Math.random() * 400);
+    await pause(Math.random() * 250);
     await service.kill();
     await writing;
   }
