@@ -8,17 +8,19 @@ const SET_TENANT = { name: 'set-tenant-for-session', text: `select set_config('c
  * whose every statement names its tenant here first, so that what the one before left on a connection is never seen.
  */
 export class ConnectionTenants {
-  readonly #tenantOf = new WeakMap<pg.PoolClient, TenantId>();
+  readonly #latest = new WeakMap<pg.PoolClient, { readonly tenantId: TenantId; readonly told: Promise<unknown> }>();
 
-  /** Sent before whatever comes next on the connection, unless it speaks for that tenant already; to be awaited with it. */
-  async speakFor(client: pg.PoolClient, tenantId: TenantId): Promise<void> {
-    if (this.#tenantOf.get(client) === tenantId) return;
-    this.#tenantOf.set(client, tenantId);
-    try {
-      await client.query({ ...SET_TENANT, values: [tenantId] });
-    } catch (error) {
-      this.#tenantOf.delete(client);
-      throw error;
-    }
+  /**
+   * Sent before whatever comes next on the connection, unless it speaks for that tenant already. To be awaited with it: what was
+   * sent behind a telling that failed, by whomever, was asked in another's name, and its answer is worth nothing.
+   */
+  speakFor(client: pg.PoolClient, tenantId: TenantId): Promise<unknown> {
+    const latest = this.#latest.get(client);
+    if (latest?.tenantId === tenantId) return latest.told;
+    const told = client.query({ ...SET_TENANT, values: [tenantId] });
+    const telling = { tenantId, told };
+    this.#latest.set(client, telling);
+    told.catch(() => this.#latest.get(client) === telling && this.#latest.delete(client));
+    return told;
   }
 }

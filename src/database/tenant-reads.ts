@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import { ConnectionTenants } from './connection-tenants.ts';
+import { settleAll } from './transaction.ts';
 
 const PAGE = 1_000;
 
@@ -22,6 +23,8 @@ interface Line {
   readonly client: Promise<pg.PoolClient>;
   joined: number;
   underWay: number;
+  /** Some plan on it is of no use any more. */
+  stale: boolean;
 }
 
 /** The connections that reads travel on. */
@@ -56,17 +59,18 @@ class ReadLines {
       return await this.#query<Row>(await line.client, tenantId, sql, parameters);
     } catch (error) {
       if ((error as { code?: string }).code !== PLAN_CHANGED) throw error;
+      line.stale = true;
       return await this.alone<Row>(tenantId, sql, parameters);
     } finally {
       line.underWay -= 1;
-      if (line.underWay === 0) void line.client.then((client) => client.release(), () => undefined);
+      if (line.underWay === 0) void line.client.then((client) => client.release(line.stale), () => undefined);
     }
   }
 
   #board(): Line {
     let line = this.#boarding;
     if (!line || line.joined >= MOST_TOGETHER) {
-      const opened: Line = { client: this.#pool.connect(), joined: 0, underWay: 0 };
+      const opened: Line = { client: this.#pool.connect(), joined: 0, underWay: 0, stale: false };
       const leaves = () => {
         if (this.#boarding === opened) this.#boarding = undefined;
       };
@@ -79,11 +83,10 @@ class ReadLines {
   }
 
   async #query<Row extends object>(client: pg.PoolClient, tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
-    const [, { rows }] = await Promise.all([
-      this.#tenants.speakFor(client, tenantId),
-      client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] }),
-    ]);
-    return rows;
+    const told = this.#tenants.speakFor(client, tenantId);
+    const answer = client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] });
+    await settleAll([told, answer]);
+    return (await answer).rows;
   }
 }
 
