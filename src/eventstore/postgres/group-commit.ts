@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
+import { isoTimestamp } from '../../database/database.ts';
 import { isRefusal } from '../../database/refusal.ts';
 import { EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
-import { claimsOf, encodeGroup } from './group-encoding.ts';
+import { claimsOf, encodeFitting, encodeGroup } from './group-encoding.ts';
 
 interface Waiting {
   readonly append: Append;
@@ -19,11 +20,14 @@ interface GroupAnswer {
   holders: string[];
 }
 
+const placeholders = (count: number): string => Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ');
 const appendWith = (parameters: number) => ({
   name: `append-events-${parameters}`,
-  text: `select append_events(${Array.from({ length: parameters }, (_, index) => `$${index + 1}`).join(', ')}) as answer`,
+  text: `select append_events(${placeholders(parameters)}) as answer`,
 });
-/** Of one event without claims: `migrations/009_lean_appends.sql`. */
+const fitWith = (parameters: number) => ({ name: `append-fitting-${parameters}`, text: `select head, at from append_fitting(${placeholders(parameters)})` });
+/** Of one event without claims: as long as it fits, and when it did not. */
+const APPEND_NEXT = { name: 'append-next', text: 'select append_next($1, $2, $3, $4, $5, $6, $7, $8, $9) as placed' };
 const APPEND_EVENT = { name: 'append-event', text: 'select actual, placed, at from append_event($1, $2, $3, $4, $5, $6, $7, $8)' };
 const MOST_APPENDS = 512;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -45,6 +49,8 @@ export class GroupCommit {
   /** The latest group was of one append. */
   #alone = false;
   #idle: (() => void)[] = [];
+  /** A position that the log has reached: where the database looks for the newest. */
+  #head = '0';
 
   constructor(pool: pg.Pool, appended: (head: Position, events: () => readonly StoredEvent[]) => void) {
     this.#pool = pool;
@@ -146,11 +152,26 @@ export class GroupCommit {
       }
       settle(verdict);
     });
-    if (written.length > 0) this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
+    if (written.length === 0) return;
+    this.#head = head.toString();
+    this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
   }
 
   async #ask(group: readonly Waiting[]): Promise<GroupAnswer> {
-    const values = encodeGroup(group.map(({ append }) => append));
+    const appends = group.map(({ append }) => append);
+    return (await this.#fit(appends)) ?? this.#askOfEach(appends);
+  }
+
+  /** All of them or none, which is known soonest; undefined when one of them may not. */
+  async #fit(appends: readonly Append[]): Promise<GroupAnswer | undefined> {
+    const values = [this.#head, ...encodeFitting(appends)];
+    const { rows } = await this.#pool.query<{ head: number | null; at: number }>({ ...fitWith(values.length), values });
+    const { head, at } = rows[0]!;
+    return head === null ? undefined : allFit(appends, head, at);
+  }
+
+  async #askOfEach(appends: readonly Append[]): Promise<GroupAnswer> {
+    const values = encodeGroup(appends);
     const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
     return rows[0]!.answer;
   }
@@ -159,15 +180,31 @@ export class GroupCommit {
   async #askForOne({ tenantId, stream, expectedRevision, events }: Append): Promise<GroupAnswer> {
     const { id, type, version, metadata, data } = events[0]!;
     const values = [tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
+    const next = await this.#pool.query<{ placed: string | null }>({ ...APPEND_NEXT, values: [this.#head, ...values] });
+    const placed = next.rows[0]!.placed;
+    if (placed !== null) return answerForOne(Number(expectedRevision), placed);
     const { rows } = await this.#pool.query<{ actual: number; placed: number | null; at: number }>({ ...APPEND_EVENT, values });
-    const { actual, placed, at } = rows[0]!;
-    return { ok: [placed !== null], actual: [actual], base: [(placed ?? 0) - 1], at, lost: [null], holders: [] };
+    const careful = rows[0]!;
+    return { ok: [careful.placed !== null], actual: [careful.actual], base: [(careful.placed ?? 0) - 1], at: careful.at, lost: [null], holders: [] };
   }
 
   /** One append that the database refuses (a value that no column takes) must not fail its neighbours. */
   async #writeApart(group: Waiting[]): Promise<void> {
     for (const waiting of group) await this.#write([waiting]);
   }
+}
+
+function allFit(appends: readonly Append[], head: number, at: number): GroupAnswer {
+  let before = head;
+  const base = appends.map(({ events }) => (before += events.length) - events.length);
+  return { ok: appends.map(() => true), actual: appends.map(({ expectedRevision }) => Number(expectedRevision)), base, at, lost: [], holders: [] };
+}
+
+/** Of `position time`, as `append_next` answers. */
+function answerForOne(expected: number, placed: string): GroupAnswer {
+  const space = placed.indexOf(' ');
+  const at = Date.parse(isoTimestamp(placed.slice(space + 1)));
+  return { ok: [true], actual: [expected], base: [Number(placed.slice(0, space)) - 1], at, lost: [], holders: [] };
 }
 
 const isSimple = ({ events, take, release }: Append): boolean => events.length === 1 && take.length + release.length === 0;

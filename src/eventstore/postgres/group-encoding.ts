@@ -23,6 +23,35 @@ export function encodeGroup(group: readonly Append[]): Buffer[] {
   ];
 }
 
+/** The columns of a group in the order of the parameters of `append_fitting` (`migrations/010_fitting_appends.sql`). */
+export function encodeFitting(group: readonly Append[]): Buffer[] {
+  const known = group.filter(({ expectedRevision }) => expectedRevision >= 0n);
+  const rows = group.flatMap((append) => append.events.map((event, at) => ({ append, event, revision: append.expectedRevision + BigInt(at + 1) })));
+  return [
+    textArray(known.map(({ stream }) => stream)),
+    int8Array(known.map(({ expectedRevision }) => expectedRevision)),
+    uuidArray(rows.map(({ append }) => append.tenantId)),
+    textArray(rows.map(({ append }) => append.stream)),
+    int8Array(rows.map(({ revision }) => revision)),
+    uuidArray(rows.map(({ event }) => event.id)),
+    textArray(rows.map(({ event }) => event.type)),
+    int2Array(rows.map(({ event }) => event.version)),
+    jsonArray(rows.map(({ event }) => JSON.stringify(event.metadata))),
+    jsonArray(rows.map(({ event }) => event.data)),
+    ...(group.some(claimsSomething) ? [...encodeOwned(group, 'release'), ...encodeOwned(group, 'take')] : []),
+  ];
+}
+
+function encodeOwned(group: readonly Append[], which: 'take' | 'release'): Buffer[] {
+  const owned = group.flatMap((append) => append[which].map((claim) => ({ claim, stream: append.stream })));
+  return [
+    uuidArray(owned.map(({ claim }) => claim.tenantId)),
+    textArray(owned.map(({ claim }) => claim.kind)),
+    digestArray(owned.map(({ claim }) => claim.digest)),
+    textArray(owned.map(({ stream }) => stream)),
+  ];
+}
+
 const claimsSomething = ({ take, release }: Append): boolean => take.length + release.length > 0;
 
 /** The claims of a group, in the order in which `append_events` counts them. */

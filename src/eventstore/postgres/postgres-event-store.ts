@@ -33,7 +33,7 @@ const READ_PART = `
   select ${PACKED}, data::text as text
     from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
 
-/** The default store: one table, one SQL function per group of appends (`migrations/009_lean_appends.sql`). */
+/** The default store: one table, one SQL function per group of appends (`migrations/010_fitting_appends.sql`). */
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
   readonly gapless = true;
