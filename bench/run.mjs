@@ -10,4 +10,5 @@ const run = (command, args, cwd) => {
   if (status !== 0) process.exit(status ?? 1);
 };
 if (!existsSync(`${folder}/node_modules`)) run('npm', ['ci', '--no-fund', '--no-audit'], folder);
-run(process.execPath, ['--expose-gc', '--import', 'tsx', `${folder}/main.ts`, ...process.argv.slice(2)], dirname(folder));
+// Bundled, as the service is when it is started: what is measured is what runs.
+run(process.execPath, ['--expose-gc', `${dirname(folder)}/scripts/run.mjs`, `${folder}/main.ts`, ...process.argv.slice(2)], dirname(folder));

@@ -3,16 +3,16 @@
 // would take longer to start than the database behind them; bundled they take a fraction. A bundle serves again for as long as none of
 // the files that it was made of has been touched.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-// Under node_modules, so that the packages are found from there.
-const CACHE = fileURLToPath(new URL('../node_modules/.cache/castellan/', import.meta.url));
+const HOUSE = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const OLD_MS = 7 * 24 * 3_600_000;
 
 const entry = path.resolve(process.argv[2] ?? '');
+const CACHE = path.join(packagesOf(path.dirname(entry)), '.cache/castellan');
 process.argv.splice(1, 2, entry);
 process.setSourceMapsEnabled(true);
 const record = path.join(CACHE, `${createHash('sha256').update(entry).digest('hex').slice(0, 24)}.json`);
@@ -23,6 +23,13 @@ if (folder) {
   // Where nothing may be written beside the packages (a read-only image), each file is transformed as it is loaded.
   await import('tsx');
   await import(pathToFileURL(entry).href);
+}
+
+/** The packages that the entry point finds, the house's at least: under them, a bundle finds the same. */
+function packagesOf(folder) {
+  const here = path.join(folder, 'node_modules');
+  if (folder.startsWith(HOUSE) && existsSync(here)) return here;
+  return folder.length > HOUSE.length ? packagesOf(path.dirname(folder)) : path.join(HOUSE, 'node_modules');
 }
 
 /** The folder of the latest bundle, if it is still there and what it was made of is as it was. */

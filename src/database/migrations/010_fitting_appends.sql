@@ -1,5 +1,5 @@
--- Appends that fit, which nearly all do, with less of everything: no statement but the inserts, and what can be looked at before the
--- lock is. An append that does not fit is answered null and has left nothing; `append_events` or `append_event` then say why.
+-- Appends that fit, which nearly all do, with less of everything: hardly a statement but the inserts, and what can be looked at before
+-- the lock is. An append that does not fit is answered null and has left nothing; `append_events` or `append_event` then say why.
 --
 -- They rest on this: a stream only grows. If `expected` was its newest revision at any time before, and the next one can be
 -- inserted now, it is the newest still; the unique keys of both tables prove it. A new stream needs no other proof.
@@ -7,8 +7,7 @@
 -- `hint` is a position that the log has reached: the newest is looked for from there, not on a whole page of its index. A
 -- hint that is wrong (a log restored from a backup) finds none, or an old one, and the append does not fit.
 
--- One append of one event that has no claims. Not under the lock: nobody but the first of two can insert the next position, and
--- who lost has not been answered. Answers 'position time', a text being cheaper than a row.
+-- One append of one event that has no claims. Answers 'position time', a text being cheaper than a row.
 create function append_next(
   hint bigint, its_tenant uuid, its_stream text, expected bigint, its_id uuid, its_type text, its_version smallint, its_metadata json, its_data json
 ) returns text
@@ -17,6 +16,7 @@ as $$
 declare
   placed text;
 begin
+  perform pg_advisory_xact_lock(4202611);
   insert into events (position, tenant_id, stream, revision, id, type, version, recorded_at, metadata, data)
   select coalesce((select e.position from events e where e.position >= hint order by e.position desc limit 1), 0) + 1,
          its_tenant, its_stream, expected + 1, its_id, its_type, its_version, clock_timestamp(), its_metadata, its_data
