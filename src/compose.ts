@@ -164,7 +164,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const freshness: Freshness = new Freshness({ isNeeded: () => !projector.leads, readPositions: () => projector.livePositions() });
   // The audit chain is the one model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
-  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, seize: alone });
+  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, alone });
   const live = new LiveState(tail, freshness, log);
   live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const reads = tenantReads(database.reads);
@@ -269,14 +269,14 @@ async function databaseOf(config: Config, log: Logger, closers: (() => Promise<u
   return { ...embedded.connection };
 }
 
-async function startReactions(services: Services, seize: boolean, closers: (() => Promise<unknown> | void)[]): Promise<void> {
+async function startReactions(services: Services, alone: boolean, closers: (() => Promise<unknown> | void)[]): Promise<void> {
   const { database, projector, tail, log, executor, jobs } = services;
   const effects: Effects = {
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
     enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
   };
   for (const reaction of reactions) {
-    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, seize });
+    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, alone });
     await runner.prepare();
     runner.start();
     closers.push(() => runner.stop());

@@ -6,7 +6,7 @@ import { defineReadModel, id, integer, json, nullable, timestamp, type Row } fro
 const columns = { admin_id: id, tries: json<number[]>(), checks_while_locked: integer, locked_until: nullable(timestamp) };
 export type AdminLockRow = Row<{ columns: typeof columns }>;
 
-/** One line an admin whose tries did not all succeed; strangers' tries are nobody's. */
+/** One line an admin who ever tried; strangers' tries are nobody's. */
 function counted({ type, data }: Recorded<EventOf<typeof loginEvents>>) {
   const { subjectId } = data;
   if (subjectId === null) return [];
@@ -15,7 +15,8 @@ function counted({ type, data }: Recorded<EventOf<typeof loginEvents>>) {
       ? { tries: row.tries, checksWhileLocked: row.checks_while_locked, lockedUntil: row.locked_until === null ? 0 : Date.parse(row.locked_until) }
       : NO_TRIES;
     const { tries, checksWhileLocked, lockedUntil } = foldLogin(before, { type, data } as EventOf<typeof loginEvents>);
-    if (tries.length === 0) return undefined;
+    // Tries come and go with every sign-in: a line without any says the same as none, and is cheaper than one that is removed.
+    if (!row && tries.length === 0) return undefined;
     const locked_until = lockedUntil === 0 ? null : new Date(lockedUntil).toISOString();
     return { admin_id: subjectId, tries: [...tries], checks_while_locked: checksWhileLocked, locked_until };
   };
@@ -25,7 +26,7 @@ function counted({ type, data }: Recorded<EventOf<typeof loginEvents>>) {
 /** Until when an admin is locked out: for show. Whether a try is granted is decided on the login's own stream. */
 export const adminLocks = defineReadModel({
   name: 'admin_locks',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['admin_id'],

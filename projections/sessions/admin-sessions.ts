@@ -18,7 +18,7 @@ export type AdminSessionRow = Row<{ columns: typeof columns }>;
 /** Sessions of a tenant's admins that nobody has ended one by one; revoked epochs are told by the admin's own row. */
 export const adminSessions = defineReadModel({
   name: 'admin_sessions',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['session_id'],
@@ -30,7 +30,7 @@ export const adminSessions = defineReadModel({
       if (subjectKind !== 'admin') return [];
       const { ip = null, userAgent = null } = event.metadata.actor;
       const row: AdminSessionRow = { session_id: sessionId, admin_id: subjectId, epoch, method, ip_address: ip, user_agent: userAgent, created_at: at(event) };
-      return { key: { session_id: sessionId }, fold: () => row };
+      return { key: { session_id: sessionId }, fold: () => row, begins: true };
     },
     SessionEnded: (event) => ({ key: { session_id: event.data.sessionId }, fold: () => undefined }),
     AdminUserDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),

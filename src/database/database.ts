@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
 import { gatheringSocket } from './gathering-socket.ts';
+import { LeanClient } from './lean-client.ts';
 
 /**
  * The pools that the house works through, one for each role: a statement can do no more than its role may
@@ -73,6 +74,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
     const opened = new pg.Pool({
       ...config,
+      Client: LeanClient,
       options,
       max,
       pipeline,

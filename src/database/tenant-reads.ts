@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import { ConnectionTenants } from './connection-tenants.ts';
+import { statementName } from './statement-name.ts';
 import { settleAll } from './transaction.ts';
 
 const PAGE = 1_000;
@@ -134,11 +134,3 @@ const withLiterals = (sql: string, values: readonly unknown[]): string =>
     return value === null || value === undefined ? 'null' : pg.escapeLiteral(String(value));
   });
 
-const names = new Map<string, string>();
-
-/** Queries are few and constant; each is parsed once a connection. */
-function statementName(sql: string): string {
-  let name = names.get(sql);
-  if (!name) names.set(sql, (name = createHash('sha256').update(sql).digest('base64url').slice(0, 24)));
-  return name;
-}

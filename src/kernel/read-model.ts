@@ -31,6 +31,8 @@ export type RowOf<C extends Columns> = { [Name in keyof C]: C[Name] extends Colu
 export interface RowChange<Row, Key extends keyof Row> {
   readonly key: Pick<Row, Key>;
   readonly fold: (row: Row | undefined) => Row | undefined;
+  /** The row's key is an id that this event brings into the world: no earlier event made it, and it is not looked for. */
+  readonly begins?: true;
   /** The row is this event's own: no earlier event made it and no later one folds it. It is neither looked for nor remembered. */
   readonly once?: true;
 }

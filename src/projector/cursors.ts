@@ -23,6 +23,15 @@ export class LeaseLost extends Error {
   }
 }
 
+/** A checkpoint and where it shall stand. */
+export interface Move {
+  readonly cursor: Cursor;
+  readonly to: Position;
+}
+
+/** The call that moves checkpoints or fails; its two parameters stand at this place and the next. */
+export const advanceCursors = (place: number): string => `advance_cursors($${place}::json, $${place + 1})`;
+
 const LEASE_SECONDS = 5;
 /** SQLSTATE that `advance_cursors` raises (`migrations/006_projections.sql`). */
 const LEASE_LOST = 'CA001';
@@ -91,7 +100,16 @@ export class Cursors {
   }
 
   /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held. */
-  async advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly { cursor: Cursor; to: Position }[]): Promise<void> {
+  advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly Move[]): Promise<void> {
+    return this.advanceWith(client, moved, { name: 'advance-cursors', text: `select ${advanceCursors(1)}`, values: [] });
+  }
+
+  /** The same by a statement that does more besides: `advanceCursors` stands in it, with places behind those of its own values. */
+  async advanceWith(
+    client: Pick<pg.PoolClient, 'query'>,
+    moved: readonly Move[],
+    { name, text, values }: { name: string; text: string; values: readonly unknown[] },
+  ): Promise<void> {
     const rows = moved.map(({ cursor, to }) => ({
       name: cursor.name,
       version: cursor.version,
@@ -100,8 +118,7 @@ export class Cursors {
       state: cursor.state,
       position: String(to),
     }));
-    const values = [JSON.stringify(rows), LEASE_SECONDS];
-    await client.query({ name: 'advance-cursors', text: 'select advance_cursors($1::json, $2)', values }).catch((error: { code?: string }) => {
+    await client.query({ name, text, values: [...values, JSON.stringify(rows), LEASE_SECONDS] }).catch((error: { code?: string }) => {
       throw error.code === LEASE_LOST ? new LeaseLost() : error;
     });
   }

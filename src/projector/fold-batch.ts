@@ -4,7 +4,7 @@ import type { TableRow } from './table.ts';
 
 /** What one event asks of one table. Reactions answer with effects besides. */
 export type RowStep =
-  | { readonly key: TableRow; readonly fold: (row: TableRow | undefined) => TableRow | undefined; readonly once?: true }
+  | { readonly key: TableRow; readonly fold: (row: TableRow | undefined) => TableRow | undefined; readonly begins?: true; readonly once?: true }
   | { readonly purge: TableRow };
 
 export interface EventSteps {
@@ -17,10 +17,12 @@ export interface Purged {
   readonly where: TableRow;
 }
 
-/** A row in the work set: as it stands in the table, and as it shall stand. */
+/** A row in the work set, as it shall stand. */
 interface Cell {
   readonly key: TableRow;
   row: TableRow | undefined;
+  /** The table holds a row of this key: only then is there something to remove. */
+  stored: boolean;
 }
 
 /** Cells as they were: row, and whether it was dirty. */
@@ -52,7 +54,7 @@ export class WorkSet {
     this.#ownerOf = ownerOf;
   }
 
-  /** The keys that these steps touch and that are not here yet. Rows of one event alone are known to be nowhere. */
+  /** The keys that these steps touch and that are not here yet. Rows that begin with their event are known to be nowhere. */
   missing(batch: readonly EventSteps[]): TableRow[] {
     const wanted = new Map<string, TableRow>();
     for (const { event, steps } of batch) {
@@ -62,11 +64,9 @@ export class WorkSet {
         const name = this.#name(owner, step.key);
         if (this.#cells.has(name) || wanted.has(name)) continue;
         const key = { ...step.key, tenant_id: owner };
-        if (!step.once) wanted.set(name, key);
-        else {
-          this.#cells.set(name, { key, row: undefined });
-          this.#once.push(name);
-        }
+        if (!step.once && !step.begins) wanted.set(name, key);
+        else this.#cells.set(name, { key, row: undefined, stored: false });
+        if (step.once) this.#once.push(name);
       }
     }
     return [...wanted.values()];
@@ -74,10 +74,10 @@ export class WorkSet {
 
   /** Takes in rows as they stand in the table; keys without a row are known to have none. */
   admit(keys: readonly TableRow[], rows: readonly TableRow[]): void {
-    for (const key of keys) this.#cells.set(this.#name(key['tenant_id'] as string, key), { key, row: undefined });
+    for (const key of keys) this.#cells.set(this.#name(key['tenant_id'] as string, key), { key, row: undefined, stored: false });
     for (const row of rows) {
       const cell = this.#cells.get(this.#name(row['tenant_id'] as string, row));
-      if (cell) cell.row = row;
+      if (cell) Object.assign(cell, { row, stored: true });
     }
   }
 
@@ -135,20 +135,21 @@ export class WorkSet {
     return this.purged.length === 0 && this.#dirty.size === 0;
   }
 
-  /** What has to be written: rows to upsert, keys to delete. */
-  changes(): { upserts: TableRow[]; removals: TableRow[] } {
+  /** What has to be written: rows to purge, to upsert, keys to delete. */
+  changes(): { purged: readonly Purged[]; upserts: TableRow[]; removals: TableRow[] } {
     const upserts: TableRow[] = [];
     const removals: TableRow[] = [];
-    for (const { key, row } of this.#dirty) {
+    for (const { key, row, stored } of this.#dirty) {
       if (row) upserts.push(row);
-      else removals.push(key);
+      else if (stored) removals.push(key);
     }
-    return { upserts, removals };
+    return { purged: [...this.purged], upserts, removals };
   }
 
   /** After the commit: everything here is as it stands in the table. Forgets it all, and says so, once it is more than `most` rows. */
   settle(most: number): boolean {
     this.purged.length = 0;
+    for (const cell of this.#dirty) cell.stored = cell.row !== undefined;
     this.#dirty.clear();
     for (const name of this.#once.splice(0)) this.#cells.delete(name);
     if (this.#cells.size <= most) return true;

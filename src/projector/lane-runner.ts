@@ -5,12 +5,16 @@ import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { settleAll, transaction } from '../database/transaction.ts';
 import { isRefusal } from '../database/refusal.ts';
-import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
+import { LeaseLost, type Cursors, type Move } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
-import type { Poisoned } from './fold-batch.ts';
+import type { EventSteps, Poisoned } from './fold-batch.ts';
 import type { Freshness } from './freshness.ts';
+import type { Member, Parked } from './member.ts';
+import { PageStatements } from './page-statements.ts';
+import { retryParked } from './parked-retry.ts';
 import type { Parking } from './parking.ts';
 import { Projection } from './projection.ts';
+import type { TableChanges } from './row-writer.ts';
 
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
@@ -21,16 +25,10 @@ const QUIET_MS = 50;
 /** Pages that nobody waits for begin at least this far apart: what comes in between is folded and written together. */
 const STRIDE_MS = 100;
 
-/** From where on a stream is parked, and what its first event failed with. What came before still flows. */
-interface Parked {
-  readonly from: Position;
-  readonly reason: string;
-}
-
-interface Member {
-  cursor: Cursor;
-  readonly projection: Projection;
-  readonly parked: Map<string, Parked>;
+/** What a page holds for one of the models. */
+interface Concerned {
+  readonly member: Member;
+  readonly mine: readonly Recorded[];
 }
 
 export interface LaneServices {
@@ -40,8 +38,8 @@ export interface LaneServices {
   readonly tail: FeedTail;
   readonly freshness: Freshness;
   readonly log: Logger;
-  /** The only process on this data directory need not wait for a dead one's leases. */
-  readonly seize: boolean;
+  /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
+  readonly alone: boolean;
 }
 
 /**
@@ -54,6 +52,7 @@ export class LaneRunner {
   readonly #models: readonly AnyReadModel[];
   readonly #services: LaneServices;
   readonly #stop = new AbortController();
+  readonly #pages = new PageStatements();
   #members: Member[] = [];
   #running: Promise<void> | undefined;
   #lastLook = 0;
@@ -87,7 +86,7 @@ export class LaneRunner {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    let seize = this.#services.seize;
+    let seize = this.#services.alone;
     while (!signal.aborted) {
       try {
         if (Date.now() - this.#lastLook > this.#patience) {
@@ -118,7 +117,7 @@ export class LaneRunner {
         this.#services.freshness.passed([cursor.name], cursor.position);
       }
     }
-    for (const member of this.#members) if (member.parked.size > 0) await this.#retryParked(member);
+    for (const member of this.#members) if (member.parked.size > 0) await retryParked(member, this.#services);
   }
 
   async #step(signal: AbortSignal): Promise<void> {
@@ -129,7 +128,7 @@ export class LaneRunner {
     const from = this.#members.reduce((low, { cursor }) => (cursor.position < low ? cursor.position : low), this.#members[0]!.cursor.position);
     const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
-    if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, { signal, pause: this.#unsaved ? QUIET_MS : undefined });
+    if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, { signal, pause: this.#patience < IDLE_MS ? QUIET_MS : undefined });
     const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));
     const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
@@ -149,21 +148,61 @@ export class LaneRunner {
   }
 
   get #patience(): number {
-    if (!this.#unsaved) return IDLE_MS;
+    if (!this.#unsaved || this.#services.alone) return IDLE_MS;
     return this.#services.tail.quietFor(QUIET_MS) ? QUIET_MS : SETTLE_MS;
   }
 
   async #commit(events: readonly Recorded[], to: Position): Promise<void> {
-    const { pool, cursors } = this.#services;
-    const halted: { member: Member; poison: Poisoned }[] = [];
     const concerned = this.#members
       .map((member) => ({ member, mine: events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type)) }))
       .filter(({ mine }) => mine.length > 0);
     if (concerned.length === 0) return this.#passBy(to);
+    if (!(await this.#writeAtOnce(concerned, to))) await this.#writeInSteps(concerned, to);
+    for (const { member } of concerned) member.projection.committed();
+    this.#passBy(to);
+  }
+
+  /** Most pages: whatever they touch is in memory, and nothing is parked. False, and nothing has happened, where that is not so. */
+  async #writeAtOnce(concerned: readonly Concerned[], to: Position): Promise<boolean> {
+    if (this.#narrow || concerned.some(({ member }) => member.parked.size > 0)) return false;
+    const batches: EventSteps[][] = [];
+    for (const { member, mine } of concerned) {
+      const batch = member.projection.stepsAtHand(mine);
+      if (!batch) return false;
+      batches.push(batch);
+    }
+    const changes: TableChanges[] = [];
+    for (const [index, { member }] of concerned.entries()) {
+      const folded = member.projection.foldAtHand(batches[index]!);
+      if (!folded) {
+        // In steps it is found out what exactly; memory has gone ahead of the tables.
+        for (const { member: { projection } } of concerned) projection.forget();
+        return false;
+      }
+      changes.push(folded);
+    }
+    await this.#write(changes, concerned.map(({ member: { cursor } }) => ({ cursor, to })));
+    return true;
+  }
+
+  async #write(changes: readonly TableChanges[], moved: readonly Move[]): Promise<void> {
+    const { pool, cursors } = this.#services;
+    const removals = changes.flatMap((of) => of.removals);
+    const upserts = changes.flatMap((of) => of.upserts);
+    const statement = removals.length === 0 ? this.#pages.of(upserts) : undefined;
+    if (statement) return cursors.advanceWith(pool, moved, { ...statement, values: upserts.map(({ rows }) => rows) });
+    const writes = [...removals, ...upserts.map(({ table, text, rows }) => ({ name: `upsert ${table}`, text: text(1), values: [rows] }))];
+    const write = (client: pg.PoolClient) => writes.map((one) => client.query(one));
+    await transaction(pool, () => Promise.resolve(), (client) => settleAll([...write(client), cursors.advance(client, moved)]));
+  }
+
+  async #writeInSteps(concerned: readonly Concerned[], to: Position): Promise<void> {
+    const { pool, cursors } = this.#services;
+    const halted: { member: Member; poison: Poisoned }[] = [];
     const moved = concerned.map(({ member: { cursor } }) => ({ cursor, to }));
     const written: Promise<unknown>[] = [];
     const fold = async (client: pg.PoolClient) => {
-      const foldFor = async ({ member, mine }: (typeof concerned)[number]) => {
+      const foldFor = async ({ member, mine }: Concerned) => {
         const poison = await this.#fold(client, member, mine, written);
         if (poison) halted.push({ member, poison });
       };
@@ -178,8 +217,6 @@ export class LaneRunner {
       if (halted.length > 0) throw new Halted(halted);
     };
     await transaction(pool, fold, (client) => settleAll([...written, cursors.advance(client, moved)]));
-    for (const { member } of concerned) member.projection.committed();
-    this.#passBy(to);
   }
 
   /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
@@ -226,46 +263,6 @@ export class LaneRunner {
     }
   }
 
-  /** Each stream on its own: one that is still poisonous keeps nobody else waiting. */
-  async #retryParked(member: Member): Promise<void> {
-    const positions = new Map<string, Position[]>();
-    for (const { stream, position } of await this.#services.parking.retriesOf(member.cursor)) {
-      positions.set(stream, [...(positions.get(stream) ?? []), position]);
-    }
-    for (const [stream, waiting] of positions) await this.#retryStream(member, stream, waiting);
-  }
-
-  async #retryStream(member: Member, stream: string, waiting: readonly Position[]): Promise<void> {
-    const { parking, pool, cursors, log } = this.#services;
-    const events = await this.#eventsAt(member, waiting);
-    try {
-      await transaction(pool, async (client) => {
-        const [poison] = await member.projection.apply(client, events);
-        if (poison) throw new StillPoisoned(poison.error.message);
-        await parking.unpark(client, member.cursor, stream);
-        await cursors.advance(client, [{ cursor: member.cursor, to: member.cursor.position }]);
-      });
-    } catch (error) {
-      member.projection.forget();
-      if (!(error instanceof StillPoisoned) && !isRefusal(error)) throw error;
-      return parking.keepParked(member.cursor, stream, (error as Error).message);
-    }
-    member.projection.committed();
-    member.parked.delete(stream);
-    log.info({ model: member.cursor.name, stream, events: events.length }, 'a parked stream was folded');
-  }
-
-  async #eventsAt({ projection }: Member, positions: readonly Position[]): Promise<Recorded[]> {
-    const { tail } = this.#services;
-    const events: Recorded[] = [];
-    for (const position of positions) {
-      const { events: stored } = await tail.read(position - 1n, 1);
-      const [event] = await tail.decode(stored);
-      if (event && projection.wants(event.type)) events.push(event);
-    }
-    return events;
-  }
-
   async #recover(error: Error, signal: AbortSignal): Promise<void> {
     const { log, cursors } = this.#services;
     for (const { projection } of this.#members) projection.forget();
@@ -294,9 +291,6 @@ class FoldAgain extends Error {}
 
 /** A model that halts stops right before its poison: what comes earlier on the page has to be folded first. */
 class NarrowDown extends Error {}
-
-/** The operator's retry met what had parked the stream. */
-class StillPoisoned extends Error {}
 
 class Halted extends Error {
   readonly members: readonly { member: Member; poison: Poisoned }[];

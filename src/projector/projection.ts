@@ -4,7 +4,7 @@ import { INSTALLATION } from '../kernel/ids.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { settleAll } from '../database/transaction.ts';
 import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
-import { RowWriter } from './row-writer.ts';
+import { RowWriter, type TableChanges } from './row-writer.ts';
 import { tableName, type TableRow, type TableShape } from './table.ts';
 
 export const shapeOf = (model: AnyReadModel): TableShape => ({
@@ -97,13 +97,32 @@ export class Projection {
     return { poisoned, write: (client) => settleAll(statements.map((statement) => client.query(statement))) };
   }
 
+  /**
+   * What the model makes of these events, when all the rows that they touch are in memory; undefined when something would have to be
+   * asked first, or a handler refuses. Nothing has been folded then.
+   */
+  stepsAtHand(events: readonly Recorded[]): EventSteps[] | undefined {
+    if (!this.#writer.isReady) return undefined;
+    const { batch, poisoned } = this.steps(events);
+    if (poisoned.length > 0) return undefined;
+    const missing = this.#work.missing(batch);
+    if (missing.length > 0 && !this.#complete) return undefined;
+    this.#work.admit(missing, []);
+    return batch;
+  }
+
+  /** Folds steps that are at hand. Undefined for an event that cannot be folded: then this projection is to forget everything. */
+  foldAtHand(batch: readonly EventSteps[]): TableChanges | undefined {
+    return this.#work.fold(batch).length > 0 ? undefined : this.#writer.split(this.#work.changes());
+  }
+
   async #load(client: pg.PoolClient, keys: TableRow[]): Promise<void> {
     if (keys.length === 0) return;
     this.#work.admit(keys, this.#complete ? [] : await this.#writer.load(client, keys));
   }
 
   #changes(): pg.QueryConfig[] {
-    return this.#writer.changes(this.#work.purged, this.#work.changes());
+    return this.#writer.changes(this.#work.changes());
   }
 
   /** The transaction was committed: what is in memory is what the table holds. */

@@ -24,7 +24,8 @@ export interface ProjectorOptions {
   readonly models: readonly AnyReadModel[];
   readonly freshness: Freshness;
   readonly log: Logger;
-  readonly seize: boolean;
+  /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
+  readonly alone: boolean;
 }
 
 const FILL_AGAIN_MS = 1_000;
@@ -40,11 +41,11 @@ export class Projector {
   #filling: Promise<void> | undefined;
 
   constructor(options: ProjectorOptions) {
-    const { pool, tail, freshness, log, seize, models } = options;
+    const { pool, tail, freshness, log, alone, models } = options;
     this.#options = options;
     this.cursors = new Cursors(pool, randomUUID());
     this.parking = new Parking(pool);
-    const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, log, seize };
+    const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, log, alone };
     this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
   }
 
@@ -126,7 +127,7 @@ export class Projector {
   /** Fills what is behind, one model after the other, and lets the lanes take over. */
   async #fillAll(): Promise<void> {
     const { models, log } = this.#options;
-    let { seize } = this.#options;
+    let seize = this.#options.alone;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {

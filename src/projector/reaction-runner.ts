@@ -47,7 +47,8 @@ export interface ReactionServices {
   readonly tail: FeedTail;
   readonly effects: Effects;
   readonly log: Logger;
-  readonly seize: boolean;
+  /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
+  readonly alone: boolean;
 }
 
 /**
@@ -106,7 +107,7 @@ export class ReactionRunner {
     const { signal } = this.#stop;
     const { cursors, log, tail } = this.#services;
     const { name, state } = this.#reaction;
-    let { seize } = this.#services;
+    let seize = this.#services.alone;
     let failures = 0;
     while (!signal.aborted) {
       try {
@@ -120,7 +121,7 @@ export class ReactionRunner {
         if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
         failures = 0;
         if (moved) continue;
-        await tail.wait(this.#cursor.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#unsaved ? QUIET_MS : undefined });
+        await tail.wait(this.#cursor.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#hurries ? QUIET_MS : undefined });
         await this.#keepLease();
       } catch (error) {
         if (signal.aborted) return;
@@ -136,11 +137,16 @@ export class ReactionRunner {
 
   /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */
   async #keepLease(): Promise<void> {
-    const mayWait = !this.#unsaved || !this.#services.tail.quietFor(QUIET_MS);
+    const mayWait = !this.#hurries || !this.#services.tail.quietFor(QUIET_MS);
     if (mayWait && Date.now() - this.#renewed < IDLE_MS) return;
     this.#renewed = Date.now();
     await this.#services.cursors.renew([this.#cursor!]);
     this.#unsaved = false;
+  }
+
+  /** Its checkpoint is behind where others can see it. */
+  get #hurries(): boolean {
+    return this.#unsaved && !this.#services.alone;
   }
 
   /** One page; false when the feed ends here. */
@@ -224,7 +230,7 @@ export class ReactionRunner {
   async #save(client: pg.PoolClient, work: WorkSet): Promise<void> {
     if (!this.#writer) return;
     await this.#writer.prepare(client);
-    await settleAll(this.#writer.changes(work.purged, work.changes()).map((statement) => client.query(statement)));
+    await settleAll(this.#writer.changes(work.changes()).map((statement) => client.query(statement)));
   }
 
   async #runCommand(effect: Extract<Effect, { command: AnyCommand }>, event: Recorded, id: string): Promise<void> {

@@ -2,8 +2,30 @@ import type pg from 'pg';
 import { RowEncoding } from './row-encoding.ts';
 import { TableStatements, type TableRow, type TableShape } from './table.ts';
 
+/** What a fold has left to be written. */
+export interface RowChanges {
+  readonly purged: readonly { readonly tenantId: string; readonly where: TableRow }[];
+  readonly upserts: readonly TableRow[];
+  readonly removals: readonly TableRow[];
+}
+
+/** Rows of one table, to be written by a statement that has its parameter at any place. */
+export interface Upsert {
+  readonly table: string;
+  readonly text: (place: number) => string;
+  readonly rows: Buffer;
+}
+
+/** Ready to be sent: first what goes, then what comes. */
+export interface TableChanges {
+  readonly removals: readonly pg.QueryConfig[];
+  /** One, or none. */
+  readonly upserts: readonly Upsert[];
+}
+
 /** Loads and writes rows of one table in bulk. */
 export class RowWriter {
+  readonly #table: string;
   readonly #statements: TableStatements;
   readonly #encoding: RowEncoding;
   /** Prepares the statements of the live tables alone: in another schema a table of the same name means another one. */
@@ -12,6 +34,7 @@ export class RowWriter {
   #keysLoaded = 0;
 
   constructor(shape: TableShape, table: string, schema?: string) {
+    this.#table = table;
     this.#statements = new TableStatements(shape, table, schema);
     this.#encoding = new RowEncoding(shape);
     this.#named = (statement) => (schema === undefined ? { name: `${statement} ${table}` } : {});
@@ -39,19 +62,20 @@ export class RowWriter {
   }
 
   /** The statements that make the table what it shall be, in their order. Encodes now. Throws `Unencodable`. */
-  changes(
-    purged: readonly { readonly tenantId: string; readonly where: TableRow }[],
-    { upserts, removals }: { readonly upserts: readonly TableRow[]; readonly removals: readonly TableRow[] },
-  ): pg.QueryConfig[] {
+  changes(changes: RowChanges): pg.QueryConfig[] {
+    const { removals, upserts } = this.split(changes);
+    return [...removals, ...upserts.map(({ text, rows }) => ({ ...this.#named('upsert'), text: text(1), values: [rows] }))];
+  }
+
+  /** The same in two parts. Encodes now. Throws `Unencodable`. */
+  split({ purged, removals, upserts }: RowChanges): TableChanges {
     if (this.#rowType === undefined) throw new TypeError('prepare() comes first');
     const statements: pg.QueryConfig[] = purged.map(({ tenantId, where }) => ({
       text: this.#statements.purge(Object.keys(where)),
       values: [tenantId, ...Object.values(where)],
     }));
     if (removals.length > 0) statements.push({ text: this.#statements.remove, values: [JSON.stringify(removals)] });
-    if (upserts.length > 0) {
-      statements.push({ ...this.#named('upsert'), text: this.#statements.upsert, values: [this.#encoding.encode(upserts, this.#rowType)] });
-    }
-    return statements;
+    const rows = upserts.length > 0 ? [{ table: this.#table, text: this.#statements.upsert, rows: this.#encoding.encode(upserts, this.#rowType) }] : [];
+    return { removals: statements, upserts: rows };
   }
 }

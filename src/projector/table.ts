@@ -61,7 +61,8 @@ export const serveTable = (name: string, table: string, schema = 'public'): stri
 /** The bulk statements of one table: each takes one array, of keys as JSON, of rows as their row type (`row-encoding.ts`). */
 export class TableStatements {
   readonly load: string;
-  readonly upsert: string;
+  /** Its rows are the parameter at this place. */
+  readonly upsert: (place: number) => string;
   readonly remove: string;
   readonly all: string;
   readonly rowType: string;
@@ -81,8 +82,8 @@ export class TableStatements {
     this.#full = full;
     // `limit 1` says that there is one at most, which makes the planner take the primary key however little it knows of the table.
     this.load = `select t.* from json_to_recordset($1::json) as k(${typed(keys)}) cross join lateral (select t.* from ${full} t where ${match} limit 1) t`;
-    this.upsert =
-      `insert into ${full} (${list(names)}) select ${list(names)} from unnest($1::${full}[])` +
+    this.upsert = (place) =>
+      `insert into ${full} (${list(names)}) select ${list(names)} from unnest($${place}::${full}[])` +
       ` on conflict (${list(keys)}) do ${rest.length ? `update set ${update}` : 'nothing'}`;
     this.remove = `delete from ${full} t using json_to_recordset($1::json) as k(${typed(keys)}) where ${match}`;
     this.rowType = `select ${quoteLiteral(full)}::regtype::oid::int as oid`;

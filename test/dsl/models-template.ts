@@ -38,7 +38,7 @@ async function withModels(): Promise<string> {
   const { config, name } = await freshDatabase();
   const log = newLogger('silent');
   const database = openDatabase(config, log);
-  const parts = { pool: database.projector, store: new PostgresEventStore(database.store, config), models, freshness: new Freshness(), log, seize: false };
+  const parts = { pool: database.projector, store: new PostgresEventStore(database.store, config), models, freshness: new Freshness(), log, alone: false };
   // Making tables takes neither codec nor tail.
   await new Projector({ ...parts, codec: undefined as never, tail: undefined as never }).prepare();
   await database.close();

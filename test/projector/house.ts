@@ -55,7 +55,7 @@ export interface Process {
   readonly tail: FeedTail;
   readonly freshness: Freshness;
   /** A projector for these models; ended with the process. */
-  projector(models: readonly AnyReadModel[], over?: { seize?: boolean; tail?: FeedTail }): Projector;
+  projector(models: readonly AnyReadModel[], over?: { alone?: boolean; tail?: FeedTail }): Projector;
   parts(): { store: EventStore; codec: EventCodec; pool: Database['projector'] };
   /** Ends in good order; a pool that a test has ended before is left alone. */
   close(): Promise<void>;
@@ -126,7 +126,7 @@ async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[
     freshness,
     parts: () => ({ store, codec, pool: database.projector }),
     projector(models, over = {}) {
-      const made = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, seize: false, ...over });
+      const made = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, alone: false, ...over });
       projectors.push(made);
       return made;
     },

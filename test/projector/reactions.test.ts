@@ -56,7 +56,7 @@ describe('a reaction', () => {
   });
   const runner = (through: Effects, process: Process = house) => {
     const { database, tail } = process;
-    return new ReactionRunner(greeter, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, effects: through, log, seize: false });
+    return new ReactionRunner(greeter, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, effects: through, log, alone: false });
   };
   const position = async () => BigInt((await house.sql(`select position::text as p from cursors where kind = 'reaction'`))[0]!['p'] as string);
   const passed = (to: bigint) => eventually(`the reaction has passed ${to}`, async () => (await position()) >= to);

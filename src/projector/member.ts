@@ -1,0 +1,16 @@
+import type { Position } from '../kernel/event.ts';
+import type { Cursor } from './cursors.ts';
+import type { Projection } from './projection.ts';
+
+/** From where on a stream is parked, and what its first event failed with. What came before still flows. */
+export interface Parked {
+  readonly from: Position;
+  readonly reason: string;
+}
+
+/** A live read model that a lane moves: its lease and checkpoint, its memory, and the streams that it does without. */
+export interface Member {
+  cursor: Cursor;
+  readonly projection: Projection;
+  readonly parked: Map<string, Parked>;
+}
