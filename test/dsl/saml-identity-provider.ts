@@ -25,7 +25,8 @@ export function newSigningPair(name: string): SigningPair {
   const key = forge.pki.privateKeyFromPem(privateKeyPem);
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.setRsaPublicKey(key.n, key.e);
-  certificate.serialNumber = `00${randomBytes(8).toString('hex')}`;
+  // Begins with a byte that is neither zero nor above 7f: DER takes no other spelling of a positive number (X.690 §8.3.2).
+  certificate.serialNumber = `5a${randomBytes(8).toString('hex')}`;
   certificate.validity.notBefore = new Date(Date.now() - 86_400_000);
   certificate.validity.notAfter = new Date(Date.now() + 86_400_000);
   const subject = [{ name: 'commonName', value: name }];
