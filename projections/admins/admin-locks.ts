@@ -1,5 +1,6 @@
 import { foldLogin, NO_TRIES } from '../../src/domain/logins/login.ts';
 import { loginEvents } from '../../src/domain/logins/events.ts';
+import { tenantEvents } from '../../src/domain/tenants/events.ts';
 import type { EventOf, Recorded } from '../../src/kernel/event.ts';
 import { defineReadModel, id, integer, json, nullable, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
@@ -30,6 +31,12 @@ export const adminLocks = defineReadModel({
   lane: 'main',
   columns,
   key: ['admin_id'],
-  families: [loginEvents],
-  on: { LoginAttempted: counted, PasswordConfirmed: counted, LoginSucceeded: counted, LoginUnlocked: counted },
+  families: [loginEvents, tenantEvents],
+  on: {
+    LoginAttempted: counted,
+    PasswordConfirmed: counted,
+    LoginSucceeded: counted,
+    LoginUnlocked: counted,
+    AdminUserDeleted: (event) => ({ purge: { admin_id: event.data.adminId } }),
+  },
 });

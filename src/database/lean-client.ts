@@ -114,8 +114,13 @@ export class LeanClient extends pg.Client {
   override query = ((asked: unknown, values?: unknown, done?: Done): unknown => {
     if (!isNamed(asked) || values !== undefined) return (super.query as (...given: unknown[]) => unknown)(asked, values, done);
     if (done) return super.query(this.#lean(asked, done) as never);
-    return new Promise((resolve, reject) => {
+    const answered = new Promise((resolve, reject) => {
       super.query(this.#lean(asked, (error, result) => (error ? reject(error) : resolve(result))) as never);
+    });
+    // As the driver does it: the stack shall lead to who asked, not to the socket.
+    return answered.catch((error: Error) => {
+      Error.captureStackTrace(error);
+      throw error;
     });
   }) as pg.Client['query'];
 

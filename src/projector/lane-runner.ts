@@ -3,18 +3,16 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
-import { settleAll, transaction } from '../database/transaction.ts';
 import { isRefusal } from '../database/refusal.ts';
-import { LeaseLost, type Cursors, type Move } from './cursors.ts';
+import { LeaseLost, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
-import type { EventSteps, Poisoned } from './fold-batch.ts';
 import type { Freshness } from './freshness.ts';
 import type { Member, Parked } from './member.ts';
-import { PageStatements } from './page-statements.ts';
+import { PagesAtHand } from './pages-at-hand.ts';
+import { FoldAgain, Halted, NarrowDown, writeInSteps } from './pages-in-steps.ts';
 import { retryParked } from './parked-retry.ts';
 import type { Parking } from './parking.ts';
 import { Projection } from './projection.ts';
-import type { TableChanges } from './row-writer.ts';
 
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
@@ -24,12 +22,6 @@ const SETTLE_MS = 250;
 const QUIET_MS = 50;
 /** Pages that nobody waits for begin at least this far apart: what comes in between is folded and written together. */
 const STRIDE_MS = 100;
-
-/** What a page holds for one of the models. */
-interface Concerned {
-  readonly member: Member;
-  readonly mine: readonly Recorded[];
-}
 
 export interface LaneServices {
   readonly pool: pg.Pool;
@@ -52,7 +44,7 @@ export class LaneRunner {
   readonly #models: readonly AnyReadModel[];
   readonly #services: LaneServices;
   readonly #stop = new AbortController();
-  readonly #pages = new PageStatements();
+  readonly #atHand: PagesAtHand;
   #members: Member[] = [];
   #running: Promise<void> | undefined;
   #lastLook = 0;
@@ -66,6 +58,7 @@ export class LaneRunner {
     this.lane = lane;
     this.#models = models.filter((model) => model.lane === lane);
     this.#services = services;
+    this.#atHand = new PagesAtHand(services);
   }
 
   /** True while every model of the lane is moved here. */
@@ -157,116 +150,19 @@ export class LaneRunner {
       .map((member) => ({ member, mine: events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type)) }))
       .filter(({ mine }) => mine.length > 0);
     if (concerned.length === 0) return this.#passBy(to);
-    if (!(await this.#writeAtOnce(concerned, to))) await this.#writeInSteps(concerned, to);
+    const atHand = !this.#narrow && (await this.#atHand.write(concerned, to));
+    if (!atHand) await writeInSteps(this.#services, concerned, to, this.#narrow);
     for (const { member } of concerned) member.projection.committed();
     this.#passBy(to);
-  }
-
-  /** Most pages: whatever they touch is in memory, and nothing is parked. False, and nothing has happened, where that is not so. */
-  async #writeAtOnce(concerned: readonly Concerned[], to: Position): Promise<boolean> {
-    if (this.#narrow || concerned.some(({ member }) => member.parked.size > 0)) return false;
-    const batches: EventSteps[][] = [];
-    for (const { member, mine } of concerned) {
-      const batch = member.projection.stepsAtHand(mine);
-      if (!batch) return false;
-      batches.push(batch);
-    }
-    const changes: TableChanges[] = [];
-    for (const [index, { member }] of concerned.entries()) {
-      const folded = member.projection.foldAtHand(batches[index]!);
-      if (!folded) {
-        // In steps it is found out what exactly; memory has gone ahead of the tables.
-        for (const { member: { projection } } of concerned) projection.forget();
-        return false;
-      }
-      changes.push(folded);
-    }
-    await this.#write(changes, concerned.map(({ member: { cursor } }) => ({ cursor, to })));
-    return true;
-  }
-
-  async #write(changes: readonly TableChanges[], moved: readonly Move[]): Promise<void> {
-    const { pool, cursors } = this.#services;
-    const removals = changes.flatMap((of) => of.removals);
-    const upserts = changes.flatMap((of) => of.upserts);
-    const statement = removals.length === 0 ? this.#pages.of(upserts) : undefined;
-    if (statement) return cursors.advanceWith(pool, moved, { ...statement, values: upserts.map(({ rows }) => rows) });
-    const writes = [...removals, ...upserts.map(({ table, text, rows }) => ({ name: `upsert ${table}`, text: text(1), values: [rows] }))];
-    const write = (client: pg.PoolClient) => writes.map((one) => client.query(one));
-    await transaction(pool, () => Promise.resolve(), (client) => settleAll([...write(client), cursors.advance(client, moved)]));
-  }
-
-  async #writeInSteps(concerned: readonly Concerned[], to: Position): Promise<void> {
-    const { pool, cursors } = this.#services;
-    const halted: { member: Member; poison: Poisoned }[] = [];
-    const moved = concerned.map(({ member: { cursor } }) => ({ cursor, to }));
-    const written: Promise<unknown>[] = [];
-    const fold = async (client: pg.PoolClient) => {
-      const foldFor = async ({ member, mine }: Concerned) => {
-        const poison = await this.#fold(client, member, mine, written);
-        if (poison) halted.push({ member, poison });
-      };
-      if (this.#narrow) {
-        // One event at a time has savepoints, and those of two models must not interleave.
-        for (const one of concerned) await foldFor(one);
-      } else {
-        const folding = settleAll(concerned.map(foldFor));
-        // What one model could not write may be why another could not park.
-        await folding.catch(async (error) => settleAll([...written, Promise.reject(error)]));
-      }
-      if (halted.length > 0) throw new Halted(halted);
-    };
-    await transaction(pool, fold, (client) => settleAll([...written, cursors.advance(client, moved)]));
-  }
-
-  /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
-  async #fold(client: pg.PoolClient, member: Member, events: readonly Recorded[], written: Promise<unknown>[]): Promise<Poisoned | undefined> {
-    const { parking, log } = this.#services;
-    const flowing: Recorded[] = [];
-    for (const event of events) {
-      const parked = member.parked.get(event.stream);
-      if (parked && event.position >= parked.from) await parking.park(client, member.cursor, event, parked.reason);
-      else flowing.push(event);
-    }
-    const poisoned = await this.#apply(client, member, flowing, written);
-    if (poisoned.length === 0) return undefined;
-    if (member.projection.model.whenPoisoned === 'halt') {
-      if (!this.#narrow && events.length > 1) throw new NarrowDown();
-      return poisoned[0];
-    }
-    for (const { event, error } of poisoned) {
-      log.error({ model: member.cursor.name, stream: event.stream, position: String(event.position), reason: error.message }, 'a stream was parked');
-      // The first is what went wrong; what failed behind it only stood on a hole.
-      const known = member.parked.get(event.stream);
-      if (!known || event.position < known.from) member.parked.set(event.stream, { from: event.position, reason: error.message });
-    }
-    this.#narrow = false;
-    // Later events of a stream that has just been parked were folded on top of a hole: undo by folding the page again.
-    throw new FoldAgain();
-  }
-
-  /** In narrow mode a refusal by the database is the event's own fault, like a fold that throws. */
-  async #apply(client: pg.PoolClient, member: Member, events: readonly Recorded[], written: Promise<unknown>[]): Promise<Poisoned[]> {
-    const [event] = events;
-    if (!this.#narrow || events.length !== 1) {
-      const folded = await member.projection.fold(client, events);
-      written.push(folded.written);
-      return folded.poisoned;
-    }
-    try {
-      await client.query('savepoint one_event');
-      return await member.projection.apply(client, events);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await client.query('rollback to savepoint one_event');
-      return [{ event: event!, error: error as Error }];
-    }
   }
 
   async #recover(error: Error, signal: AbortSignal): Promise<void> {
     const { log, cursors } = this.#services;
     for (const { projection } of this.#members) projection.forget();
-    if (error instanceof FoldAgain) return;
+    if (error instanceof FoldAgain) {
+      this.#narrow = false;
+      return;
+    }
     if ((error instanceof NarrowDown || isRefusal(error)) && !this.#narrow) {
       this.#narrow = true;
       return;
@@ -283,19 +179,5 @@ export class LaneRunner {
     this.#lastLook = 0;
     this.#failures += 1;
     await sleep(Math.min(50 * 2 ** this.#failures, 2_000) * Math.random(), undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** A page was folded with streams in it that are parked now; the next round leaves them out. */
-class FoldAgain extends Error {}
-
-/** A model that halts stops right before its poison: what comes earlier on the page has to be folded first. */
-class NarrowDown extends Error {}
-
-class Halted extends Error {
-  readonly members: readonly { member: Member; poison: Poisoned }[];
-  constructor(members: readonly { member: Member; poison: Poisoned }[]) {
-    super('a security-critical read model met an event that it cannot fold');
-    this.members = members;
   }
 }

@@ -1,4 +1,4 @@
-import type { Position } from '../kernel/event.ts';
+import type { Position, Recorded } from '../kernel/event.ts';
 import type { Cursor } from './cursors.ts';
 import type { Projection } from './projection.ts';
 
@@ -13,4 +13,10 @@ export interface Member {
   cursor: Cursor;
   readonly projection: Projection;
   readonly parked: Map<string, Parked>;
+}
+
+/** What a page holds for one of the models. */
+export interface Concerned {
+  readonly member: Member;
+  readonly mine: readonly Recorded[];
 }

@@ -12,9 +12,13 @@ export interface RowChanges {
 /** Rows of one table, to be written by a statement that has its parameter at any place. */
 export interface Upsert {
   readonly table: string;
+  /** Of the statement when it is sent alone, if it is to be prepared. */
+  readonly name?: string;
   readonly text: (place: number) => string;
   readonly rows: Buffer;
 }
+
+export const statementOf = ({ name, text, rows }: Upsert): pg.QueryConfig => ({ ...(name ? { name } : {}), text: text(1), values: [rows] });
 
 /** Ready to be sent: first what goes, then what comes. */
 export interface TableChanges {
@@ -64,7 +68,7 @@ export class RowWriter {
   /** The statements that make the table what it shall be, in their order. Encodes now. Throws `Unencodable`. */
   changes(changes: RowChanges): pg.QueryConfig[] {
     const { removals, upserts } = this.split(changes);
-    return [...removals, ...upserts.map(({ text, rows }) => ({ ...this.#named('upsert'), text: text(1), values: [rows] }))];
+    return [...removals, ...upserts.map(statementOf)];
   }
 
   /** The same in two parts. Encodes now. Throws `Unencodable`. */
@@ -75,7 +79,7 @@ export class RowWriter {
       values: [tenantId, ...Object.values(where)],
     }));
     if (removals.length > 0) statements.push({ text: this.#statements.remove, values: [JSON.stringify(removals)] });
-    const rows = upserts.length > 0 ? [{ table: this.#table, text: this.#statements.upsert, rows: this.#encoding.encode(upserts, this.#rowType) }] : [];
+    const rows = upserts.length > 0 ? [{ table: this.#table, ...this.#named('upsert'), text: this.#statements.upsert, rows: this.#encoding.encode(upserts, this.#rowType) }] : [];
     return { removals: statements, upserts: rows };
   }
 }

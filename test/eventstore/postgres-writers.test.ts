@@ -86,3 +86,14 @@ it('a process that remembers more of the log than there is leaves no gap', async
   const group = await Promise.all([store.append(appendTo(randomUUID())), store.append(appendTo(randomUUID()))]);
   expect(group).toMatchObject([{ kind: 'appended', position: before - 1n }, { kind: 'appended', position: before }]);
 });
+
+it('an append without events is held against its stream like any other', async () => {
+  const store = anotherProcess();
+  const stream = randomUUID();
+  await store.append(appendTo(stream));
+  const claim = { tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) };
+  const empty = { ...appendTo(stream, -1n, 0), take: [claim] };
+  expect(await store.append(empty)).toMatchObject({ kind: 'wrongRevision', actual: 0n });
+  expect(await Promise.all([store.append(empty), store.append(appendTo(randomUUID()))])).toMatchObject([{ kind: 'wrongRevision' }, { kind: 'appended' }]);
+  expect(await store.claimHolder(claim)).toBeUndefined();
+});

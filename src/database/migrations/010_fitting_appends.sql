@@ -1,5 +1,6 @@
 -- Appends that fit, which nearly all do, with less of everything: hardly a statement but the inserts, and what can be looked at before
--- the lock is. An append that does not fit is answered null and has left nothing; `append_events` or `append_event` then say why.
+-- the lock is. An append that does not fit is answered null and has left nothing; `append_events` then says why. (`append_event` of 009 stays for
+-- processes of the version before, while they are replaced one by one.)
 --
 -- They rest on this: a stream only grows. If `expected` was its newest revision at any time before, and the next one can be
 -- inserted now, it is the newest still; the unique keys of both tables prove it. A new stream needs no other proof.

@@ -26,9 +26,8 @@ const appendWith = (parameters: number) => ({
   text: `select append_events(${placeholders(parameters)}) as answer`,
 });
 const fitWith = (parameters: number) => ({ name: `append-fitting-${parameters}`, text: `select head, at from append_fitting(${placeholders(parameters)})` });
-/** Of one event without claims: as long as it fits, and when it did not. */
+/** Of one event without claims. */
 const APPEND_NEXT = { name: 'append-next', text: 'select append_next($1, $2, $3, $4, $5, $6, $7, $8, $9) as placed' };
-const APPEND_EVENT = { name: 'append-event', text: 'select actual, placed, at from append_event($1, $2, $3, $4, $5, $6, $7, $8)' };
 const MOST_APPENDS = 512;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
@@ -134,7 +133,7 @@ export class GroupCommit {
   async #write(group: Waiting[]): Promise<void> {
     let answer: GroupAnswer;
     try {
-      answer = group.length === 1 && isSimple(group[0]!.append) ? await this.#askForOne(group[0]!.append) : await this.#ask(group);
+      answer = await this.#ask(group.map(({ append }) => append));
     } catch (cause) {
       if (group.length > 1 && isRefusal(cause)) return this.#writeApart(group);
       const error = new EventStoreUnavailable('the append could not be confirmed', { cause });
@@ -157,9 +156,21 @@ export class GroupCommit {
     this.#appended(head, () => written.flatMap(([append, at]) => recorded(append, answer, at)));
   }
 
-  async #ask(group: readonly Waiting[]): Promise<GroupAnswer> {
-    const appends = group.map(({ append }) => append);
-    return (await this.#fit(appends)) ?? this.#askOfEach(appends);
+  async #ask(appends: readonly Append[]): Promise<GroupAnswer> {
+    // An append without events has nothing that a unique key could prove.
+    if (appends.some(({ events }) => events.length === 0)) return this.#askOfEach(appends);
+    const [first, another] = appends;
+    const fitting = !another && isSimple(first!) ? await this.#fitAlone(first!) : await this.#fit(appends);
+    return fitting ?? this.#askOfEach(appends);
+  }
+
+  /** A caller who is alone waits for every step: this has fewer. */
+  async #fitAlone({ tenantId, stream, expectedRevision, events }: Append): Promise<GroupAnswer | undefined> {
+    const { id, type, version, metadata, data } = events[0]!;
+    const values = [this.#head, tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
+    const { rows } = await this.#pool.query<{ placed: string | null }>({ ...APPEND_NEXT, values });
+    const { placed } = rows[0]!;
+    return placed === null ? undefined : answerForOne(Number(expectedRevision), placed);
   }
 
   /** All of them or none, which is known soonest; undefined when one of them may not. */
@@ -174,18 +185,6 @@ export class GroupCommit {
     const values = encodeGroup(appends);
     const { rows } = await this.#pool.query<{ answer: GroupAnswer }>({ ...appendWith(values.length), values });
     return rows[0]!.answer;
-  }
-
-  /** A caller who is alone waits for every step: this has fewer. */
-  async #askForOne({ tenantId, stream, expectedRevision, events }: Append): Promise<GroupAnswer> {
-    const { id, type, version, metadata, data } = events[0]!;
-    const values = [tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
-    const next = await this.#pool.query<{ placed: string | null }>({ ...APPEND_NEXT, values: [this.#head, ...values] });
-    const placed = next.rows[0]!.placed;
-    if (placed !== null) return answerForOne(Number(expectedRevision), placed);
-    const { rows } = await this.#pool.query<{ actual: number; placed: number | null; at: number }>({ ...APPEND_EVENT, values });
-    const careful = rows[0]!;
-    return { ok: [careful.placed !== null], actual: [careful.actual], base: [(careful.placed ?? 0) - 1], at: careful.at, lost: [null], holders: [] };
   }
 
   /** One append that the database refuses (a value that no column takes) must not fail its neighbours. */

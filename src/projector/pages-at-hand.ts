@@ -1,0 +1,88 @@
+import type pg from 'pg';
+import { statementName } from '../database/statement-name.ts';
+import { settleAll, transaction } from '../database/transaction.ts';
+import type { Position } from '../kernel/event.ts';
+import { advanceCursors, type Cursors, type Move } from './cursors.ts';
+import type { EventSteps } from './fold-batch.ts';
+import type { Concerned } from './member.ts';
+import { statementOf, type TableChanges, type Upsert } from './row-writer.ts';
+
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Combinations of tables that get a plan of their own. Events of one kind concern the same read models, so that these come again
+ * and again; those of many events at once hardly do.
+ */
+const MOST_PLANS = 200;
+
+/**
+ * Most pages: all the rows that they touch are in memory, and nothing is parked. Their rows and the move of their checkpoints are one
+ * statement, which is a transaction by itself: the database wakes up once, plans nothing, and answers once.
+ */
+export class PagesAtHand {
+  readonly #pool: pg.Pool;
+  readonly #cursors: Cursors;
+  readonly #plans = new Map<string, Statement>();
+  readonly #mostPlans: number;
+
+  constructor({ pool, cursors }: { readonly pool: pg.Pool; readonly cursors: Cursors }, mostPlans = MOST_PLANS) {
+    this.#pool = pool;
+    this.#cursors = cursors;
+    this.#mostPlans = mostPlans;
+  }
+
+  /** False where a page is none of these; nothing was written then. A throw leaves memory ahead of the tables. */
+  async write(concerned: readonly Concerned[], to: Position): Promise<boolean> {
+    const changes = foldAtHand(concerned);
+    if (!changes) return false;
+    const moved = concerned.map(({ member: { cursor } }) => ({ cursor, to }));
+    const removals = changes.flatMap((of) => of.removals);
+    const upserts = changes.flatMap((of) => of.upserts);
+    const plan = removals.length === 0 ? this.#planOf(upserts) : undefined;
+    if (plan) await this.#cursors.advanceWith(this.#pool, moved, { ...plan, values: upserts.map(({ rows }) => rows) });
+    else await this.#oneByOne([...removals, ...upserts.map(statementOf)], moved);
+    return true;
+  }
+
+  async #oneByOne(statements: readonly pg.QueryConfig[], moved: readonly Move[]): Promise<void> {
+    const send = (client: pg.PoolClient) => settleAll([...statements.map((one) => client.query(one)), this.#cursors.advance(client, moved)]);
+    await transaction(this.#pool, () => Promise.resolve(), send);
+  }
+
+  /** Its values: the rows of each table, then those of `advanceCursors`. Undefined for one combination too many. */
+  #planOf(upserts: readonly Upsert[]): Statement | undefined {
+    const combination = upserts.map(({ table }) => table).join(' ');
+    const known = this.#plans.get(combination);
+    if (known || this.#plans.size >= this.#mostPlans) return known;
+    const writes = upserts.map(({ text }, index) => `w${index + 1} as (${text(index + 1)})`);
+    const text = `${writes.length > 0 ? `with ${writes.join(', ')} ` : ''}select ${advanceCursors(upserts.length + 1)}`;
+    const plan = { name: statementName(text), text };
+    this.#plans.set(combination, plan);
+    return plan;
+  }
+}
+
+/** Undefined, and nothing is folded, where more than memory is needed. */
+function foldAtHand(concerned: readonly Concerned[]): TableChanges[] | undefined {
+  if (concerned.some(({ member }) => member.parked.size > 0)) return undefined;
+  const batches: EventSteps[][] = [];
+  for (const { member, mine } of concerned) {
+    const batch = member.projection.stepsAtHand(mine);
+    if (!batch) return undefined;
+    batches.push(batch);
+  }
+  const changes: TableChanges[] = [];
+  for (const [index, { member }] of concerned.entries()) {
+    const folded = member.projection.foldAtHand(batches[index]!);
+    if (folded) changes.push(folded);
+    else {
+      // In steps it is found out what exactly failed; memory has gone ahead of the tables.
+      for (const { member: { projection } } of concerned) projection.forget();
+      return undefined;
+    }
+  }
+  return changes;
+}

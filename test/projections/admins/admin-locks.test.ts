@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { adminLocks } from '../../../projections/admins/admin-locks.ts';
+import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
+
+const ADMIN = '88888888-8888-4888-8888-888888888881';
+const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
+const tried = (n: number, subjectId: string | null = ADMIN) => recorded({ type: 'LoginAttempted', data: { at: at(n), subjectId, locked: false } }, n);
+const succeeded = (n: number) => recorded({ type: 'LoginSucceeded', data: { at: at(n), subjectId: ADMIN } }, n);
+const deleted = (n: number) => recorded({ type: 'AdminUserDeleted', data: { adminId: ADMIN } }, n);
+const tries = (count: number) => Array.from({ length: count }, (_, index) => tried(index + 1));
+
+describe('the lock of an admin', () => {
+  it('is none while tries are few, and comes with the last that is allowed', () => {
+    expect(rowsAfter(adminLocks, tries(2))).toMatchObject([{ admin_id: ADMIN, locked_until: null }]);
+    const [lock] = rowsAfter(adminLocks, tries(10));
+    expect(Date.parse(lock!['locked_until'] as string)).toBeGreaterThan(NOW);
+  });
+
+  it('is none again, and no try counts, once the admin is in: in one page or in many', () => {
+    const history = [...tries(3), succeeded(4)];
+    expect(rowsAfter(adminLocks, history)).toMatchObject([{ tries: [], locked_until: null }]);
+    expect(rowsAfter(adminLocks, history, 1)).toEqual(rowsAfter(adminLocks, history));
+  });
+
+  it('goes with the admin, and strangers have none', () => {
+    expect(rowsAfter(adminLocks, [tried(1), deleted(2)])).toEqual([]);
+    expect(rowsAfter(adminLocks, [tried(1, null), succeeded(2)])).toEqual([]);
+  });
+});
