@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { Redis } from 'ioredis';
-import ipaddr from 'ipaddr.js';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import pg from 'pg';
 import { auditLog } from '../projections/audit/audit-log.ts';
 import { readModels } from '../projections/index.ts';
@@ -23,15 +22,17 @@ import { openJobs } from './jobs/open-jobs.ts';
 import { migrateJobs } from './jobs/postgres/schema.ts';
 import { alertStaleDevices } from './maintenance/alert-stale-devices.ts';
 import { maintenanceJobs, maintenanceSchedules } from './maintenance/jobs.ts';
-import { recentLines } from './diagnostics/recent-lines.ts';
 import { BundleSigner } from './extension/bundle-signer.ts';
 import { ListenerCertificate } from './tls/listener-certificate.ts';
 import { forwardAlertJob } from './portal/forward-alert.ts';
 import { Portal } from './portal/portal.ts';
+import { newLogger } from './logger.ts';
 import { openObjects } from './objects/open-objects.ts';
 import { guardedFetch } from './outbound/guarded-fetch.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
-import { buildServer, tlsDoor } from './http/server.ts';
+import { openDoors } from './http/doors.ts';
+import { buildServer } from './http/server.ts';
+import { trustedProxies } from './http/trusted-proxies.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
 import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
@@ -82,21 +83,6 @@ export interface ComposeOptions {
   readonly project?: boolean;
   /** Checks passwords at another cost than the service's (tests, whose passwords are no secrets). */
   readonly passwords?: Passwords;
-}
-
-const SECRETS = [
-  'password', 'newPassword', 'confirmPassword', 'temporaryPassword', 'tempPassword', 'token', 'accessToken', 'refreshToken', 'mfaToken', 'tempToken',
-  'reAuthToken', 'recoveryKey', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'secretAccessKey', 'privateKey', 'authorization',
-];
-
-export function newLogger(level: string, destination?: pino.DestinationStream): Logger {
-  const options = {
-    level,
-    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-    serializers: { err: pino.stdSerializers.err },
-  };
-  // Support bundles show the latest lines.
-  return pino(options, pino.multistream([{ level: 'trace', stream: destination ?? pino.destination(1) }, { level: 'trace', stream: recentLines }]));
 }
 
 /** The composition root: the only place that knows every part. What was started is stopped in reverse order. */
@@ -168,7 +154,6 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const live = new LiveState(tail, freshness, log);
   live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const reads = tenantReads(database.reads);
-  const trusted = config.trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`));
 
   // The operator named the portal's address, so it may be a private one.
   const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
@@ -221,7 +206,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     credentialSalt: (tenantId) => saltKey(tenantId),
     reads,
     head: () => store.head(),
-    trustsProxy: (address) => trusted.length > 0 && address !== undefined && isWithin(address, trusted),
+    trustsProxy: trustedProxies(config.trustedProxies),
     probes: serviceProbes(store, database, projector, jobs, redis),
     laggingModels: () => projector.lagging(),
     measure: serviceMetrics(store, projector, jobs),
@@ -281,30 +266,4 @@ async function startReactions(services: Services, alone: boolean, closers: (() =
     runner.start();
     closers.push(() => runner.stop());
   }
-}
-
-async function openDoors(app: FastifyInstance, services: Services, closers: (() => Promise<unknown> | void)[]) {
-  const { host, port, tlsPort } = services.config;
-  const http = await app.listen({ host, port });
-  const door = tlsDoor(app, await services.listenerCertificate().begin());
-  services.listenerCertificate().attach(door);
-  await new Promise<void>((resolve, reject) => {
-    door.once('error', reject);
-    door.listen(tlsPort, host, resolve);
-  });
-  closers.push(
-    () =>
-      new Promise<void>((resolve) => {
-        door.close(() => resolve());
-        door.closeIdleConnections();
-        setTimeout(() => door.closeAllConnections(), 5_000).unref();
-      }),
-  );
-  const address = door.address() as { port: number };
-  return { http, tls: `https://${host}:${address.port}` };
-}
-
-function isWithin(address: string, ranges: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]): boolean {
-  const parsed = ipaddr.process(address);
-  return ranges.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
 }

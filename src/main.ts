@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { compose, newLogger } from './compose.ts';
+import { compose } from './compose.ts';
+import { newLogger } from './logger.ts';
 import { ConfigError, readConfig, type Role } from './config.ts';
 
 const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];

@@ -1,7 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { compose, newLogger } from '../compose.ts';
+import { compose } from '../compose.ts';
+import { newLogger } from '../logger.ts';
 import { licenseSigningKey, readConfig } from '../config.ts';
 import { demo } from '../demo/demo.ts';
 import { findEmbeddedPostgres } from '../embedded/postgres.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { compose, newLogger, type House } from '../compose.ts';
+import { compose, type House } from '../compose.ts';
+import { newLogger } from '../logger.ts';
 import { readConfig } from '../config.ts';
 import { findEmbeddedPostgres } from '../embedded/postgres.ts';
 import { FailureError } from '../kernel/failure.ts';

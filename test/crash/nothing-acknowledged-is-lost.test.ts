@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { compose, newLogger } from '../../src/compose.ts';
+import { compose } from '../../src/compose.ts';
+import { newLogger } from '../../src/logger.ts';
 import { readConfig } from '../../src/config.ts';
 import { diffModel } from '../../src/projector/diff.ts';
 import { PASSWORD } from '../dsl/app.ts';

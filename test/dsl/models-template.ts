@@ -8,7 +8,7 @@ import { families } from '../../src/domain/families.ts';
 import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
 import { Freshness } from '../../src/projector/freshness.ts';
 import { Projector } from '../../src/projector/projector.ts';
-import { newLogger } from '../../src/compose.ts';
+import { newLogger } from '../../src/logger.ts';
 import { administer, freshDatabase } from './database.ts';
 
 const LOCK = 4202699;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compose, newLogger, type House } from '../../src/compose.ts';
+import { compose, type House } from '../../src/compose.ts';
+import { newLogger } from '../../src/logger.ts';
 import { sessionStream } from '../../src/domain/sessions/session.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { login } from '../dsl/second-factor.ts';

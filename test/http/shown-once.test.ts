@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newLogger } from '../../src/compose.ts';
+import { newLogger } from '../../src/logger.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { codeOf, login, verify } from '../dsl/second-factor.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newLogger } from '../../src/compose.ts';
+import { newLogger } from '../../src/logger.ts';
 import { openDatabase, type Database } from '../../src/database/database.ts';
 import { flag, text } from '../../src/kernel/read-model.ts';
 import { createTable, TableStatements, type TableShape } from '../../src/projector/table.ts';
