@@ -13,6 +13,7 @@ const OLD_MS = 7 * 24 * 3_600_000;
 
 const entry = path.resolve(process.argv[2] ?? '');
 const CACHE = path.join(packagesOf(path.dirname(entry)), '.cache/castellan');
+const DRAFT = path.join(CACHE, 'draft');
 process.argv.splice(1, 2, entry);
 process.setSourceMapsEnabled(true);
 const record = path.join(CACHE, `${createHash('sha256').update(entry).digest('hex').slice(0, 24)}.json`);
@@ -70,7 +71,8 @@ async function bundled() {
   for (const file of [fileURLToPath(import.meta.url), fileURLToPath(import.meta.resolve('esbuild'))]) look(file);
   const { outputFiles, metafile } = await build({
     entryPoints: { main: entry },
-    outdir: CACHE,
+    // As deep as where it will lie: source maps name the sources from there.
+    outdir: DRAFT,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     write: false,
@@ -113,7 +115,7 @@ function writeWhole(file, text) {
 function keep(outputFiles, kept) {
   const draft = `${kept}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  for (const { path: file, contents } of outputFiles) writeFileSync(path.join(draft, path.relative(CACHE, file)), contents);
+  for (const { path: file, contents } of outputFiles) writeFileSync(path.join(draft, path.relative(DRAFT, file)), contents);
   try {
     renameSync(draft, kept);
   } catch (error) {

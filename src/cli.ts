@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { ConfigError } from './config.ts';
 import { addAuditCommands } from './cli/audit.ts';
 import { addDemoCommand } from './cli/demo.ts';
-import { alertsOnFailure, withHouse } from './cli/house.ts';
+import { wordsFor, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
 import { addOrganizationCommands } from './cli/organizations.ts';
 import { addPeopleCommands } from './cli/people.ts';
@@ -21,6 +21,6 @@ addAuditCommands(program, withHouse);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`castellan: ${error instanceof ConfigError ? error.message : alertsOnFailure(error)}\n`);
+  process.stderr.write(`castellan: ${error instanceof ConfigError ? error.message : wordsFor(error)}\n`);
   process.exitCode = 1;
 });

@@ -28,5 +28,5 @@ export const withHouse: WithHouse = async (work) => {
 };
 
 /** A refusal in its own words; anything else with its stack, for the operator is also the one who reports it. */
-export const alertsOnFailure = (error: unknown): string =>
+export const wordsFor = (error: unknown): string =>
   error instanceof FailureError ? error.message : ((error as Error).stack ?? String(error));

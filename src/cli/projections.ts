@@ -3,13 +3,14 @@ import type { Command } from 'commander';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { diffModel } from '../projector/diff.ts';
 import type { FillProgress } from '../projector/filler.ts';
+import { FailureError, invalid, notFound } from '../kernel/failure.ts';
 import { rebuildInto, rebuildLive, type AsOf } from '../projector/rebuild.ts';
 import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
 
 const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadModel[] => {
   const found = name === 'all' ? all : all.filter((model) => model.name === name);
-  if (found.length === 0) throw new Error(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`);
+  if (found.length === 0) throw new FailureError(notFound(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`));
   return found;
 };
 
@@ -18,7 +19,7 @@ export function parseAsOf(text: string | undefined): AsOf {
   if (text === undefined) return {};
   if (/^\d+$/.test(text)) return { position: BigInt(text) };
   const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new Error('--as-of takes a position or an RFC 3339 time');
+  if (Number.isNaN(time)) throw new FailureError(invalid('--as-of', 'takes a position or an RFC 3339 time'));
   return { time };
 }
 
@@ -26,8 +27,10 @@ export function parseAsOf(text: string | undefined): AsOf {
 function progressBar(model: string) {
   const bar = new SingleBar({ format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left', barsize: 28, hideCursor: true, clearOnComplete: false });
   let started = false;
+  let folded = 0;
   return {
     show: ({ from, position, head, events, elapsedMs }: FillProgress) => {
+      folded = events;
       const total = Number(head - from) || 1;
       const done = Math.min(Number(position - from), total);
       const rate = Math.round((events * 1000) / Math.max(1, elapsedMs));
@@ -38,7 +41,10 @@ function progressBar(model: string) {
       started = true;
       bar.setTotal(total);
     },
-    stop: () => started && bar.stop(),
+    stop: () => {
+      if (started) bar.stop();
+      return folded;
+    },
   };
 }
 
@@ -48,7 +54,8 @@ export async function rebuild(services: Services, models: readonly AnyReadModel[
     const bar = progressBar(model.name);
     if (into) await rebuildInto(parts, model, into, asOf, bar.show);
     else await rebuildLive(parts, services.projector, model, bar.show);
-    bar.stop();
+    // Where no terminal shows a bar, this is all there is to see.
+    console.log(`rebuilt ${into ? `${into}.` : ''}${model.name}: ${bar.stop()} events`);
   }
 }
 
@@ -87,7 +94,7 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     .option('--as-of <time|position>', 'stop there; needs --into')
     .option('--into <schema>', 'leave the live tables alone and fill this schema')
     .action(async (name: string, { asOf, into }: { asOf?: string; into?: string }) => {
-      if (asOf && !into) throw new Error('--as-of needs --into: the live tables show the present');
+      if (asOf && !into) throw new FailureError(invalid('--as-of', 'needs --into: the live tables show the present'));
       await withHouse(({ services }) => rebuild(services, chosen(name, services.models), into, parseAsOf(asOf)));
     });
   projections

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { conflict, FailureError, invalid } from '../kernel/failure.ts';
 import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
@@ -42,7 +43,7 @@ export async function rebuildLive(
   // An owner of its own: a service in this very process must not take the lease for its own either.
   const cursors = new Cursors(pool, randomUUID());
   const mine = (await cursors.acquire([{ name, version }], ['filling'], true)).find((cursor) => cursor.generation === generation);
-  if (!mine) throw new Error(`another rebuild of ${name} is under way`);
+  if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is under way`));
   await projector.fillCursor(mine, { onProgress });
   await dropRetired(pool, name);
 }
@@ -67,7 +68,7 @@ export async function rebuildInto(
   asOf: AsOf,
   onProgress: (progress: FillProgress) => void = () => undefined,
 ): Promise<Position> {
-  if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema)) throw new TypeError('a schema is named in lower-case letters, digits and underscores');
+  if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema)) throw new FailureError(invalid('--into', 'a schema is named in lower-case letters, digits and underscores'));
   const table = tableName(model.name, model.version, 1);
   await transaction(parts.pool, async (client) => {
     await client.query(`create schema if not exists ${schema}`);
