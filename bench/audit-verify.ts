@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { auditLog } from '../projections/audit/audit-log.ts';
 import { verify } from '../src/audit/verify.ts';
+import { walkInThreads } from '../src/audit/walking-threads.ts';
 import { tenantReads } from '../src/database/tenant-reads.ts';
 import { auditVocabulary } from '../src/domain/audit/vocabulary.ts';
 import { ChainKey } from '../src/domain/audit/chain-key.ts';
@@ -41,10 +42,12 @@ export async function measure(): Promise<Row[]> {
   await database.projector.query(createTable(shapeOf(model), 'audit_log_v1'));
   await database.projector.query(serveTable('audit_log', 'audit_log_v1'));
   await fill({ store, codec, pool: database.projector }, { model, generation: 1, from: 0n, empty: true });
+  const words = auditVocabulary(families);
   const evidence = {
     store,
     key: new ChainKey(auditKey),
-    words: auditVocabulary(families),
+    words,
+    walking: walkInThreads({ database: config, auditKey, words }),
     reads: tenantReads(database.reads),
     filed: () => [],
     projectedTo: (position: bigint) => Promise.resolve(position),

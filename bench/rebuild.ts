@@ -6,6 +6,7 @@ import { alertEvents } from '../src/domain/alerts/events.ts';
 import { EventCodec } from '../src/eventstore/codec.ts';
 import { PostgresEventStore } from '../src/eventstore/postgres/postgres-event-store.ts';
 import type { NewEvent } from '../src/eventstore/port.ts';
+import { canonicalJson } from '../src/kernel/canonical-json.ts';
 import { asTenantId } from '../src/kernel/ids.ts';
 import { dayOf, day, defineReadModel, integer, text, type AnyReadModel } from '../src/kernel/read-model.ts';
 import { rebuildInto } from '../src/projector/rebuild.ts';
@@ -38,7 +39,7 @@ const counter = defineReadModel({
 
 /** An alert's life in four events: raised, acknowledged, assigned, resolved. */
 export function alertLife(alertId: string): NewEvent[] {
-  const event = (type: string, data: object): NewEvent => ({ id: randomUUID(), type, version: 1, data: JSON.stringify({ alertId, ...data }), metadata });
+  const event = (type: string, data: object): NewEvent => ({ id: randomUUID(), type, version: 1, data: canonicalJson({ alertId, ...data }), metadata });
   const fingerprint = `password_reuse||${alertId}.example`;
   const raised = { alertType: 'password_reuse', severity: 'medium', title: 'Password reuse', description: 'The same password on two sites', fingerprint, userId: null, deviceId: null, domain: 'shop.example.com', url: null, cause: alertId, metadata: {} };
   return [

@@ -1,3 +1,4 @@
+import type { ChainHead } from '../domain/audit/entry.ts';
 import type { Position } from '../kernel/event.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
@@ -8,6 +9,9 @@ const STRETCH = `from audit_log where tenant_id = $1 and position > $2 and posit
 const PRINT = `select count(*)::int as entries, coalesce(string_agg(${PRINTED}, chr(10) order by position), '') as text ${STRETCH}`;
 const ROWS = `select *, ${PRINTED} as printed ${STRETCH} order by position`;
 const NEXT = `select * from audit_log where tenant_id = $1 and position > $2 order by position limit 1`;
+const CUT = `
+  select position::text, sequence, hash from audit_log
+   where tenant_id = $1 and position > $2 and position <= $3 order by audit_log.position offset $4 limit 1`;
 const COPIES = `select count(*)::int as copies from audit_log where tenant_id = $1 and event_id = $2`;
 const ENDS = `
   select h.sequence as head_sequence, h.hash as head_hash, l.sequence, l.hash, l.position::text
@@ -46,6 +50,12 @@ export class AuditTable {
 
   next(after: Position): Promise<AuditLogRow | undefined> {
     return this.#reads.one<AuditLogRow>(NEXT, [String(after)]);
+  }
+
+  /** How far the chain had come `entries` rows after a position, as the table has it; undefined where there are fewer up to `until`. */
+  async cut(after: Position, until: Position, entries: number): Promise<{ head: ChainHead; position: Position } | undefined> {
+    const [row] = await this.#reads.rows<{ position: string; sequence: number; hash: string }>(CUT, [String(after), String(until), entries - 1]);
+    return row && { head: { sequence: row.sequence, hash: row.hash }, position: BigInt(row.position) };
   }
 
   async copies(eventId: string): Promise<number> {

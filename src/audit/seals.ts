@@ -5,7 +5,6 @@ import type { EventStore } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Fault, Reason } from './diagnosis.ts';
-import type { ReplayedEntry } from './replay.ts';
 
 const PAGE = 1_000;
 
@@ -55,13 +54,12 @@ export class Seals {
     return seals;
   }
 
-  /** The first sealed head that these entries, which continue the ones before, contradict. */
-  async contradiction(entries: readonly ReplayedEntry[]): Promise<(Fault & { readonly sealed: number }) | undefined> {
-    const first = entries[0]?.sequence ?? 0;
+  /** The first sealed head that the next entries, which continue the ones before, contradict; `hashOf` answers undefined beyond them. */
+  async contradiction(hashOf: (sequence: number) => string | undefined): Promise<(Fault & { readonly sealed: number }) | undefined> {
     for (let seal = this.#next; seal; seal = this.#next) {
-      const entry = entries[seal.sequence - first];
-      if (!entry) return undefined;
-      if (entry.hash !== seal.hash) return { sequence: this.#checked + 1, reason: 'head_mismatch', sealed: seal.sequence };
+      const hash = hashOf(seal.sequence);
+      if (!hash) return undefined;
+      if (hash !== seal.hash) return { sequence: this.#checked + 1, reason: 'head_mismatch', sealed: seal.sequence };
       this.#checked = seal.sequence;
       await this.#advance();
     }

@@ -9,6 +9,8 @@ import { continues, diagnose, type Fault } from './diagnosis.ts';
 import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
 import type { FiledSeal } from './seal-file.ts';
 import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
+import { walkStretches, type Reached, type Walking } from './stretches.ts';
+import { hashAmong, hashIn } from './walk.ts';
 
 /** Everything that says something about a tenant's chain. */
 export interface Evidence extends ChainSource {
@@ -16,6 +18,8 @@ export interface Evidence extends ChainSource {
   readonly reads: (tenantId: TenantId) => TenantReads;
   /** What the file beside the databases holds of a tenant. */
   filed(tenantId: TenantId): Partial<FiledSeal>[];
+  /** Who walks a long chain in stretches; without, it is walked here. */
+  readonly walking?: Walking | undefined;
   /** Waits a little until the read model has passed a position, and answers how far it has come. */
   projectedTo(position: Position): Promise<Position>;
 }
@@ -54,7 +58,9 @@ export class Verification {
 
   async run(): Promise<Findings> {
     await this.#openSeals();
-    const pages = replay(this.#evidence, this.#tenantId, { head: GENESIS, position: 0n }, this.#until, this.#quick);
+    const start = await this.#walkAhead();
+    if (!start) return this.#findings(this.#somethingOdd());
+    const pages = replay(this.#evidence, this.#tenantId, start, this.#until, this.#quick);
     for (let next = pages.next(); ; ) {
       const { value: page, done } = await next;
       if (done) break;
@@ -74,9 +80,27 @@ export class Verification {
     this.#logged = await Seals.open(key, this.#tenantId, sealsInLog(store, this.#tenantId, this.#until), true);
   }
 
+  /** Where the walk goes on from here: the beginning, unless others have walked most of it. Undefined where they found something odd. */
+  async #walkAhead(): Promise<Reached | undefined> {
+    let reached: Reached = { head: GENESIS, position: 0n };
+    const { walking } = this.#evidence;
+    if (!this.#quick || !walking) return reached;
+    for await (const { agrees, hashes, head, position } of walkStretches(walking, this.#table, this.#tenantId, this.#until)) {
+      if (!agrees || (await this.#contradiction((sequence) => hashIn(hashes, sequence)))) return undefined;
+      reached = { head, position };
+      this.#agreed = this.#replayed = head;
+      this.#after = this.#projected = position;
+    }
+    return reached;
+  }
+
+  async #contradiction(hashOf: (sequence: number) => string | undefined): ReturnType<Seals['contradiction']> {
+    return (await this.#filed.contradiction(hashOf)) ?? (await this.#logged.contradiction(hashOf));
+  }
+
   async #faultIn(page: ReplayedPage): Promise<Fault | undefined> {
     const difference = await this.#differenceIn(page);
-    const contradiction = (await this.#filed.contradiction(page.entries)) ?? (await this.#logged.contradiction(page.entries));
+    const contradiction = await this.#contradiction((sequence) => hashAmong(page.entries, sequence));
     this.#replayed = page.entries.at(-1) ?? this.#replayed;
     // Below a difference, table and log agree: what a seal contradicts there was changed in both.
     if (contradiction && (!difference || contradiction.sealed < difference.sequence)) return contradiction;
@@ -92,7 +116,7 @@ export class Verification {
     const after = this.#after;
     const before = this.#agreed;
     if (!(await this.#table.says(page, count, after, upTo))) {
-      if (this.#quick) return { sequence: before.sequence + 1, reason: 'entry_changed' };
+      if (this.#quick) return this.#somethingOdd();
       const sealed = await this.#sealedUpTo();
       const fault = await diagnose({ source: this.#evidence, tenantId: this.#tenantId, table: this.#table, page, count, after, upTo, before, sealed });
       if (fault) return fault;
@@ -100,6 +124,11 @@ export class Verification {
     this.#after = upTo;
     this.#agreed = page.entries[count - 1] ?? this.#agreed;
     return undefined;
+  }
+
+  /** What the quick walk ends with: the strict one says what it was. */
+  #somethingOdd(): Fault {
+    return { sequence: this.#agreed.sequence + 1, reason: 'entry_changed' };
   }
 
   async #sealedUpTo(): Promise<number> {

@@ -2,10 +2,12 @@ import { ChainKey } from '../domain/audit/chain-key.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import { PostgresEventStore } from '../eventstore/postgres/postgres-event-store.ts';
 import type { Services } from '../services.ts';
 import type { Reason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
 import { Verification, type Evidence } from './verification.ts';
+import { walkInThreads } from './walking-threads.ts';
 
 export interface AuditVerdict {
   readonly valid: boolean;
@@ -19,15 +21,18 @@ export interface AuditVerdict {
 /** How long a verification waits for entries of events that were appended just before it. */
 const PATIENCE_MS = 5_000;
 
-type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'families' | 'projector'>;
+type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'database' | 'families' | 'projector'>;
 
-export function evidenceOf({ store, reads, config, families, projector }: VerifyServices): Evidence {
+export function evidenceOf({ store, reads, config, database, families, projector }: VerifyServices): Evidence {
   const file = new SealFile(config.dataDir);
+  const words = auditVocabulary(families);
+  const { auditKey } = config;
   return {
     store,
     reads,
-    key: new ChainKey(config.auditKey),
-    words: auditVocabulary(families),
+    key: new ChainKey(auditKey),
+    words,
+    walking: store instanceof PostgresEventStore ? walkInThreads({ database: database.config, auditKey, words }) : undefined,
     filed: (tenantId) => file.sealsOf(tenantId),
     async projectedTo(position) {
       for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {

@@ -46,12 +46,12 @@ async function isNamed({ how, n, reason, run }: Tampering, tenantId = ACME): Pro
   try {
     await run();
     const allowed = Array.isArray(reason) ? reason : [reason];
-    // In one page and in several, so that whatever was done is also done across an edge.
-    for (const pageSize of [1_000, 5]) {
-      const { verifiedAt: _, ...verdict } = await house.verify(tenantId, pageSize);
-      expect({ how, pageSize, ...verdict, reason: allowed.includes(verdict.reason) ? 'as expected' : verdict.reason }).toEqual({
+    // In several pages, and in stretches (with one page behind them), so that whatever was done is also done across an edge.
+    for (const [walked, options] of Object.entries({ 'in pages': { pageSize: 5 }, 'in stretches': { walking: house.walkHere(3) } })) {
+      const { verifiedAt: _, ...verdict } = await house.verify(tenantId, options);
+      expect({ how, walked, ...verdict, reason: allowed.includes(verdict.reason) ? 'as expected' : verdict.reason }).toEqual({
         how,
-        pageSize,
+        walked,
         valid: false,
         entriesChecked: n - 1,
         firstInvalidSequence: n,
@@ -84,7 +84,9 @@ const changedRow: Record<string, string> = {
 
 describe('tampering with the audit table', () => {
   it('is not seen where there is none', async () => {
-    expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT, firstInvalidSequence: null, reason: null });
+    for (const walking of [undefined, house.walkHere(3), house.walkHere(5)]) {
+      expect(await house.verify(ACME, { walking })).toMatchObject({ valid: true, entriesChecked: COUNT, firstInvalidSequence: null, reason: null });
+    }
     expect(await house.verify(OTHER)).toMatchObject({ valid: true });
   });
 

@@ -8,8 +8,11 @@ import { GENESIS, type ChainHead } from '../../src/domain/audit/entry.ts';
 import { auditHeadStream, sealHead, UNSEALED, type SealedHead } from '../../src/domain/audit/sealed-head.ts';
 import { replay, type ReplayedEntry } from '../../src/audit/replay.ts';
 import type { FiledSeal } from '../../src/audit/seal-file.ts';
+import { AuditTable } from '../../src/audit/audit-table.ts';
+import type { Walking } from '../../src/audit/stretches.ts';
 import type { Evidence } from '../../src/audit/verification.ts';
 import { verify } from '../../src/audit/verify.ts';
+import { walk } from '../../src/audit/walk.ts';
 import { tenantReads } from '../../src/database/tenant-reads.ts';
 import { defineEvents, type DomainEvent } from '../../src/kernel/event.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
@@ -87,7 +90,12 @@ export async function openVaultHouse() {
       await house.happen(auditHeadStream(tenantId), [{ type: 'AuditHeadSealed', data: seal }], tenantId);
       filed.push({ tenantId, ...seal });
     },
-    verify: (tenantId: TenantId = ACME, pageSize = 1_000) => verify({ ...evidence, pageSize }, tenantId),
+    verify: (tenantId: TenantId = ACME, { pageSize = 1_000, walking }: Pick<Evidence, 'pageSize' | 'walking'> = {}) => verify({ ...evidence, pageSize, walking }, tenantId),
+    /** Stretches of this many entries, walked beside each other in this thread. */
+    walkHere: (stretch: number): Walking => ({
+      stretch,
+      open: () => ({ count: 2, walk: (one) => walk(evidence, new AuditTable(evidence.reads(one.tenantId)), one), close: async () => undefined }),
+    }),
     /** Remembers log and table; what it answers puts both back. */
     async snapshot(name: string): Promise<() => Promise<void>> {
       for (const table of ['events', TABLE]) await sql(`create table ${name}_${table} as table ${table}`);

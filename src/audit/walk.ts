@@ -1,0 +1,59 @@
+import type { Position } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { ChainHead } from '../domain/audit/entry.ts';
+import type { AuditTable } from './audit-table.ts';
+import { replay, type ChainSource, type ReplayedEntry } from './replay.ts';
+
+/** A part of a chain: the entries in (from.position, upTo], which continue `from.head`, whoever says that the chain had come there. */
+export interface Stretch {
+  readonly tenantId: TenantId;
+  readonly from: { readonly head: ChainHead; readonly position: Position };
+  /** Rows of the table count from here on: below the first event there may be none. */
+  readonly after: Position;
+  readonly upTo: Position;
+}
+
+export interface Walked {
+  /** Table and log say the same, to the last byte. */
+  readonly agrees: boolean;
+  readonly end: ChainHead;
+  readonly hashes: Hashes;
+}
+
+/** Walks one stretch: computes it from the log, and holds the table against it. */
+export async function walk(source: ChainSource, table: AuditTable, { tenantId, from, after, upTo }: Stretch): Promise<Walked> {
+  let end = from.head;
+  let compared = after;
+  const hashes: string[] = [];
+  const walked = (agrees: boolean): Walked => ({ agrees, end, hashes: { first: from.head.sequence + 1, bytes: Buffer.from(hashes.join(''), 'hex') } });
+  const pages = replay(source, tenantId, from, upTo, true);
+  for (let next = pages.next(); ; ) {
+    const { value: page, done } = await next;
+    if (done) return walked(true);
+    next = pages.next(); // hashed while the table is asked
+    next.catch(() => undefined); // reported where it is awaited
+    const until = page.last ? upTo : page.position;
+    if (page.broken || !(await table.says(page, page.entries.length, compared, until))) return walked(false);
+    for (const { hash } of page.entries) hashes.push(hash);
+    end = page.entries.at(-1) ?? end;
+    compared = until;
+  }
+}
+
+const DIGEST = 32; // bytes of SHA-256
+
+/** The hashes of entries that follow one another, as bytes: strings by the thousand would be copied from thread to thread one by one. */
+export interface Hashes {
+  /** The sequence of the first. */
+  readonly first: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Hex; undefined for an entry that is not among them. */
+export function hashIn({ first, bytes }: Hashes, sequence: number): string | undefined {
+  const start = (sequence - first) * DIGEST;
+  if (start < 0 || start >= bytes.length) return undefined;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, DIGEST).toString('hex');
+}
+
+export const hashAmong = (entries: readonly ReplayedEntry[], sequence: number): string | undefined => entries[sequence - (entries[0]?.sequence ?? 0)]?.hash;
