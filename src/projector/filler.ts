@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Position } from '../kernel/event.ts';
+import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
-import type { EventStore } from '../eventstore/port.ts';
+import type { EventStore, StoredEvent } from '../eventstore/port.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
+import type { Poisoned } from './fold-batch.ts';
 import { Projection } from './projection.ts';
 
 /** How far a fill has come; positions compare, and on a gapless store they count. */
@@ -32,7 +34,9 @@ export interface FillOptions {
 }
 
 /** Events read at once, three pages being under way: those of telemetry are a hundred times as large as others. */
-const PAGE: Readonly<Record<Lane, number>> = { main: 5_000, telemetry: 250 };
+const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 250 };
+/** Events folded at once. In between what has arrived of the next page is taken in, for which the database would wait otherwise. */
+const SLICE = 250;
 
 /**
  * Folds the feed into a table beside the live one. While a page is written the next is folded and the one after it read.
@@ -62,9 +66,9 @@ export async function fill(
     next = last ? next : store.readFeed(page.position, most);
     next.catch(() => undefined); // reported where it is awaited
     const wanted = events.filter(({ type }) => projection.wants(type));
-    const decoded = (await codec.decode(wanted)).filter((event) => event !== undefined);
     const to = events.length < page.events.length ? (events.at(-1)?.position ?? position) : page.position;
-    const ahead = projection.foldAhead(decoded);
+    const ahead = projection.canFoldAhead ? await foldAhead(projection, codec, wanted) : undefined;
+    const decoded = ahead ? [] : await decodedOf(codec, wanted);
     await writing;
     writing = transaction(pool, async (client) => {
       const [poison] = ahead ? ahead.poisoned : await projection.apply(client, decoded);
@@ -91,6 +95,19 @@ export async function fill(
     });
     if (last) return position;
   }
+}
+
+const decodedOf = async (codec: EventCodec, stored: readonly StoredEvent[]): Promise<Recorded[]> =>
+  (await codec.decode(stored)).filter((event) => event !== undefined);
+
+/** Folds a page in slices, up to the first event that cannot be folded. */
+async function foldAhead(projection: Projection, codec: EventCodec, stored: readonly StoredEvent[]): Promise<{ poisoned: Poisoned[]; write: (client: pg.PoolClient) => Promise<unknown> }> {
+  const poisoned: Poisoned[] = [];
+  for (let from = 0; from < stored.length && poisoned.length === 0; from += SLICE) {
+    poisoned.push(...projection.foldAhead(await decodedOf(codec, stored.slice(from, from + SLICE))));
+    await setImmediate();
+  }
+  return { poisoned, write: projection.takeAhead() };
 }
 
 type Until = NonNullable<FillOptions['until']>;

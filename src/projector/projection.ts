@@ -83,18 +83,27 @@ export class Projection {
     return { poisoned, written };
   }
 
+  /** Nothing has to be loaded, whatever comes: `foldAhead` may be called. */
+  get canFoldAhead(): boolean {
+    return this.#complete && this.#writer.isReady;
+  }
+
   /**
-   * Folds in memory alone, while the writes of earlier events may still be under way; `write` belongs behind them. Undefined when
-   * rows would have to be loaded. Memory is ahead of the table from then on: should a write fail, this projection is worth nothing.
+   * Folds in memory alone, while the writes of earlier events may still be under way. Memory is ahead of the table from then on: should
+   * a write fail, this projection is worth nothing. Answers the events that could not be folded.
    */
-  foldAhead(events: readonly Recorded[]): { poisoned: Poisoned[]; write: (client: pg.PoolClient) => Promise<unknown> } | undefined {
-    if (!this.#complete || !this.#writer.isReady) return undefined;
+  foldAhead(events: readonly Recorded[]): Poisoned[] {
     const { batch, poisoned } = this.steps(events);
     this.#work.admit(this.#work.missing(batch), []);
     poisoned.push(...this.#work.fold(batch));
+    return poisoned;
+  }
+
+  /** Encodes what was folded ahead. What it answers writes it, behind the writes of earlier events. */
+  takeAhead(): (client: pg.PoolClient) => Promise<unknown> {
     const statements = this.#changes();
     this.committed();
-    return { poisoned, write: (client) => settleAll(statements.map((statement) => client.query(statement))) };
+    return (client) => settleAll(statements.map((statement) => client.query(statement)));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { writeUuid } from '../database/binary-arrays.ts';
 import type { Column } from '../kernel/read-model.ts';
-import type { TableRow, TableShape } from './table.ts';
+import type { KeyedRow } from './fold-batch.ts';
+import type { TableShape } from './table.ts';
 
 /** A value that its column cannot hold. Bears the SQLSTATE under which the database itself would have refused it. */
 export class Unencodable extends Error {
@@ -24,6 +25,9 @@ interface Field {
   readonly oid: number;
 }
 
+/** The first column of every table. */
+const TENANT: Field = { name: 'tenant_id', sql: 'uuid', oid: OIDS.uuid };
+
 /**
  * Rows of a table as one parameter in PostgreSQL's binary format: an array of the table's row type (`array_recv`, `record_recv`).
  * As JSON text their parsing took ten times as long as the insert itself.
@@ -34,12 +38,11 @@ export class RowEncoding {
   #at = 0;
 
   constructor({ columns }: TableShape) {
-    const typed = [['tenant_id', 'uuid'] as const, ...Object.entries(columns).map(([name, { sql }]) => [name, sql] as const)];
-    this.#fields = typed.map(([name, sql]) => ({ name, sql, oid: OIDS[sql] }));
+    this.#fields = Object.entries(columns).map(([name, { sql }]) => ({ name, sql, oid: OIDS[sql] }));
   }
 
   /** `rowType`: the oid of the table's row type. Throws `Unencodable`. */
-  encode(rows: readonly TableRow[], rowType: number): Buffer {
+  encode(rows: readonly KeyedRow[], rowType: number): Buffer {
     this.#at = 0;
     this.#room(20);
     for (const word of [1, 0, rowType, rows.length, 1]) this.#word(word);
@@ -47,12 +50,13 @@ export class RowEncoding {
     return Buffer.from(this.#bytes.subarray(0, this.#at));
   }
 
-  #row(row: TableRow): void {
+  #row({ key, row }: KeyedRow): void {
     // Room for the headers of all fields and for every value of fixed size; texts see to theirs.
-    this.#room(8 + this.#fields.length * 24);
+    this.#room(8 + (1 + this.#fields.length) * 24);
     const start = this.#at;
     this.#at += 4;
-    this.#word(this.#fields.length);
+    this.#word(1 + this.#fields.length);
+    this.#field(TENANT, key['tenant_id']);
     for (const field of this.#fields) this.#field(field, row[field.name]);
     this.#bytes.writeInt32BE(this.#at - start - 4, start);
   }

@@ -1,11 +1,12 @@
 import type pg from 'pg';
+import type { KeyedRow } from './fold-batch.ts';
 import { RowEncoding } from './row-encoding.ts';
 import { TableStatements, type TableRow, type TableShape } from './table.ts';
 
 /** What a fold has left to be written. */
 export interface RowChanges {
   readonly purged: readonly { readonly tenantId: string; readonly where: TableRow }[];
-  readonly upserts: readonly TableRow[];
+  readonly upserts: readonly KeyedRow[];
   readonly removals: readonly TableRow[];
 }
 

@@ -88,5 +88,5 @@ export function rowsAfter(model: AnyReadModel, events: readonly Recorded[], batc
     if (poison) throw poison.error;
     work.purged.length = 0;
   }
-  return work.changes().upserts;
+  return work.changes().upserts.map(({ key, row }) => ({ ...row, ...key }));
 }

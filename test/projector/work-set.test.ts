@@ -17,7 +17,7 @@ function fold(work: WorkSet, table: readonly string[], batch: EventSteps[]): { l
   expect(work.fold(batch)).toEqual([]);
   const { upserts, removals } = work.changes();
   work.settle(100);
-  return { loaded: ids(missing), upserts: ids(upserts), removals: ids(removals) };
+  return { loaded: ids(missing), upserts: ids(upserts.map(({ row }) => row)), removals: ids(removals) };
 }
 
 describe('the rows that a page works on', () => {
