@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 import fastify from 'fastify';
 import pg from 'pg';
-import { Pool as Client } from 'undici';
 import { resolveAlert } from '../commands/alerts/resolve-alert.ts';
 import { raiseAlert } from '../commands/alerts/raise-alert.ts';
 import { system } from '../src/kernel/actor.ts';
 import { orThrow } from '../src/kernel/failure.ts';
 import { SELECT_ALERTS } from '../queries/alerts/alert-view.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
+import { HttpClient } from './http-client.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
 
 const SECONDS = 4;
@@ -21,15 +21,13 @@ export async function measure(): Promise<Row[]> {
   const alerts = await raise(app, 2_000);
   const bare = await bareRoutes(app.databaseConfig, app.tenantId, alerts[0]!);
 
-  // A lean client on both sides: it shares process and cores with what is measured.
-  const [service, peer] = [new Client(app.url, { connections: 32 }), new Client(bare.url, { connections: 32 })];
+  const [service, peer] = [new HttpClient(app.url, 32), new HttpClient(bare.url, 32)];
+  const headers = { ...app.headers, 'content-type': 'application/json' };
   const resolve = async (id: string) => {
-    const path = `/api/v1/admin/alerts/${id}/resolve`;
-    const { statusCode, headers, body } = await service.request({ method: 'PUT', path, headers: { ...app.headers, 'content-type': 'application/json' }, body: '{"status":"resolved","resolution":"done"}' });
-    await body.arrayBuffer();
-    if (statusCode !== 200 || headers['x-stale']) throw new Error(`not resolved in time: ${statusCode}`);
+    const { status, head } = await service.send('PUT', `/api/v1/admin/alerts/${id}/resolve`, headers, '{"status":"resolved","resolution":"done"}');
+    if (status !== 200 || head.includes('x-stale')) throw new Error(`not resolved in time: ${status}`);
   };
-  const insert = async () => (await peer.request({ method: 'POST', path: '/insert' })).body.arrayBuffer();
+  const insert = () => peer.send('POST', '/insert');
   const pool = new pg.Pool({ ...app.databaseConfig, max: 1 });
   const oneRow = () => pool.query({ name: 'one', text: 'insert into bare (id, note) values ($1, $2)', values: [randomUUID(), 'x'.repeat(200)] });
 
@@ -56,7 +54,8 @@ export async function measure(): Promise<Row[]> {
     compare('GET /alerts/{alertID}, against a bare route with the same SELECT', 'requests/s', '>= 0.5', read!, bareRead!, 'bare route'),
   ];
   await pool.end();
-  await Promise.all([service.close(), peer.close()]);
+  service.close();
+  peer.close();
   await bare.stop();
   await app.stop();
   return rows;

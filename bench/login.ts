@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import argon2 from 'argon2';
 import autocannon from 'autocannon';
 import fastify from 'fastify';
-import { Pool as Client } from 'undici';
 import { z } from 'zod';
 import { createAdminUser } from '../commands/admins/create-admin-user.ts';
 import { getAdminUser } from '../queries/admins/get-admin-user.ts';
@@ -16,13 +15,14 @@ import { ARGON2, Passwords } from '../src/identity/passwords.ts';
 import { system } from '../src/kernel/actor.ts';
 import { orThrow } from '../src/kernel/failure.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
+import { HttpClient } from './http-client.ts';
 import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
 
 const SECONDS = 2;
 const CALLERS = 8;
 const LOGINS = 200;
 /** A service is compiled by then, as it is some minutes after its start. Hashes are left out meanwhile: theirs is compiled code already. */
-const WARM = 4_000;
+const WARM = 12_000;
 /** Wrong passwords that an account is asked with: fewer than lock it. */
 const TRIES = 4;
 const ACCOUNTS = 40;
@@ -33,12 +33,9 @@ export async function measure(): Promise<Row[]> {
   const passwords = new BelievingPasswords();
   const app = await startBenchApp({ passwords });
   const accounts = await newAccounts(app);
-  // A lean client: it shares process and cores with what is measured.
-  const client = new Client(app.url, { connections: CALLERS });
-  const login = (email: string, password: string) =>
-    client
-      .request({ method: 'POST', path: '/api/v1/auth/login', headers: { 'content-type': 'application/json', 'x-tenant-id': app.tenantId }, body: JSON.stringify({ email, password }) })
-      .then(async ({ body, statusCode }) => (await body.arrayBuffer(), statusCode));
+  const client = new HttpClient(app.url, CALLERS);
+  const headers = { 'content-type': 'application/json', 'x-tenant-id': app.tenantId };
+  const login = async (email: string, password: string) => (await client.send('POST', '/api/v1/auth/login', headers, JSON.stringify({ email, password }))).status;
   const signIn = async (n: number) => {
     // Each caller has accounts of its own: tries under way count, and too many at once would lock one.
     const status = await login(accounts[n % accounts.length]!.email, PASSWORD);
@@ -54,7 +51,7 @@ export async function measure(): Promise<Row[]> {
   const known = accounts.map(({ email }) => email);
   const durations = await durationsOf(known, (email) => login(email, 'Wrong-Horse-7!'));
   const reads = await readRates(app, accounts[0]!.adminId);
-  await client.close();
+  client.close();
   await app.stop();
   return [
     compare(`logins at ${CALLERS} clients, against Argon2id alone with the same parameters`, 'logins/s', '>= 0.85', logins!, raw!, 'Argon2id'),

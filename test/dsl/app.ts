@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { request as httpsRequest, Agent as HttpsAgent } from 'node:https';
 import type { Logger } from 'pino';
 import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
@@ -15,6 +15,7 @@ import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
 import { modelsTemplate } from './models-template.ts';
+import { scratchFolder } from './scratch.ts';
 
 /** Budgets so large that no test meets them by accident. */
 const PLENTY = 1_000_000;
@@ -108,7 +109,7 @@ export interface TestApp {
 /** `log` gets what the service says, where a test wants to read it. */
 export async function startApp(over: Partial<Config> = {}, log?: Logger): Promise<TestApp> {
   const database = await freshDatabase({ template: await modelsTemplate() });
-  const dataDir = mkdtempSync('/tmp/castellan-app-');
+  const dataDir = scratchFolder('app');
   const config = testConfig(dataDir, over);
   const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel), passwords: cheapPasswords() });
   const { services } = house;

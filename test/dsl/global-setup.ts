@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, type EmbeddedConnection } from '../../src/embedded/postgres.ts';
+import { scratchFolder } from './scratch.ts';
 import { prepareTemplate, TEMPLATE } from './template.ts';
 
 declare module 'vitest' {
@@ -32,7 +33,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 }
 
 async function startServer(): Promise<Server> {
-  const dataDir = mkdtempSync('/tmp/castellan-test-');
+  const dataDir = scratchFolder('test');
   const postgres = await startEmbeddedPostgres({ dataDir, durable: false });
   const stop = async () => {
     await postgres.stop();

@@ -1,6 +1,7 @@
-import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createHmac, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { rsaKey } from './rsa-keys.ts';
 
 /** How the next answers are wrong. What is left out is as it should be. */
 export interface Misbehaviour {
@@ -26,8 +27,8 @@ const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).to
 
 /** A provider that answers whatever it is told to, for what a sound one cannot be made to say. `nonce` as it was asked with last. */
 export async function startHostileOpenIdProvider(clientId: string, nonceOf: () => string): Promise<HostileOpenIdProvider> {
-  const own = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const [ownKey, strangersKey] = [rsaKey(), rsaKey()];
+  const ownPublicKey = createPublicKey(ownKey);
   const redeemed: URLSearchParams[] = [];
   let wrong: Misbehaviour = {};
   let issuer = '';
@@ -46,13 +47,13 @@ export async function startHostileOpenIdProvider(clientId: string, nonceOf: () =
       case 'none':
         return '';
       case 'hmac':
-        return createHmac('sha256', own.publicKey.export({ type: 'spki', format: 'pem' })).update(input).digest('base64url');
+        return createHmac('sha256', ownPublicKey.export({ type: 'spki', format: 'pem' })).update(input).digest('base64url');
       case 'stranger':
-        return rsa(stranger.privateKey);
+        return rsa(strangersKey);
       case 'broken':
-        return rsa(own.privateKey).replace(/^.{20}/, (start) => [...start].reverse().join(''));
+        return rsa(ownKey).replace(/^.{20}/, (start) => [...start].reverse().join(''));
       default:
-        return rsa(own.privateKey);
+        return rsa(ownKey);
     }
   };
 
@@ -73,7 +74,7 @@ export async function startHostileOpenIdProvider(clientId: string, nonceOf: () =
             ...wrong.discovery,
           });
         case '/jwks':
-          return json(200, { keys: [{ ...own.publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] });
+          return json(200, { keys: [{ ...ownPublicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' }] });
         case '/token': {
           redeemed.push(new URLSearchParams(Buffer.concat(chunks).toString()));
           const { token } = wrong;

@@ -1,9 +1,10 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { inflateRawSync } from 'node:zlib';
 import forge from 'node-forge';
+import { rsaKeyPem } from './rsa-keys.ts';
 
 // samlp, an identity provider written elsewhere by others, has no declarations: what is used of it stands here.
 const require = createRequire(import.meta.url);
@@ -20,8 +21,7 @@ export interface SigningPair {
 
 /** A key and a certificate that nobody but itself vouches for, as identity providers use them. */
 export function newSigningPair(name: string): SigningPair {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const privateKeyPem = rsaKeyPem();
   const key = forge.pki.privateKeyFromPem(privateKeyPem);
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.setRsaPublicKey(key.n, key.e);

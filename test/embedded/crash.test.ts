@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -11,13 +11,14 @@ import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
 import { announcesReady } from '../../src/embedded/postmaster.ts';
 import { serverArguments } from '../../src/embedded/settings.ts';
 import { ask, gone, hold, isRunning, kill, makeSeed, plantSeed } from './process.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
 
 describe('the embedded PostgreSQL, when the process that owns it is killed', () => {
   let dataDir: string;
   let nursery: string;
   const seed = () => path.join(nursery, 'seed');
   const folder = () => {
-    const made = mkdtempSync('/tmp/castellan-crash-');
+    const made = scratchFolder('crash');
     chmodSync(made, 0o755);
     return made;
   };

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.ts';
 import { ask, gone, makeSeed, plantSeed } from './process.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
 
 describe('the embedded PostgreSQL', () => {
   let parent: string;
@@ -16,7 +17,7 @@ describe('the embedded PostgreSQL', () => {
   };
 
   const folder = () => {
-    const made = mkdtempSync('/tmp/castellan-embedded-');
+    const made = scratchFolder('embedded');
     chmodSync(made, 0o755);
     return made;
   };

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chooseAccount } from '../../src/embedded/account.ts';
 import { hasSetpriv } from '../../src/embedded/launcher.ts';
 import { ask, gone, hold, kill, makeSeed, plantSeed } from './process.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CAP_DAC_READ_SEARCH = 1n << 2n;
@@ -22,7 +23,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQ
   let closed: string;
 
   let nursery: string;
-  beforeAll(() => makeSeed(path.join((nursery = mkdtempSync('/tmp/castellan-root-')), 'seed')));
+  beforeAll(() => makeSeed(path.join((nursery = scratchFolder('root')), 'seed')));
   afterAll(() => rmSync(nursery, { recursive: true }));
 
   const seededIn = (folder: string): string => {
@@ -32,9 +33,9 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())('the embedded PostgreSQ
   };
 
   beforeEach(() => {
-    open = mkdtempSync('/tmp/castellan-open-');
+    open = scratchFolder('open');
     chmodSync(open, 0o755);
-    closed = mkdtempSync('/tmp/castellan-closed-'); // 0700, like root's home
+    closed = scratchFolder('closed'); // 0700, like root's home
   });
   afterEach(() => {
     for (const folder of [open, closed]) rmSync(folder, { recursive: true, force: true });

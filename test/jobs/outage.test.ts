@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -9,6 +9,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/embedded
 import { defineJob } from '../../src/jobs/job.ts';
 import { openJobs } from '../../src/jobs/open-jobs.ts';
 import { migrateJobs } from '../../src/jobs/postgres/schema.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
 
 describe('jobs, when PostgreSQL is killed', () => {
   let dataDir: string;
@@ -21,7 +22,7 @@ describe('jobs, when PostgreSQL is killed', () => {
   };
 
   beforeAll(async () => {
-    dataDir = mkdtempSync('/tmp/castellan-outage-');
+    dataDir = scratchFolder('outage');
     await start();
     await migrate(server.connection);
     const owner = new pg.Pool(server.connection);

@@ -25,6 +25,7 @@ import { generateKeyPair } from '../../src/pki/key-pair.ts';
 import { OID } from '../../src/pki/object-identifiers.ts';
 import { freshSerialNumber } from '../../src/pki/serial-number.ts';
 import { validityFrom, validityNode } from '../../src/pki/validity.ts';
+import { rsaKeyPem } from '../dsl/rsa-keys.ts';
 
 export const DAY = 86_400_000;
 export const NOW = Date.UTC(2027, 4, 3, 12, 0, 0);
@@ -89,9 +90,9 @@ export interface RsaAuthority {
 /** An RSA CA as another implementation makes it: node-forge, all by itself. */
 export function rsaAuthority(request: RsaRequest = {}): RsaAuthority {
   const { bits = 2048, digest = 'sha256', notBefore = NOW - DAY, notAfter = NOW + 3650 * DAY, commonName = 'RSA CA' } = request;
-  const keys = forge.pki.rsa.generateKeyPair({ bits });
+  const privateKey = forge.pki.privateKeyFromPem(rsaKeyPem(bits));
   const certificate = forge.pki.createCertificate();
-  certificate.publicKey = keys.publicKey;
+  certificate.publicKey = forge.pki.setRsaPublicKey(privateKey.n, privateKey.e);
   certificate.serialNumber = '00f1a2b3c4';
   certificate.validity.notBefore = new Date(notBefore);
   certificate.validity.notAfter = new Date(notAfter);
@@ -111,7 +112,7 @@ export function rsaAuthority(request: RsaRequest = {}): RsaAuthority {
           { name: 'authorityKeyIdentifier', keyIdentifier: (parent ?? certificate).generateSubjectKeyIdentifier().getBytes() },
         ]),
   ]);
-  const signingKey = request.parent ? forge.pki.privateKeyFromPem(request.parent.privateKeyPem) : keys.privateKey;
+  const signingKey = request.parent ? forge.pki.privateKeyFromPem(request.parent.privateKeyPem) : privateKey;
   certificate.sign(signingKey, forge.md[digest].create());
-  return { certificatePem: forge.pki.certificateToPem(certificate), privateKeyPem: forge.pki.privateKeyToPem(keys.privateKey) };
+  return { certificatePem: forge.pki.certificateToPem(certificate), privateKeyPem: forge.pki.privateKeyToPem(privateKey) };
 }

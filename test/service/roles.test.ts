@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type ServiceProcess } from '../crash/service-process.ts';
 import { PASSWORD } from '../dsl/app.ts';
 import { freshDatabase, type FreshDatabase } from '../dsl/database.ts';
 import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
 
 type Role = 'api' | 'projector' | 'worker';
 
 describe('a service in several processes', () => {
-  const dataDir = mkdtempSync('/tmp/castellan-roles-');
+  const dataDir = scratchFolder('roles');
   const running: ServiceProcess[] = [];
   let database: FreshDatabase;
   let env: Record<string, string>;

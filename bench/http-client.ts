@@ -1,0 +1,74 @@
+import { connect, type Socket } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  /** Status line and headers, as they came. */
+  readonly head: string;
+  readonly body: string;
+}
+
+/** One kept-alive connection. It shares process and cores with what is measured, so it does the least that can be called HTTP: bodies with a length, one at a time. */
+class Connection {
+  readonly #socket: Socket;
+  #received = '';
+  #waiting: ((answer: Answer) => void) | undefined;
+
+  constructor(host: string, port: number) {
+    this.#socket = connect({ host, port, noDelay: true });
+    this.#socket.setEncoding('latin1').on('data', (text: string) => this.#take(text));
+  }
+
+  ask(request: string): Promise<Answer> {
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(text: string): void {
+    this.#received += text;
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const head = this.#received.slice(0, end);
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (this.#received.length < end + 4 + length) return;
+    const body = this.#received.slice(end + 4);
+    this.#received = '';
+    this.#waiting?.({ status: Number(head.slice(9, 12)), head, body });
+  }
+}
+
+/** As many requests at a time as it has connections; further ones wait for one. */
+export class HttpClient {
+  readonly #host: string;
+  readonly #idle: Connection[];
+  readonly #all: readonly Connection[];
+  readonly #queue: ((connection: Connection) => void)[] = [];
+
+  constructor(url: string, connections: number) {
+    const { hostname, port, host } = new URL(url);
+    this.#host = host;
+    this.#all = Array.from({ length: connections }, () => new Connection(hostname, Number(port)));
+    this.#idle = [...this.#all];
+  }
+
+  async send(method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = ''): Promise<Answer> {
+    let request = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\n`;
+    for (const [name, value] of Object.entries(headers)) request += `${name}: ${value}\r\n`;
+    if (method !== 'GET') request += `content-length: ${Buffer.byteLength(body)}\r\n`;
+    const connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#queue.push(resolve)));
+    const answer = await connection.ask(`${request}\r\n${body}`);
+    const next = this.#queue.shift();
+    if (next) next(connection);
+    else this.#idle.push(connection);
+    return answer;
+  }
+
+  close(): void {
+    for (const connection of this.#all) connection.close();
+  }
+}
