@@ -26,8 +26,10 @@ const appendWith = (parameters: number) => ({
   text: `select append_events(${placeholders(parameters)}) as answer`,
 });
 const fitWith = (parameters: number) => ({ name: `append-fitting-${parameters}`, text: `select head, at from append_fitting(${placeholders(parameters)})` });
-/** Of one event without claims. */
-const APPEND_NEXT = { name: 'append-next', text: 'select append_next($1, $2, $3, $4, $5, $6, $7, $8, $9) as placed' };
+const oneWith = (parameters: number) => ({ name: `append-one-${parameters}`, text: `select append_one(${placeholders(parameters)}) as placed` });
+const APPEND_ONE = oneWith(9);
+const APPEND_ONE_TAKING = oneWith(12);
+const UNIQUE_VIOLATION = '23505';
 const MOST_APPENDS = 512;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
@@ -164,13 +166,20 @@ export class GroupCommit {
     return fitting ?? this.#askOfEach(appends);
   }
 
-  /** A caller who is alone waits for every step: this has fewer. */
-  async #fitAlone({ tenantId, stream, expectedRevision, events }: Append): Promise<GroupAnswer | undefined> {
+  /** A caller who is alone waits for every step: this has fewer (`migrations/011_lone_appends.sql`). */
+  async #fitAlone({ tenantId, stream, expectedRevision, events, take: [claim] }: Append): Promise<GroupAnswer | undefined> {
     const { id, type, version, metadata, data } = events[0]!;
-    const values = [this.#head, tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
-    const { rows } = await this.#pool.query<{ placed: string | null }>({ ...APPEND_NEXT, values });
-    const { placed } = rows[0]!;
-    return placed === null ? undefined : answerForOne(Number(expectedRevision), placed);
+    const values: unknown[] = [this.#head, tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
+    if (claim) values.push(claim.tenantId, claim.kind, Buffer.from(claim.digest, 'hex'));
+    const { name, text } = claim ? APPEND_ONE_TAKING : APPEND_ONE;
+    try {
+      const { rows } = await this.#pool.query<{ placed: string | null }>({ name, text, values });
+      const { placed } = rows[0]!;
+      return placed === null ? undefined : answerForOne(Number(expectedRevision), placed);
+    } catch (error) {
+      if ((error as { code?: string }).code === UNIQUE_VIOLATION) return undefined;
+      throw error;
+    }
   }
 
   /** All of them or none, which is known soonest; undefined when one of them may not. */
@@ -199,14 +208,14 @@ function allFit(appends: readonly Append[], head: number, at: number): GroupAnsw
   return { ok: appends.map(() => true), actual: appends.map(({ expectedRevision }) => Number(expectedRevision)), base, at, lost: [], holders: [] };
 }
 
-/** Of `position time`, as `append_next` answers. */
+/** Of `position time`, as `append_one` answers. */
 function answerForOne(expected: number, placed: string): GroupAnswer {
   const space = placed.indexOf(' ');
   const at = Date.parse(isoTimestamp(placed.slice(space + 1)));
   return { ok: [true], actual: [expected], base: [Number(placed.slice(0, space)) - 1], at, lost: [], holders: [] };
 }
 
-const isSimple = ({ events, take, release }: Append): boolean => events.length === 1 && take.length + release.length === 0;
+const isSimple = ({ events, take, release }: Append): boolean => events.length === 1 && take.length <= 1 && release.length === 0;
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
 const namesOf = ({ stream, take, release }: Append) =>
   take.length + release.length === 0 ? [stream] : [stream, ...take.map(claimName), ...release.map(claimName)];

@@ -52,12 +52,12 @@ export function describeClaims(subject: Subject): void {
       expect(await store.claimHolder(claim)).toBe(first.stream);
     });
 
-    it('stay free when the append that wanted them had a wrong revision', async () => {
+    it.each([-1n, 1n, 7n])('stay free when the append that wanted them had a wrong revision (%s for 0)', async (expectedRevision) => {
       const { store } = subject;
       const claim = newClaim(newTenant());
       const late = newAppend(claim.tenantId);
       await mustAppend(store, late);
-      const refused = { ...late, events: newEvents(1), take: [claim] };
+      const refused = { ...late, expectedRevision, events: newEvents(1), take: [claim] };
       expect(await store.append(refused)).toEqual({ kind: 'wrongRevision', actual: 0n });
       expect(await store.claimHolder(claim)).toBeUndefined();
       await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
