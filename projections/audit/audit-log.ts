@@ -1,5 +1,5 @@
 import { ChainKey } from '../../src/domain/audit/chain-key.ts';
-import { entryAfter, entryHash, GENESIS, type AuditEntry, type ChainHead } from '../../src/domain/audit/entry.ts';
+import { entryAfter, entryHash, GENESIS, type ChainHead, type Unhashed } from '../../src/domain/audit/entry.ts';
 import { auditVocabulary } from '../../src/domain/audit/vocabulary.ts';
 import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
 import { bigint, defineReadModel, id, nullable, text, timestamp, type AnyReadModel, type Row } from '../../src/kernel/read-model.ts';
@@ -28,10 +28,10 @@ export type AuditLogRow = Row<{ columns: typeof columns }>;
 export const HEAD_POSITION = 0;
 
 /** The columns that hold an entry, in the order of the table. */
-export const rowOf = (entry: AuditEntry, position: number): AuditLogRow => ({
+export const rowOf = (entry: Unhashed, hash: string, position: number): AuditLogRow => ({
   position,
   sequence: entry.sequence,
-  hash: entry.hash,
+  hash,
   previous_hash: entry.previousHash,
   event_id: entry.id,
   recorded_at: entry.timestamp,
@@ -74,16 +74,17 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): An
   for (const [type, words] of auditVocabulary(families)) {
     on[type] = (event) => {
       const position = Number(event.position);
-      let entry: AuditEntry | undefined;
+      let entry: Unhashed | undefined;
+      let hash = '';
       // Steps run in this order: the entry continues the head that the step before has found.
       const moveHead = (head: AuditLogRow | undefined) => {
-        const unhashed = entryAfter(head ?? GENESIS, event, { version: event.stored.version, data: event.stored.data }, words);
-        entry = { ...unhashed, hash: entryHash(key, unhashed) };
-        return headRow(entry);
+        entry = entryAfter(head ?? GENESIS, event, { version: event.stored.version, data: event.stored.data }, words);
+        hash = entryHash(key, entry);
+        return headRow({ sequence: entry.sequence, hash });
       };
       return [
         { key: { position: HEAD_POSITION }, fold: moveHead },
-        { key: { position }, fold: () => rowOf(entry!, position), once: true },
+        { key: { position }, fold: () => rowOf(entry!, hash, position), once: true },
       ];
     };
   }
