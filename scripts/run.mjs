@@ -22,7 +22,9 @@ if (folder) {
   await import(pathToFileURL(path.join(folder, 'main.mjs')).href);
 } else {
   // Where nothing may be written beside the packages (a read-only image), each file is transformed as it is loaded.
-  await import('tsx');
+  // (As its documentation has it for code that registers it: the bare import does so in the main thread alone.)
+  const { register } = await import('tsx/esm/api');
+  register();
   await import(pathToFileURL(entry).href);
 }
 
@@ -46,12 +48,12 @@ function unchanged() {
   }
 }
 
-/** Answers undefined where nothing may be written. */
+/** Answers undefined where nothing may be written. (Of a read-only file system a recursive `mkdir` says that the folder is not there.) */
 function ifAllowed(write) {
   try {
     return write();
   } catch (error) {
-    if (['EACCES', 'EPERM', 'EROFS'].includes(error.code)) return undefined;
+    if (['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(error.code)) return undefined;
     throw error;
   }
 }

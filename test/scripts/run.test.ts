@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,5 +49,25 @@ describe('run', () => {
     // From its beginning on: as it is found from the folder of the bundle.
     expect(stderr.split(/[\s()]|file:\/\//)).toContainEqual(expect.stringMatching(new RegExp(`^${path.join(sources, 'entry.ts')}:3`)));
     expect(status).toBe(1);
+  });
+
+  it('runs the sources as they are where no bundle may be kept, in a thread too', () => {
+    const house = path.join(sources, 'house');
+    const script = path.join(house, 'scripts/run.mjs');
+    for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(house, folder), { recursive: true });
+    copyFileSync(SCRIPT, script);
+    write('house/package.json', '{ "type": "module" }');
+    for (const name of ['esbuild', 'tsx']) symlinkSync(fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)), path.join(house, 'node_modules', name));
+    // Nobody makes folders there.
+    symlinkSync('/sys', path.join(house, 'node_modules/.cache'));
+    write('house/thread.ts', `import { parentPort } from 'node:worker_threads';\nparentPort!.postMessage('from a thread' as string);`);
+    write(
+      'house/entry.ts',
+      `import { Worker } from 'node:worker_threads';
+       const thread: Worker = new Worker(${JSON.stringify(script)}, { argv: [${JSON.stringify(path.join(house, 'thread.ts'))}], execArgv: [] });
+       thread.on('message', (said: string) => console.log(said));`,
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [script, path.join(house, 'entry.ts')], { encoding: 'utf8', cwd: '/', timeout: 20_000 });
+    expect({ stdout, stderr }).toEqual({ stdout: 'from a thread\n', stderr: '' });
   });
 });
