@@ -13,7 +13,8 @@ export interface Walkers {
 }
 
 export interface Walking {
-  open(): Walkers;
+  /** Undefined while they are at another chain. */
+  open(): Walkers | undefined;
   /** Entries in a stretch. */
   readonly stretch: number;
 }
@@ -36,6 +37,7 @@ export async function* walkStretches({ open, stretch: size }: Walking, table: Au
   const { head_sequence: entries } = await table.ends();
   if ((entries ?? 0) < WORTH_WALKERS * size) return;
   const walkers = open();
+  if (!walkers) return;
   try {
     const underWay: { readonly stretch: Stretch; readonly claimed: ChainHead; readonly walked: Promise<Walked> }[] = [];
     let from: Reached | undefined = { head: GENESIS, position: 0n };

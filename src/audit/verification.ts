@@ -6,11 +6,11 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
 import { AuditTable, LOWEST } from './audit-table.ts';
 import { continues, diagnose, type Fault } from './diagnosis.ts';
+import { hashAmong, hashIn } from './hashes.ts';
 import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
 import type { FiledSeal } from './seal-file.ts';
 import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
 import { walkStretches, type Reached, type Walking } from './stretches.ts';
-import { hashAmong, hashIn } from './walk.ts';
 
 /** Everything that says something about a tenant's chain. */
 export interface Evidence extends ChainSource {

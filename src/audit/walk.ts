@@ -2,7 +2,8 @@ import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { ChainHead } from '../domain/audit/entry.ts';
 import type { AuditTable } from './audit-table.ts';
-import { replay, type ChainSource, type ReplayedEntry } from './replay.ts';
+import type { Hashes } from './hashes.ts';
+import { replay, type ChainSource } from './replay.ts';
 
 /** A part of a chain: the entries in (from.position, upTo], which continue `from.head`, whoever says that the chain had come there. */
 export interface Stretch {
@@ -39,21 +40,3 @@ export async function walk(source: ChainSource, table: AuditTable, { tenantId, f
     compared = until;
   }
 }
-
-const DIGEST = 32; // bytes of SHA-256
-
-/** The hashes of entries that follow one another, as bytes: strings by the thousand would be copied from thread to thread one by one. */
-export interface Hashes {
-  /** The sequence of the first. */
-  readonly first: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Hex; undefined for an entry that is not among them. */
-export function hashIn({ first, bytes }: Hashes, sequence: number): string | undefined {
-  const start = (sequence - first) * DIGEST;
-  if (start < 0 || start >= bytes.length) return undefined;
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, DIGEST).toString('hex');
-}
-
-export const hashAmong = (entries: readonly ReplayedEntry[], sequence: number): string | undefined => entries[sequence - (entries[0]?.sequence ?? 0)]?.hash;

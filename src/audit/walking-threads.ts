@@ -9,8 +9,11 @@ const MOST = 4;
 /** Some tenths of a second of walking. */
 const STRETCH = 10_000;
 
+/** One chain at a time: however many tenants ask at once, this process takes no more cores and connections than these. */
+let taken = false;
+
 /** Walks in threads, a core for each, with two database connections of their own: whoever is served meanwhile keeps this thread to themselves. */
-export const walkInThreads = (data: WalkerData, stretch = STRETCH): Walking => ({ stretch, open: () => new WalkingThreads(data) });
+export const walkInThreads = (data: WalkerData, stretch = STRETCH): Walking => ({ stretch, open: () => (taken ? undefined : new WalkingThreads(data)) });
 
 class WalkingThreads implements Walkers {
   readonly count = Math.min(MOST, availableParallelism());
@@ -19,6 +22,7 @@ class WalkingThreads implements Walkers {
 
   constructor(data: WalkerData) {
     this.#threads = Array.from({ length: this.count }, () => new Thread<Stretch, Walked>(ENTRY, data));
+    taken = true;
   }
 
   walk(stretch: Stretch): Promise<Walked> {
@@ -27,6 +31,6 @@ class WalkingThreads implements Walkers {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    await Promise.all(this.#threads.map((thread) => thread.close())).finally(() => (taken = false));
   }
 }

@@ -20,7 +20,7 @@ describe('a chain that is walked in threads', () => {
     const { auditKey, evidence: { words }, database } = house;
     const threads = walkInThreads({ database: database.config, auditKey, words }, STRETCH);
     walked = [];
-    walking = { ...threads, open: () => noting(threads.open()) };
+    walking = { ...threads, open: () => noting(threads.open()!) };
   });
   afterAll(() => house?.close());
 
@@ -38,6 +38,19 @@ describe('a chain that is walked in threads', () => {
     expect(walked.length).toBe(Math.floor(COUNT / STRETCH));
     expect(walked.map(({ from }) => from.head.sequence)).toEqual(walked.map((_, index) => index * STRETCH));
     await expect.poll(connections).toBeLessThanOrEqual(before);
+  });
+
+  it('is walked by who asks while the threads are at another one, so that many who ask at once take no more of them', async () => {
+    const { auditKey, evidence: { words }, database } = house;
+    const threads = walkInThreads({ database: database.config, auditKey, words }, STRETCH);
+    const another = threads.open()!;
+    const opened: unknown[] = [];
+    expect(await house.verify(ACME, { walking: { ...threads, open: () => (opened.push(threads.open()), undefined) } })).toMatchObject({ valid: true, entriesChecked: COUNT });
+    expect(opened).toEqual([undefined]);
+    await another.close();
+    const free = threads.open();
+    expect(free).toBeDefined();
+    await free!.close();
   });
 
   it('says of tampering what the walk by one says', async () => {
