@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
 import { gatheringSocket } from './gathering-socket.ts';
 import { LeanClient } from './lean-client.ts';
+import { ReadyPool } from './ready-pool.ts';
 
 /**
  * The pools that the house works through, one for each role: a statement can do no more than its role may
@@ -72,7 +73,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
   let closing = false;
   const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
-    const opened = new pg.Pool({
+    const opened = new ReadyPool({
       ...config,
       Client: LeanClient,
       options,

@@ -6,14 +6,14 @@ interface Connection {
   describe(what: unknown): void;
 }
 interface DriverQuery extends pg.Submittable {
-  readonly name?: string;
+  name?: string;
   prepare(connection: Connection): void;
   handleRowDescription(message: { fields: readonly pg.FieldDef[] }): void;
   handleDataRow(message: { fields: readonly (string | null)[] }): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
 }
 type Done = (error: Error | null, result: pg.QueryResult) => void;
-const Query = pg.Query as unknown as new (config: pg.QueryConfig, values: undefined, done: Done) => DriverQuery;
+const Query = pg.Query as unknown as new (text: string, values: unknown[] | undefined, done: Done) => DriverQuery;
 
 type Row = Record<string, unknown>;
 type Parse = (text: string) => unknown;
@@ -71,12 +71,14 @@ class LeanQuery extends Query {
   /** Of a row that could not be read. The statement goes on to its end: other answers stand behind it. */
   #unread: Error | undefined;
 
-  constructor(config: pg.QueryConfig, parserOf: (oid: number) => Parse, done: Done) {
-    super(config, undefined, (error, result) => {
+  constructor({ name, text, values }: pg.QueryConfig & { name: string }, parserOf: (oid: number) => Parse, done: Done) {
+    // Not as one object: the driver would copy it, property descriptors and all.
+    super(text, values, (error, result) => {
       if (error ?? this.#unread) return done(error ?? this.#unread!, result);
       result.rows = this.rowsRead;
       done(null, result);
     });
+    this.name = name;
     this.#parserOf = parserOf;
   }
 
@@ -124,7 +126,7 @@ export class LeanClient extends pg.Client {
     });
   }) as pg.Client['query'];
 
-  #lean(config: pg.QueryConfig, done: Done): DriverQuery {
+  #lean(config: pg.QueryConfig & { name: string }, done: Done): DriverQuery {
     return new LeanQuery(config, (oid) => this.getTypeParser(oid, 'text') as Parse, done);
   }
 }
