@@ -29,11 +29,22 @@ export interface Move {
   readonly to: Position;
 }
 
-/** The call that moves checkpoints or fails; its two parameters stand at this place and the next. */
-export const advanceCursors = (place: number): string => `advance_cursors($${place}::json, $${place + 1})`;
+/**
+ * A statement of these writes, CTEs each, that moves checkpoints and prolongs their leases besides: all of them, or it fails and nothing
+ * of it was done (`migrations/012_lean_checkpoints.sql`). Its own two parameters stand at this place and the next.
+ */
+export const advancing = (place: number, writes: readonly string[] = []): string => `
+  with ${writes.map((write) => `${write}, `).join('')}moved as (
+    update cursors c set position = m.position, leased_until = now() + make_interval(secs => $${place + 1}), updated_at = now()
+      from json_to_recordset($${place}::json) as m(name text, version int, generation int, epoch bigint, state text, position bigint)
+     where c.name = m.name and c.version = m.version and c.generation = m.generation and c.epoch = m.epoch and c.state = m.state
+    returning 1)
+  select case when (select count(*) from moved) <> json_array_length($${place}::json) then lease_lost() end`;
+
+const ADVANCE = advancing(1);
 
 const LEASE_SECONDS = 5;
-/** SQLSTATE that `advance_cursors` raises (`migrations/006_projections.sql`). */
+/** SQLSTATE that `lease_lost` raises. */
 const LEASE_LOST = 'CA001';
 
 interface CursorRow {
@@ -101,10 +112,10 @@ export class Cursors {
 
   /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held. */
   advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly Move[]): Promise<void> {
-    return this.advanceWith(client, moved, { name: 'advance-cursors', text: `select ${advanceCursors(1)}`, values: [] });
+    return this.advanceWith(client, moved, { name: 'advance-cursors', text: ADVANCE, values: [] });
   }
 
-  /** The same by a statement that does more besides: `advanceCursors` stands in it, with places behind those of its own values. */
+  /** The same by a statement that does more besides: one of `advancing`, with places behind those of its own values. */
   async advanceWith(
     client: Pick<pg.PoolClient, 'query'>,
     moved: readonly Move[],
@@ -124,8 +135,8 @@ export class Cursors {
   }
 
   /** Keeps leases alive while there is nothing to do. */
-  async renew(held: readonly Cursor[]): Promise<void> {
-    await this.advance(this.#pool, held.map((cursor) => ({ cursor, to: cursor.position })));
+  async renew(held: readonly Move[]): Promise<void> {
+    await this.advance(this.#pool, held);
   }
 
   async setState(cursor: Cursor, state: Cursor['state'], failure: string | null = null): Promise<void> {

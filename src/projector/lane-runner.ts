@@ -7,7 +7,7 @@ import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
-import type { Member, Parked } from './member.ts';
+import type { Concerned, Member, Parked } from './member.ts';
 import { PagesAtHand } from './pages-at-hand.ts';
 import { FoldAgain, Halted, NarrowDown, writeInSteps } from './pages-in-steps.ts';
 import { retryParked } from './parked-retry.ts';
@@ -45,7 +45,10 @@ export class LaneRunner {
   readonly #services: LaneServices;
   readonly #stop = new AbortController();
   readonly #atHand: PagesAtHand;
-  #members: Member[] = [];
+  #members: readonly Member[] = [];
+  #names: readonly string[] = [];
+  /** Who folds events of a type; asked of every event, so known by heart. */
+  readonly #followers = new Map<string, readonly Member[]>();
   #running: Promise<void> | undefined;
   #lastLook = 0;
   #lastPage = 0;
@@ -74,7 +77,7 @@ export class LaneRunner {
     this.#stop.abort();
     await this.#running;
     await this.#services.cursors.release(this.#members.map(({ cursor }) => cursor)).catch(() => undefined);
-    this.#members = [];
+    this.#lead([]);
   }
 
   async #run(): Promise<void> {
@@ -98,7 +101,7 @@ export class LaneRunner {
   async #lookForWork(seize: boolean): Promise<void> {
     this.#lastLook = Date.now();
     const { cursors, parking } = this.#services;
-    if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor }) => cursor));
+    if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor, position }) => ({ cursor, to: position })));
     this.#unsaved = false;
     const held = new Set(this.#members.map(({ cursor }) => cursor.name));
     const free = this.#models.filter((model) => !held.has(model.name));
@@ -106,7 +109,7 @@ export class LaneRunner {
       for (const cursor of await cursors.acquire(free.map(({ name, version }) => ({ name, version })), ['live'], seize)) {
         const model = free.find(({ name }) => name === cursor.name)!;
         const parked = new Map([...(await parking.streamsOf(cursor))].map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
-        this.#members.push({ cursor, projection: new Projection(model, cursor.generation), parked });
+        this.#lead([...this.#members, { cursor, position: cursor.position, projection: new Projection(model, cursor.generation), parked }]);
         this.#services.freshness.passed([cursor.name], cursor.position);
       }
     }
@@ -118,11 +121,11 @@ export class LaneRunner {
       await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
       return;
     }
-    const from = this.#members.reduce((low, { cursor }) => (cursor.position < low ? cursor.position : low), this.#members[0]!.cursor.position);
+    const from = this.#members.reduce((low, { position }) => (position < low ? position : low), this.#members[0]!.position);
     const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
     if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, { signal, pause: this.#patience < IDLE_MS ? QUIET_MS : undefined });
-    const wanted = slice.events.filter(({ type }) => this.#members.some(({ projection }) => projection.wants(type)));
+    const wanted = slice.events.filter(({ type }) => this.#followersOf(type).length > 0);
     const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
     const untilNext = this.#lastPage + STRIDE_MS - Date.now();
@@ -135,9 +138,9 @@ export class LaneRunner {
 
   /** Checkpoints of models that nothing of this concerned are written a little later, so that not every event costs so many updates. */
   #passBy(to: Position): void {
-    for (const member of this.#members) if (to > member.cursor.position) member.cursor = { ...member.cursor, position: to };
+    for (const member of this.#members) if (to > member.position) member.position = to;
     this.#unsaved = true;
-    this.#services.freshness.passed(this.#members.map(({ cursor }) => cursor.name), to);
+    this.#services.freshness.passed(this.#names, to);
   }
 
   get #patience(): number {
@@ -146,14 +149,38 @@ export class LaneRunner {
   }
 
   async #commit(events: readonly Recorded[], to: Position): Promise<void> {
-    const concerned = this.#members
-      .map((member) => ({ member, mine: events.filter(({ type, position }) => position > member.cursor.position && member.projection.wants(type)) }))
-      .filter(({ mine }) => mine.length > 0);
+    const concerned = this.#concernedBy(events);
     if (concerned.length === 0) return this.#passBy(to);
     const atHand = !this.#narrow && (await this.#atHand.write(concerned, to));
     if (!atHand) await writeInSteps(this.#services, concerned, to, this.#narrow);
     for (const { member } of concerned) member.projection.committed();
     this.#passBy(to);
+  }
+
+  /** In the order of the members: pages that concern the same of them are the same statement. */
+  #concernedBy(events: readonly Recorded[]): Concerned[] {
+    const mine = new Map<Member, Recorded[]>();
+    for (const event of events) {
+      for (const member of this.#followersOf(event.type)) {
+        if (event.position <= member.position) continue;
+        const known = mine.get(member);
+        if (known) known.push(event);
+        else mine.set(member, [event]);
+      }
+    }
+    return this.#members.flatMap((member) => (mine.has(member) ? { member, mine: mine.get(member)! } : []));
+  }
+
+  #lead(members: readonly Member[]): void {
+    this.#members = members;
+    this.#names = members.map(({ cursor }) => cursor.name);
+    this.#followers.clear();
+  }
+
+  #followersOf(type: string): readonly Member[] {
+    let followers = this.#followers.get(type);
+    if (!followers) this.#followers.set(type, (followers = this.#members.filter(({ projection }) => projection.wants(type))));
+    return followers;
   }
 
   async #recover(error: Error, signal: AbortSignal): Promise<void> {
@@ -175,7 +202,7 @@ export class LaneRunner {
     } else if (!(error instanceof LeaseLost)) {
       log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
     }
-    this.#members = [];
+    this.#lead([]);
     this.#lastLook = 0;
     this.#failures += 1;
     await sleep(Math.min(50 * 2 ** this.#failures, 2_000) * Math.random(), undefined, { signal }).catch(() => undefined);

@@ -8,9 +8,11 @@ export interface Parked {
   readonly reason: string;
 }
 
-/** A live read model that a lane moves: its lease and checkpoint, its memory, and the streams that it does without. */
+/** A live read model that a lane moves: its lease, how far it has come, its memory, and the streams that it does without. */
 export interface Member {
-  cursor: Cursor;
+  /** As it was leased; its position stands still. */
+  readonly cursor: Cursor;
+  position: Position;
   readonly projection: Projection;
   readonly parked: Map<string, Parked>;
 }

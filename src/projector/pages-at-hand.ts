@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { statementName } from '../database/statement-name.ts';
 import { settleAll, transaction } from '../database/transaction.ts';
 import type { Position } from '../kernel/event.ts';
-import { advanceCursors, type Cursors, type Move } from './cursors.ts';
+import { advancing, type Cursors, type Move } from './cursors.ts';
 import type { EventSteps } from './fold-batch.ts';
 import type { Concerned } from './member.ts';
 import { statementOf, type TableChanges, type Upsert } from './row-writer.ts';
@@ -52,13 +52,12 @@ export class PagesAtHand {
     await transaction(this.#pool, () => Promise.resolve(), send);
   }
 
-  /** Its values: the rows of each table, then those of `advanceCursors`. Undefined for one combination too many. */
+  /** Its values: the rows of each table, then those of `advancing`. Undefined for one combination too many. */
   #planOf(upserts: readonly Upsert[]): Statement | undefined {
     const combination = upserts.map(({ table }) => table).join(' ');
     const known = this.#plans.get(combination);
     if (known || this.#plans.size >= this.#mostPlans) return known;
-    const writes = upserts.map(({ text }, index) => `w${index + 1} as (${text(index + 1)})`);
-    const text = `${writes.length > 0 ? `with ${writes.join(', ')} ` : ''}select ${advanceCursors(upserts.length + 1)}`;
+    const text = advancing(upserts.length + 1, upserts.map(({ text }, index) => `w${index + 1} as (${text(index + 1)})`));
     const plan = { name: statementName(text), text };
     this.#plans.set(combination, plan);
     return plan;

@@ -35,7 +35,7 @@ async function retryStream(member: Member, { parking, pool, cursors, tail, log }
       const [poison] = await member.projection.apply(client, events);
       if (poison) throw new StillPoisoned(poison.error.message);
       await parking.unpark(client, member.cursor, stream);
-      await cursors.advance(client, [{ cursor: member.cursor, to: member.cursor.position }]);
+      await cursors.advance(client, [{ cursor: member.cursor, to: member.position }]);
     });
   } catch (error) {
     member.projection.forget();

@@ -140,7 +140,7 @@ export class ReactionRunner {
     const mayWait = !this.#hurries || !this.#services.tail.quietFor(QUIET_MS);
     if (mayWait && Date.now() - this.#renewed < IDLE_MS) return;
     this.#renewed = Date.now();
-    await this.#services.cursors.renew([this.#cursor!]);
+    await this.#services.cursors.renew([{ cursor: this.#cursor!, to: this.#cursor!.position }]);
     this.#unsaved = false;
   }
 

@@ -82,8 +82,8 @@ describe('each event takes effect exactly once', () => {
     });
     await expect(write).rejects.toThrow(LeaseLost);
     expect(await house.rowsOf('entries')).toEqual(before);
-    await expect(zombie.renew([mine!])).rejects.toThrow(LeaseLost);
-    await thief.renew([taken!]);
+    await expect(zombie.renew([{ cursor: mine!, to: mine!.position }])).rejects.toThrow(LeaseLost);
+    await thief.renew([{ cursor: taken!, to: taken!.position }]);
   });
 
   it('lets one of several cursors of a page hold back all of them', async () => {

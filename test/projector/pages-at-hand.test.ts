@@ -26,7 +26,7 @@ describe('a page whose rows are in memory', () => {
   /** The lease anew, and a memory that knows the rows of these names. */
   const begin = async (...names: string[]) => {
     const [cursor] = await cursors.acquire([entries], ['live'], true);
-    member = { cursor: cursor!, projection: new Projection(entries, 1), parked: new Map() };
+    member = { cursor: cursor!, position: cursor!.position, projection: new Projection(entries, 1), parked: new Map() };
     const asked = names.map((entry) => happened('EntryChanged', { entry, amount: 0, note: null }));
     await transaction(house.database.projector, (client) => member.projection.apply(client, asked));
     member.projection.committed();
