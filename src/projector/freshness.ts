@@ -6,6 +6,9 @@ export interface Elsewhere {
   readPositions(): Promise<ReadonlyMap<string, Position>>;
 }
 
+/** A timer that fires so late tells of a process that stood still, and its lanes with it: that time is not counted, once. */
+const STOOD_STILL_MS = 100;
+
 /**
  * Read your writes: a command's answer waits until the read models that it freshens have passed its position.
  * Positions come from this process's own lanes at once, or from the cursors' table when another process projects.
@@ -41,13 +44,21 @@ export class Freshness {
     if (fresh()) return true;
     this.#poll();
     return new Promise((resolve) => {
+      const due = performance.now() + patience;
+      let excused = false;
       const settle = (answer: boolean) => {
         clearTimeout(timer);
         this.#waiters.delete(check);
         resolve(answer);
       };
       const check = () => fresh() && settle(true);
-      const timer = setTimeout(() => settle(fresh()), patience);
+      const giveUp = () => {
+        const stoodStill = !excused && performance.now() - due > STOOD_STILL_MS;
+        if (!stoodStill || fresh()) return settle(fresh());
+        excused = true;
+        timer = setTimeout(giveUp, patience);
+      };
+      let timer = setTimeout(giveUp, patience);
       this.#waiters.add(check);
       for (const hurry of this.#leisurely) hurry();
     });

@@ -29,6 +29,24 @@ describe('leisure', () => {
   });
 });
 
+describe('patience', () => {
+  it('ends where nothing has passed in time', async () => {
+    const freshness = new Freshness();
+    freshness.passed(['alerts'], 1n);
+    expect(await freshness.waitFor(['alerts'], 2n, 20)).toBe(false);
+    expect(freshness.isAwaited).toBe(false);
+  });
+
+  it('does not count the time for which the whole process stood still', async () => {
+    const freshness = new Freshness();
+    const waiting = freshness.waitFor(['alerts'], 1n, 50);
+    const until = performance.now() + 250;
+    while (performance.now() < until);
+    setTimeout(() => freshness.passed(['alerts'], 1n), 10);
+    expect(await waiting).toBe(true);
+  });
+});
+
 describe('what another process projects', () => {
   it('is asked for while it is needed, and never takes back what is known', async () => {
     const read = new Map([['alerts', 1n]]);
