@@ -100,20 +100,27 @@ export class LaneRunner {
   /** Takes leases that are free, renews those held, and folds parked streams again where an operator asked. */
   async #lookForWork(seize: boolean): Promise<void> {
     this.#lastLook = Date.now();
-    const { cursors, parking } = this.#services;
+    const { cursors } = this.#services;
     if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor, position }) => ({ cursor, to: position })));
     this.#unsaved = false;
     const held = new Set(this.#members.map(({ cursor }) => cursor.name));
     const free = this.#models.filter((model) => !held.has(model.name));
-    if (free.length > 0) {
-      for (const cursor of await cursors.acquire(free.map(({ name, version }) => ({ name, version })), ['live'], seize)) {
-        const model = free.find(({ name }) => name === cursor.name)!;
-        const parked = new Map([...(await parking.streamsOf(cursor))].map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
-        this.#lead([...this.#members, { cursor, position: cursor.position, projection: new Projection(model, cursor.generation), parked }]);
-        this.#services.freshness.passed([cursor.name], cursor.position);
-      }
-    }
+    if (free.length > 0) await this.#takeOver(free, seize);
     for (const member of this.#members) if (member.parked.size > 0) await retryParked(member, this.#services);
+  }
+
+  async #takeOver(free: readonly AnyReadModel[], seize: boolean): Promise<void> {
+    const { cursors, parking, freshness } = this.#services;
+    const taken = await cursors.acquire(free.map(({ name, version }) => ({ name, version })), ['live'], seize);
+    if (taken.length === 0) return;
+    const streams = await parking.streamsOf(taken);
+    const members = taken.map((cursor): Member => {
+      const model = free.find(({ name }) => name === cursor.name)!;
+      const parked = new Map((streams.get(cursor) ?? []).map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
+      return { cursor, position: cursor.position, projection: new Projection(model, cursor.generation), parked };
+    });
+    this.#lead([...this.#members, ...members]);
+    for (const { name, position } of taken) freshness.passed([name], position);
   }
 
   async #step(signal: AbortSignal): Promise<void> {

@@ -23,12 +23,19 @@ export class Parking {
     this.#pool = pool;
   }
 
-  async streamsOf({ name, version, generation }: Cursor): Promise<Set<string>> {
-    const { rows } = await this.#pool.query<{ stream: string }>(
-      'select distinct stream from parked_events where name = $1 and version = $2 and generation = $3',
-      [name, version, generation],
+  /** The streams that these cursors do without; those that do without none are not named. */
+  async streamsOf(cursors: readonly Cursor[]): Promise<ReadonlyMap<Cursor, readonly string[]>> {
+    const { rows } = await this.#pool.query<Pick<Cursor, 'name' | 'version' | 'generation'> & { streams: string[] }>(
+      `select name, version, generation, array_agg(distinct stream) as streams from parked_events where name = any($1)
+        group by name, version, generation`,
+      [cursors.map(({ name }) => name)],
     );
-    return new Set(rows.map(({ stream }) => stream));
+    const parked = new Map<Cursor, readonly string[]>();
+    for (const { name, version, generation, streams } of rows) {
+      const cursor = cursors.find((one) => one.name === name && one.version === version && one.generation === generation);
+      if (cursor) parked.set(cursor, streams);
+    }
+    return parked;
   }
 
   async park(client: pg.PoolClient, { name, version, generation }: Cursor, event: Recorded, error: string): Promise<void> {
