@@ -35,14 +35,14 @@ export async function measure(): Promise<Row[]> {
   await concurrently(8, WARM, insert);
   const p50 = (call: (n: number) => Promise<unknown>) => async () => {
     const took: number[] = [];
-    for (let n = 0; n < 100; n += 1) {
+    for (let n = 0; n < 300; n += 1) {
       const started = performance.now();
       await call(n);
       took.push(performance.now() - started);
     }
     return median(took);
   };
-  const [ours50, row50] = await alternate(9, [p50((n) => resolve(alerts[n]!)), p50(oneRow)]);
+  const [ours50, row50] = await alternate(5, [p50((n) => resolve(alerts[n]!)), p50(oneRow)]);
   const rate = (call: (n: number) => Promise<unknown>, count: number) => () => perSecond(count, () => concurrently(32, count, call));
   const [resolved, inserted] = await alternate(3, [rate((n) => resolve(alerts[n % alerts.length]!), 3_000), rate(insert, 6_000)]);
   const cannon = (url: string, headers: Record<string, string>) => async () => (await autocannon({ url, headers, connections: 32, duration: SECONDS })).requests.average;
