@@ -83,6 +83,9 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ?? 'owner'}`,
       idleTimeoutMillis: 60_000,
+      // Some stay open however long they are idle: what stands in between shall not forget them, and a dead peer is found out.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 30_000,
       connectionTimeoutMillis: 10_000,
     });
     opened.on('error', (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'));

@@ -67,7 +67,9 @@ export class ReadyPool extends pg.Pool {
   #keep(client: pg.PoolClient): pg.PoolClient {
     const letGo = client.release;
     let lost: Error | undefined;
+    let givenUp = false;
     const giveUp = (reason?: Error | boolean) => {
+      givenUp = true;
       this.#kept -= 1;
       client.removeListener('error', lose);
       letGo.call(client, reason);
@@ -82,7 +84,7 @@ export class ReadyPool extends pg.Pool {
     };
     client.on('error', lose);
     client.release = (broken) => {
-      if (this.#ready.includes(client)) throw new Error('a connection was released twice');
+      if (givenUp || this.#ready.includes(client)) throw new Error('a connection was released twice');
       if (lost || broken || this.ending || this.waitingCount > 0) giveUp(lost ?? broken);
       else this.#ready.push(client);
     };

@@ -97,6 +97,10 @@ describe('a pool with connections in hand', () => {
     const client = await pool.connect();
     client.release();
     expect(() => client.release()).toThrow('twice');
+    const broken = await pool.connect();
+    broken.release(true);
+    expect(() => broken.release()).toThrow('twice');
+    expect(await backend(), 'and keeps as many as before').toBe(await backend());
   });
 
   it('ends once everybody has given back what he holds', async () => {

@@ -166,7 +166,7 @@ export class GroupCommit {
     return fitting ?? this.#askOfEach(appends);
   }
 
-  /** A caller who is alone waits for every step: this has fewer (`migrations/011_lone_appends.sql`). */
+  /** A caller who is alone waits for every step: this has fewer (`migrations/013_tighter_lone_appends.sql`). */
   async #fitAlone({ tenantId, stream, expectedRevision, events, take: [claim] }: Append): Promise<GroupAnswer | undefined> {
     const { id, type, version, metadata, data } = events[0]!;
     const values: unknown[] = [this.#head, tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
