@@ -1,5 +1,6 @@
 import argon2 from 'argon2';
 import { randomBytes, randomInt } from 'node:crypto';
+import { HashingTurns } from './hashing-turns.ts';
 
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -7,15 +8,7 @@ export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, 
 export type Argon2Cost = Readonly<{ type: typeof argon2.argon2id; memoryCost: number; timeCost: number; parallelism: number }>;
 
 /** A login storm may use this many of the four threads of libuv's pool; the rest waits its turn, so other work goes on. */
-const AT_ONCE = 3;
-const MOST_WAITING = 256;
-
-export class PasswordsBusy extends Error {
-  constructor() {
-    super('too many password checks are waiting');
-    this.name = 'PasswordsBusy';
-  }
-}
+const LIMITS = { atOnce: 3, waiting: 256 } as const;
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
 
@@ -27,8 +20,7 @@ const nobodysHash = ({ memoryCost, timeCost, parallelism }: Argon2Cost) =>
 export class Passwords {
   readonly #cost: Argon2Cost;
   readonly #nobodysHash: string;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new HashingTurns(LIMITS);
 
   constructor(cost: Argon2Cost = ARGON2) {
     this.#cost = cost;
@@ -36,36 +28,22 @@ export class Passwords {
   }
 
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => argon2.hash(password, this.#cost));
+    return this.#turns.take(() => argon2.hash(password, this.#cost));
   }
 
   verify(hash: string, password: string): Promise<boolean> {
-    return this.#inTurn(() => argon2.verify(hash, password));
+    return this.#turns.take(() => argon2.verify(hash, password));
   }
 
   /** The bare digest of a machine-made code under a given salt: one computation to compare with many. */
   digest(code: string, salt: Buffer): Promise<Buffer> {
-    return this.#inTurn(() => argon2.hash(code, { ...this.#cost, salt, raw: true }));
+    return this.#turns.take(() => argon2.hash(code, { ...this.#cost, salt, raw: true }));
   }
 
   /** What an unknown account costs: the same as a known one. Always false. */
   async verifyNobody(password: string): Promise<boolean> {
     await this.verify(this.#nobodysHash, password);
     return false;
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE) {
-      if (this.#waiting.length >= MOST_WAITING) throw new PasswordsBusy();
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
-    }
   }
 }
 

@@ -90,6 +90,14 @@ describe('set-up and sign-in over HTTP', () => {
       expect(rows.map(({ tries }) => tries)).toEqual([10, 10]);
     });
 
+    it('tells nothing to whoever knows the password, once all tries are used up', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
+      await Promise.all(Array.from({ length: 10 }, () => attempt('wrong-password')));
+      const right = await attempt(PASSWORD);
+      expect([right.status, right.body]).toEqual([401, { error: 'invalid credentials' }]);
+    });
+
     it('says "account locked" only to the one who knows the password', async () => {
       const { tenantId, email } = await app.newTenant();
       const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { backupCodeField, newBackupCodes, placeOfCode } from '../../src/identity/backup-codes.ts';
-import { Passwords, PasswordsBusy } from '../../src/identity/passwords.ts';
+import { TooManyWaiting } from '../../src/identity/hashing-turns.ts';
+import { Passwords } from '../../src/identity/passwords.ts';
 import { isRecoveryKey } from '../../src/identity/recovery.ts';
 import { newTotpSecret, otpauthUrl, qrCode, stepOfCode, totpCodeField } from '../../src/identity/totp.ts';
 import { cheapPasswords } from '../dsl/cheap-passwords.ts';
@@ -78,7 +79,7 @@ describe('passwords', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => passwords.verifyNobody('x')));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused).toHaveLength(300 - 3 - 256);
-    for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordsBusy);
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(TooManyWaiting);
   });
 });
 

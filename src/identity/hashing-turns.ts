@@ -1,0 +1,71 @@
+/** So much is waiting already that a turn would come too late. */
+export class TooManyWaiting extends Error {
+  constructor() {
+    super('too many password checks are waiting');
+    this.name = 'TooManyWaiting';
+  }
+}
+
+/** While others wait for their turn, outcomes are handed out so many at a time. */
+const TOGETHER = 4;
+/** An outcome waits no longer than this for others. */
+const LATEST_MS = 40;
+
+export interface TurnLimits {
+  readonly atOnce: number;
+  readonly waiting: number;
+}
+
+/**
+ * Bounds how many slow computations are under way. While more of them are asked for than there are turns, who is done is
+ * held back for a moment, to leave with others: what each does next (appends, look-ups, an answer) then shares round trips and
+ * flushes, and finds in the processor's caches what the computations, megabytes each, would drive out between two of them.
+ */
+export class HashingTurns {
+  readonly #limits: TurnLimits;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  #leaving: (() => void)[] = [];
+  #latest: NodeJS.Timeout | undefined;
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  /** Does the work when its turn has come. Throws `TooManyWaiting` instead, at once, where too much is waiting. */
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    await this.#turn();
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+      await this.#company();
+    }
+  }
+
+  /** A turn that ends passes to who has waited longest. */
+  async #turn(): Promise<void> {
+    if (this.#running < this.#limits.atOnce) {
+      this.#running += 1;
+      return;
+    }
+    if (this.#waiting.length >= this.#limits.waiting) throw new TooManyWaiting();
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  async #company(): Promise<void> {
+    await new Promise<void>((leave) => {
+      this.#leaving.push(leave);
+      if (this.#waiting.length === 0 || this.#leaving.length >= TOGETHER) this.#leave();
+      else this.#latest ??= setTimeout(() => this.#leave(), LATEST_MS);
+    });
+  }
+
+  #leave(): void {
+    clearTimeout(this.#latest);
+    this.#latest = undefined;
+    for (const leave of this.#leaving.splice(0)) leave();
+  }
+}
