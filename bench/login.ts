@@ -16,14 +16,14 @@ import { system } from '../src/kernel/actor.ts';
 import { orThrow } from '../src/kernel/failure.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { HttpClient } from './http-client.ts';
-import { alternate, compare, concurrently, median, perSecond, type Row } from './measure.ts';
+import { alternate, compare, concurrently, median, perSecond, type Rounds, type Row } from './measure.ts';
 
 const SECONDS = 2;
 const CALLERS = 8;
 /** So many that a round's end, when the last callers wait alone, is no part of it to speak of. */
-const LOGINS = 400;
+const LOGINS = 300;
 /** What memory costs changes by a fifth from one second to the next where it is shared with neighbours. */
-const ROUNDS = 5;
+const ROUNDS = 7;
 /** A service is compiled by then, as it is some minutes after its start. Hashes are left out meanwhile: theirs is compiled code already. */
 const WARM = 12_000;
 /** Wrong passwords that an account is asked with: fewer than lock it. */
@@ -113,7 +113,7 @@ function difference({ known, unknown }: Durations): string {
 }
 
 /** One handler behind two doors of one server. */
-async function readRates({ services, tenantId, headers }: BenchApp, adminId: string): Promise<{ guarded: number; open: number }> {
+async function readRates({ services, tenantId, headers }: BenchApp, adminId: string): Promise<{ guarded: Rounds; open: Rounds }> {
   const server = fastify();
   validateWithZod(server);
   server.decorateRequest('principal', undefined);

@@ -19,8 +19,11 @@ export async function perSecond(count: number, work: () => Promise<unknown>): Pr
   return (count * 1000) / (performance.now() - started);
 }
 
-/** Runs the sides in turns, several rounds, and answers the median of each: a slow minute hits all of them. */
-export async function alternate(rounds: number, sides: readonly (() => Promise<number>)[]): Promise<number[]> {
+/** What one side reached, round by round. */
+export type Rounds = readonly number[];
+
+/** Runs the sides in turns, several rounds. */
+export async function alternate(rounds: number, sides: readonly (() => Promise<number>)[]): Promise<Rounds[]> {
   const seen: number[][] = sides.map(() => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, side] of sides.entries()) {
@@ -28,18 +31,15 @@ export async function alternate(rounds: number, sides: readonly (() => Promise<n
       seen[index]!.push(await side());
     }
   }
-  return seen.map(median);
+  return seen;
 }
 
-export const compare = (name: string, unit: string, target: string, ours: number, peer: number, peerName?: string): Row => ({
-  name,
-  unit,
-  target,
-  ours,
-  peer,
-  ratio: ours / peer,
-  ...(peerName ? { peerName } : {}),
-});
+/** Of rounds the medians, and the median of their ratios: what a machine gives changes within seconds, and the sides of a round met the same ones. */
+export function compare(name: string, unit: string, target: string, ours: number | Rounds, peer: number | Rounds, peerName?: string): Row {
+  const [our, their] = [[ours].flat(), [peer].flat()];
+  const ratio = median(our.map((value, round) => value / their[round]!));
+  return { name, unit, target, ours: median(our), peer: median(their), ratio, ...(peerName ? { peerName } : {}) };
+}
 
 /** Spreads `count` calls over `callers` that each wait for their own call before the next. */
 export async function concurrently(callers: number, count: number, call: (n: number) => Promise<unknown>): Promise<void> {

@@ -10,7 +10,7 @@ interface AttemptLogin {
 }
 
 /**
- * Takes one of the tries that an account has, before anybody is told what its password is worth, or its code is looked at. Of any number of simultaneous tries
+ * Takes one of the tries that an account has before its password or code is looked at. Of any number of simultaneous tries
  * no more are granted than the lock allows, because each one is an append to the same stream.
  */
 export const attemptLogin = defineCommand({

@@ -4,7 +4,7 @@ import { recordLoginSuccess } from '../../commands/auth/record-login-success.ts'
 import { startSession } from '../../commands/auth/start-session.ts';
 import type { SessionEvent } from '../domain/sessions/events.ts';
 import type { Actor } from '../kernel/actor.ts';
-import { FailureError, forbidden, orThrow, unauthenticated, unavailable } from '../kernel/failure.ts';
+import { FailureError, forbidden, isFailure, orThrow, unauthenticated, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { TooManyWaiting } from './hashing-turns.ts';
@@ -59,23 +59,20 @@ const proven = ({ actor, subjectId }: KnownAccount): Actor => ({ ...actor, kind:
 export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId, actor: proven(account) });
 
 /**
- * Checks an account's password, taking one of its tries: the hash is computed while the try is written down, and nothing of
- * what it says is told before. `findHash` answers undefined for nobody, which costs the same, as does an account whose tries
- * are used up. Answers when the try was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
+ * Checks an account's password, taking one of its tries first. `findHash` answers undefined for nobody, which costs the
+ * same. Answers when the try was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
  * account. The try still counts: what the right password is worth is for the caller to say.
  */
 export async function provePassword(services: Services, { tenantId, accountDigest, subjectId, actor }: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
   const attempt = services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor });
-  const [attempted, right] = await Promise.all([attempt, matches(services, findHash, password)]);
+  const [attempted, hash] = await Promise.all([attempt, findHash()]);
+  // Costs the same: whose tries are used up, and under which name they were counted, is nobody's business.
+  if (isFailure(attempted) && attempted.kind === 'unauthenticated') await orBusy(() => services.passwords.verifyNobody(password));
   const { result } = orThrow(attempted);
+  const right = await orBusy(() => (hash ? services.passwords.verify(hash.toString(), password) : services.passwords.verifyNobody(password)));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
   return result.at;
-}
-
-async function matches({ passwords }: Services, findHash: () => Promise<Buffer | undefined>, password: string): Promise<boolean> {
-  const hash = await findHash();
-  return orBusy(() => (hash ? passwords.verify(hash.toString(), password) : passwords.verifyNobody(password)));
 }
 
 /** Whoever stands at the door has shown everything that was asked for. */

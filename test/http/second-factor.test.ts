@@ -224,7 +224,7 @@ describe('the second factor', () => {
     });
   });
 
-  it('judges no more than ten of two hundred wrong passwords at once, for somebody and for nobody alike', async () => {
+  it('looks at no more than ten of two hundred wrong passwords at once, for somebody and for nobody alike', async () => {
     const tenant = await app.newTenant();
     for (const email of [tenant.email, `${randomUUID()}@acme.example`]) {
       const before = await attemptsOf(tenant);

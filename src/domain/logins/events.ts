@@ -7,7 +7,7 @@ import { uuid } from '../../kernel/ids.ts';
  * unknown e-mail locks, costs and answers like a known one.
  */
 export const loginEvents = defineEvents('login', {
-  /** Written before a password is judged or a code is looked at: what counts is the try, not how it ended. */
+  /** Written before a password or a code is looked at: what counts is the try, not how it ended. */
   LoginAttempted: {
     version: 1,
     schema: z.object({ at: z.iso.datetime(), subjectId: uuid().nullable(), locked: z.boolean() }),
