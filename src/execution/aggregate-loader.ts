@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Aggregate, AggregateReader } from '../kernel/aggregate.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
@@ -19,6 +20,7 @@ export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   readonly #caches = new WeakMap<object, Map<string, Loaded<unknown>>>();
+  readonly #leaving = new WeakMap<object, Map<string, Promise<Loaded<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
     this.#store = store;
@@ -29,11 +31,22 @@ export class AggregateLoader implements AggregateReader {
     return (await this.loadWithRevision(aggregate, stream)).state;
   }
 
-  async loadWithRevision<State, E extends DomainEvent>(
-    aggregate: Aggregate<State, E>,
-    stream: string,
-  ): Promise<Loaded<State>> {
-    const known = this.#cacheOf(aggregate).get(stream) as Loaded<State> | undefined;
+  /** Those who ask in the same turn of the event loop share one look at the store, which leaves when all of them have asked. */
+  loadWithRevision<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<Loaded<State>> {
+    const leaving = mapOf(this.#leaving, aggregate);
+    let load = leaving.get(stream) as Promise<Loaded<State>> | undefined;
+    if (!load) {
+      load = nextTurn().then(() => {
+        leaving.delete(stream);
+        return this.#catchUp(aggregate, stream);
+      });
+      leaving.set(stream, load);
+    }
+    return load;
+  }
+
+  async #catchUp<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<Loaded<State>> {
+    const known = this.remembered(aggregate, stream);
     const from = known ?? { state: aggregate.initial, revision: -1n };
     const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
     return fresh.length === 0 ? from : this.#remember(aggregate, stream, await this.#fold(aggregate, from, fresh));
@@ -93,8 +106,12 @@ export class AggregateLoader implements AggregateReader {
   }
 
   #cacheOf(aggregate: object): Map<string, Loaded<unknown>> {
-    let cache = this.#caches.get(aggregate);
-    if (!cache) this.#caches.set(aggregate, (cache = new Map()));
-    return cache;
+    return mapOf(this.#caches, aggregate);
   }
+}
+
+function mapOf<Value>(maps: WeakMap<object, Map<string, Value>>, aggregate: object): Map<string, Value> {
+  let map = maps.get(aggregate);
+  if (!map) maps.set(aggregate, (map = new Map()));
+  return map;
 }
