@@ -19,6 +19,7 @@ const ONE_ROW = `insert into plain (stream, revision, id, type, data, metadata) 
 /** Durable appends through the port, with expected revisions and a claim on every tenth, against one row a transaction and Emmett. */
 export async function measure(): Promise<Row[]> {
   const server = await startBenchServer();
+  await server.age();
   const { database, config, drop } = await server.database();
   const store = new PostgresEventStore(database.store, config);
   const plain = new pg.Pool({ ...config, max: 32 });

@@ -66,7 +66,7 @@ export async function measure(): Promise<Row[]> {
         position = rows.at(-1)!.position;
       }
     });
-  const [verified, read] = await alternate(3, [verifying, plainRead]);
+  const [verified, read] = await alternate(5, [verifying, plainRead]);
   await reader.end();
   await store.close();
   await drop();

@@ -10,6 +10,11 @@ export interface BenchServer {
   /** A new, migrated database on the one server of this run; durability as in production. */
   database(): Promise<{ config: pg.ClientConfig; database: Database; drop(): Promise<void> }>;
   readonly config: pg.ClientConfig;
+  /**
+   * Makes of a server that is a minute old one that has run for a while: its memory has been touched, and the files of its
+   * write-ahead log are used again, where a young one makes and fills each of them before it writes to it.
+   */
+  age(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -40,6 +45,14 @@ export async function startBenchServer(): Promise<BenchServer> {
           await administer(`drop database ${name} with (force)`);
         },
       };
+    },
+    age: async () => {
+      const client = new pg.Client(config);
+      await client.connect();
+      await client.query(`create table filler as select repeat(md5(n::text), 25) from generate_series(1, 400000) n`);
+      await client.query('checkpoint');
+      await client.query('drop table filler');
+      await client.end();
     },
     stop: async () => {
       await postgres.stop();
