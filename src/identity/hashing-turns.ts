@@ -25,7 +25,7 @@ export class HashingTurns {
   readonly #limits: TurnLimits;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
-  #leaving: (() => void)[] = [];
+  readonly #leaving: (() => void)[] = [];
   #latest: NodeJS.Timeout | undefined;
 
   constructor(limits: TurnLimits) {
