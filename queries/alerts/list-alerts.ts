@@ -24,7 +24,7 @@ const PAGE = `${SELECT_ALERTS} ${FILTER} order by a.created_at desc, a.alert_id 
 export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & Paginated> = async (reads, input) => {
   const filter = [input.severity ?? null, input.alertType ?? null, input.status ?? null, input.from ?? null, input.to ?? null];
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT, filter),
+    reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<AlertWithNames>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { alerts: rows.map(alertOf), ...paginated(count?.total ?? 0, input) };

@@ -41,4 +41,4 @@ const SQL = `
     from alert_hours where tenant_id = $1 and hour >= $2`;
 
 export const triageMetrics: Query<{ timeframe: Timeframe; now: number }, TriageMetrics> = async (reads, { timeframe, now }) =>
-  metricsOf(timeframe, (await reads.one<AlertFigures>(SQL, [windowOf(timeframe, now).from]))!);
+  metricsOf(timeframe, (await reads.figures<AlertFigures>(SQL, [windowOf(timeframe, now).from]))!);

@@ -11,7 +11,7 @@ export const listAuditLog: Query<AuditLogFilter & Page & { reveal: Reveal }, { a
   const filter = filterValues(input);
   const all = filter.every((value) => value === null);
   const [count, rows] = await Promise.all([
-    all ? reads.one<{ total: number }>(COUNT_ALL) : reads.one<{ total: number }>(COUNT, filter),
+    all ? reads.figures<{ total: number }>(COUNT_ALL) : reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<AuditLogRowWithNames>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { auditLogs: await auditRecords(reads.tenantId, rows, input.reveal), ...paginated(count?.total ?? 0, input) };

@@ -18,7 +18,7 @@ const SQL = `
     from credential_stats where tenant_id = $1 and user_id = $2`;
 
 export const employeeCredentialStats: Query<{ userId: string }, z.output<typeof employeeCredentialStatsView>> = async (reads, { userId }) => {
-  const [known, row] = await Promise.all([reads.one(employeeExists, [userId]), reads.one<Omit<CredentialStatsRow, 'credentials'>>(SQL, [userId])]);
+  const [known, row] = await Promise.all([reads.one(employeeExists, [userId]), reads.figures<Omit<CredentialStatsRow, 'credentials'>>(SQL, [userId])]);
   if (!known) return notFound();
   return {
     totalCredentials: row?.total_credentials ?? 0,

@@ -56,7 +56,7 @@ export const employeeExists = 'select 1 as known from employees where tenant_id 
 export const employeeCredentials: Query<{ userId: string } & Page, { credentials: CredentialView[] } & Paginated> = async (reads, { userId, ...page }) => {
   if (!(await reads.one(employeeExists, [userId]))) return notFound();
   const rows = await reads.rows<AccountRow>(ACCOUNTS, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
-  const total = rows[0]?.total ?? (await reads.one<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
+  const total = rows[0]?.total ?? (await reads.figures<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
   return { credentials: rows.map(viewOf), ...paginated(total, page) };
 };
 

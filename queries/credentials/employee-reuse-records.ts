@@ -44,7 +44,7 @@ const TOTAL = `${REUSES} select count(*)::int as total from reuses`;
 export const employeeReuseRecords: Query<{ userId: string } & Page, { reuseRecords: ReuseRecordView[] } & Paginated> = async (reads, { userId, ...page }) => {
   if (!(await reads.one(employeeExists, [userId]))) return notFound();
   const rows = await reads.rows<ReuseRow>(PAGE, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
-  const total = rows[0]?.total ?? (await reads.one<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
+  const total = rows[0]?.total ?? (await reads.figures<{ total: number }>(TOTAL, [userId]))?.total ?? 0;
   return { reuseRecords: rows.map(viewOf), ...paginated(total, page) };
 };
 

@@ -30,7 +30,7 @@ export const dayDetail: Query<{ date: string }, DayDetail> = async (reads, { dat
     reads.one<TelemetryDailyRow>(TELEMETRY, [date]),
     reads.rows<AlertDailyRow>(ALERTS, [date]),
     reads.rows<DayDetail['newSites'][number]>(NEW_SITES, [date]),
-    reads.one<{ count: number }>(ACTIVE, [date]),
+    reads.figures<{ count: number }>(ACTIVE, [date]),
   ]);
   const summed = (by: 'severity' | 'alert_type') => {
     const sums: Record<string, number> = {};

@@ -48,7 +48,7 @@ const isCutOff = ({ status_now: status }: Group) => status === 'revoked' || stat
 
 /** Choice OP-104. */
 export const fleetHealth: Query<void, FleetHealth> = async (reads) => {
-  const [groups, users] = await Promise.all([reads.rows<Group>(GROUPS), reads.one<{ total: number; enrolled: number; pending: number }>(ENROLLMENT)]);
+  const [groups, users] = await Promise.all([reads.rows<Group>(GROUPS), reads.figures<{ total: number; enrolled: number; pending: number }>(ENROLLMENT)]);
   const sum = (chosen: readonly Group[]) => chosen.reduce((total, { count }) => total + count, 0);
   const living = groups.filter((group) => !isCutOff(group));
   const counted = (by: 'browser' | 'os' | 'extension_version') => {

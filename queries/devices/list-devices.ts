@@ -16,7 +16,7 @@ const PAGE = `select d.* ${FROM} order by d.created_at desc, d.device_id limit $
 export const listDevices: Query<DeviceFilter & Page, { devices: DeviceView[] } & Paginated> = async (reads, input) => {
   const filter = [input.userId ?? null, input.status ?? null];
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT, filter),
+    reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<DeviceAsSeen>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { devices: rows.map(deviceOf), ...paginated(count?.total ?? 0, input) };

@@ -61,14 +61,14 @@ type SurfaceInParts = Surface & { riskFactors: SiteRow['risk_factors'] };
 /** Registrable domains that employees use, the riskiest first. */
 export const attackSurface: Query<void, { domains: Surface[]; total: number }> = async (reads) => {
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>('select count(*)::int as total from sites where tenant_id = $1'),
+    reads.figures<{ total: number }>('select count(*)::int as total from sites where tenant_id = $1'),
     reads.rows<Surface>(RISKIEST),
   ]);
   return { domains: rows, total: count!.total };
 };
 
 export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurfaceView>> = async (reads, { domain }) => {
-  const [surface, hosts] = await Promise.all([reads.one<SurfaceInParts>(ONE, [domain]), reads.rows<EndpointAsSeen>(HOSTS, [domain])]);
+  const [surface, hosts] = await Promise.all([reads.figures<SurfaceInParts>(ONE, [domain]), reads.rows<EndpointAsSeen>(HOSTS, [domain])]);
   if (!surface) return notFound();
   const subdomains = hosts.filter((host) => host.domain !== domain).map((host) => ({ subdomain: host.domain, userCount: host.user_count, lastSeenAt: host.last_seen_at }));
   return { ...surface, riskFactors: [...surface.riskFactors], subdomains, endpoints: hosts.map(endpointOf) };

@@ -28,7 +28,7 @@ const CORRECTED = `
    where o.tenant_id = $1`;
 
 export const authEndpointStats: Query<void, AuthEndpointStats> = async (reads) => {
-  const [groups, corrected] = await Promise.all([reads.rows<Group>(GROUPS), reads.one<{ gained: number; lost: number }>(CORRECTED)]);
+  const [groups, corrected] = await Promise.all([reads.rows<Group>(GROUPS), reads.figures<{ gained: number; lost: number }>(CORRECTED)]);
   const sum = (chosen: (group: Group) => boolean) => groups.filter(chosen).reduce((total, { count }) => total + count, 0);
   const total = sum(() => true);
   const withMfa = sum((group) => group.mfa_detected) + corrected!.gained - corrected!.lost;

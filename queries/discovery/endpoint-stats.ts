@@ -29,7 +29,7 @@ const DECIDED = `
 /** Unknown is every host about which nobody decided. */
 export const endpointStats: Query<void, EndpointStats> = async (reads) => {
   const [totals, decided] = await Promise.all([
-    reads.one<Omit<EndpointStats, 'byClassification'>>(TOTALS),
+    reads.figures<Omit<EndpointStats, 'byClassification'>>(TOTALS),
     reads.rows<{ classification: Classification; count: number }>(DECIDED),
   ]);
   const { total, newLast7Days, malicious } = totals!;

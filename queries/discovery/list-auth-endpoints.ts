@@ -7,7 +7,7 @@ const PAGE = `${selectAuthEndpoints('(select * from auth_endpoints where tenant_
 /** Hosts at which people sign in, latest discovery first. */
 export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] } & Paginated> = async (reads, page) => {
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT),
+    reads.figures<{ total: number }>(COUNT),
     reads.rows<AuthEndpointAsSeen>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
   ]);
   return { authEndpoints: rows.map(authEndpointOf), ...paginated(count?.total ?? 0, page) };

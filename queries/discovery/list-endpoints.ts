@@ -31,7 +31,7 @@ export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointVi
   const sql = sqlFor(input);
   const filter = [input.classification ?? null, input.search ?? null];
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(sql.count, filter),
+    reads.figures<{ total: number }>(sql.count, filter),
     reads.rows<EndpointAsSeen>(sql.page, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { endpoints: rows.map(endpointOf), ...paginated(count?.total ?? 0, input) };

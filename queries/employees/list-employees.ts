@@ -19,7 +19,7 @@ const PAGE = `${SELECT_EMPLOYEES} ${FILTER} order by e.created_at desc, e.user_i
 export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[] } & Paginated> = async (reads, input) => {
   const filter = [input.search ?? null, input.department ?? null, input.status ?? null];
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT, filter),
+    reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<EmployeeWithDevices>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { users: rows.map(employeeOf), ...paginated(count?.total ?? 0, input) };

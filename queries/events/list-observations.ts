@@ -54,7 +54,7 @@ export const listObservations: Query<ObservationFilter & Page, { events: Observa
   const { kind, userId = null, deviceId = null, domain = null, from = null, to = null } = input;
   const filter = [kind, userId, deviceId, domain, from, to];
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT, filter),
+    reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<NamedRow>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };

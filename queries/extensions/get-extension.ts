@@ -38,7 +38,7 @@ const DEVICES = `
 /** Of an extension that no browser has now there is nothing to say. */
 export const getExtension: Query<{ extensionId: string }, ExtensionView> = async (reads, { extensionId }) => {
   const [row, variants, devices] = await Promise.all([
-    reads.one<FleetRow>(ONE, [extensionId]),
+    reads.figures<FleetRow>(ONE, [extensionId]),
     variantsOf(reads, [extensionId]),
     reads.rows<ExtensionView['devices'][number]>(DEVICES, [extensionId]),
   ]);

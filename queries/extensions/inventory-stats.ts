@@ -17,4 +17,4 @@ const SQL = `
          (select count(*)::int from ${EQUIPPED}) as devices
     from (${fleet()}) f`;
 
-export const inventoryStats: Query<undefined, InventoryStats> = async (reads) => (await reads.one<InventoryStats>(SQL))!;
+export const inventoryStats: Query<undefined, InventoryStats> = async (reads) => (await reads.figures<InventoryStats>(SQL))!;

@@ -52,7 +52,7 @@ const PAGE = `
 export const listExtensionChanges: Query<ExtensionChangeFilter & Page, { events: ExtensionChangeView[] } & Paginated> = async (reads, input) => {
   const filter = [input.extensionId ?? null, input.change ?? null, input.deviceId ?? null, input.userId ?? null, input.from ?? null, input.to ?? null];
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT, filter),
+    reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<ExtensionChangeRow & { user_email: string | null }>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
   ]);
   return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };

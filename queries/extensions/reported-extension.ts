@@ -14,7 +14,7 @@ const SQL = `select f.* from (${fleet(byBrowser({ from: installationsOf('lower(x
 
 /** What the fleet calls an extension that it has now, fit for the whitelist, which takes no control characters. */
 export const reportedExtension: Query<{ extensionId: string }, ReportedExtension> = async (reads, { extensionId }) => {
-  const row = await reads.one<FleetRow>(SQL, [extensionId]);
+  const row = await reads.figures<FleetRow>(SQL, [extensionId]);
   if (!row) return notFound();
   const { name, publisher } = itemOf(row, (await variantsOf(reads, [row.extension_id])).get(row.extension_id) ?? []);
   return { extensionId: row.extension_id, name: onOneLine(name), publisher: publisher === null ? null : onOneLine(publisher) };

@@ -42,7 +42,7 @@ export const securityPosture: Query<{ now: number }, z.output<typeof securityPos
     fleetHealth(reads, undefined).then(orThrow),
     triageMetrics(reads, { timeframe: '30d', now }).then(orThrow),
     engineConfig(reads, undefined).then(orThrow),
-    reads.one<{ good: number; of: number }>(SIGN_INS, [month.slice(0, 10)]),
+    reads.figures<{ good: number; of: number }>(SIGN_INS, [month.slice(0, 10)]),
   ]);
   const { totalCredentials, reusedCredentials, breachedCredentials } = credentials;
   const { activeDevices, staleDevices } = fleet;

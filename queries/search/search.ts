@@ -54,4 +54,4 @@ interface Hits {
 const NONE: Hits = { total: 0, ids: [] };
 
 const hits = async (reads: TenantReads, kind: SearchedKind, q: string, { page, pageSize }: Page): Promise<Hits> =>
-  (await reads.one<Hits>(HITS, [kind, q, pageSize, (page - 1) * pageSize]))!;
+  (await reads.figures<Hits>(HITS, [kind, q, pageSize, (page - 1) * pageSize]))!;

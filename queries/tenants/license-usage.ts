@@ -20,7 +20,7 @@ const SQL = `
   select license, (select count(*)::int from employees e where e.tenant_id = $1) as current_users from tenants where tenant_id = $1`;
 
 export const licenseUsage: Query<{ now: number }, z.output<typeof licenseView>> = async (reads, { now }) => {
-  const row = await reads.one<Pick<TenantRow, 'license'> & { current_users: number }>(SQL);
+  const row = await reads.figures<Pick<TenantRow, 'license'> & { current_users: number }>(SQL);
   if (!row?.license) return notFound();
   const { clientName, tier, maxUsers, issuedAt, expiresAt, features } = row.license;
   const isExpired = Date.parse(expiresAt) <= now;

@@ -22,7 +22,7 @@ const PAGE = 'select * from verification_attempts where tenant_id = $1 order by 
 
 export const listVerificationEvents: Query<Page, { events: VerificationEventView[] } & Paginated> = async (reads, page) => {
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT),
+    reads.figures<{ total: number }>(COUNT),
     reads.rows<VerificationAttemptRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
   ]);
   const events = rows.map((row) => ({

@@ -30,7 +30,7 @@ const NAME = 'select display_name from employees where tenant_id = $1 and user_i
 
 export const listVerifiableUsers: Query<Page, { users: VerifiableUserView[] } & Paginated> = async (reads, page) => {
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT),
+    reads.figures<{ total: number }>(COUNT),
     reads.rows<Verifiable>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
   ]);
   const users = rows.map((row) => ({

@@ -33,7 +33,7 @@ const ONE = 'select * from verification_alerts where tenant_id = $1 and alert_id
 
 export const listVerificationAlerts: Query<Page, { alerts: VerificationAlertView[] } & Paginated> = async (reads, page) => {
   const [count, rows] = await Promise.all([
-    reads.one<{ total: number }>(COUNT),
+    reads.figures<{ total: number }>(COUNT),
     reads.rows<VerificationAlertRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),
   ]);
   return { alerts: rows.map(viewOf), ...paginated(count?.total ?? 0, page) };

@@ -40,7 +40,7 @@ export class AuditTable {
 
   /** True when the rows of a stretch say, to the last byte, what was computed for the first `count` entries of a page. */
   async says({ rows }: ReplayedPage, count: number, after: Position, upTo: Position): Promise<boolean> {
-    const row = await this.#reads.one<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
+    const row = await this.#reads.figures<{ entries: number; text: string }>(PRINT, [String(after), String(upTo)]);
     return row!.entries === count && rows.equals(row!.text, count);
   }
 
@@ -59,7 +59,7 @@ export class AuditTable {
   }
 
   async copies(eventId: string): Promise<number> {
-    return (await this.#reads.one<{ copies: number }>(COPIES, [eventId]))!.copies;
+    return (await this.#reads.figures<{ copies: number }>(COPIES, [eventId]))!.copies;
   }
 
   /** The head row and the last entry, of one moment. */

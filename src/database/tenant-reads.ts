@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
@@ -70,7 +71,7 @@ class ReadLines {
   #board(): Line {
     let line = this.#boarding;
     if (!line || line.joined >= MOST_TOGETHER) {
-      const opened: Line = { client: this.#pool.connect(), joined: 0, underWay: 0, stale: false };
+      const opened: Line = { client: nextTurn().then(() => this.#pool.connect()), joined: 0, underWay: 0, stale: false };
       const leaves = () => {
         if (this.#boarding === opened) this.#boarding = undefined;
       };
@@ -107,6 +108,10 @@ class PooledTenantReads implements TenantReads {
 
   async one<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row | undefined> {
     return (await this.#lines.together<Row>(this.tenantId, sql, parameters))[0];
+  }
+
+  async figures<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row | undefined> {
+    return (await this.rows<Row>(sql, parameters))[0];
   }
 
   async *stream<Row extends object>(sql: string, parameters: readonly unknown[] = []): AsyncGenerator<Row> {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Gathering } from '../database/gathering.ts';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../kernel/ids.ts';
 
@@ -29,6 +30,7 @@ export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteS
  */
 export class RefreshTokens {
   readonly #pool: TenantPool;
+  readonly #issued = new Gathering((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
 
   constructor(pool: TenantPool) {
     this.#pool = pool;
@@ -37,8 +39,8 @@ export class RefreshTokens {
   async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
     const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
     const { idleSeconds } = lifetime;
-    const { token, values } = newToken(tenantId, sessionId, subjectId, { idleSeconds, endsAt });
-    await this.#pool.statement(tenantId, INSERT, values, 'insert-refresh-token');
+    const { token, kept } = newToken(tenantId, sessionId, subjectId, { idleSeconds, endsAt });
+    await this.#issued.ask(tenantId, kept);
     return token;
   }
 
@@ -54,8 +56,8 @@ export class RefreshTokens {
       if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
       // The child lives as its parent did: the family's own idle time, until the family's own end.
       const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
-      const { token: next, values } = newToken(tenantId, sessionId, subjectId, lifetime);
-      await client.query(INSERT, [tenantId, ...values]);
+      const { token: next, kept } = newToken(tenantId, sessionId, subjectId, lifetime);
+      await client.query(INSERT, [tenantId, ...columnsOf([kept])]);
       return { kind: 'rotated', sessionId, subjectId, next, tenantId };
     });
   }
@@ -69,6 +71,21 @@ export class RefreshTokens {
   async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
     await this.#pool.statement(tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [sessionId]);
   }
+
+  async #keep(tenantId: TenantId, tokens: readonly KeptToken[]): Promise<readonly void[]> {
+    await this.#pool.statement(tenantId, INSERT, columnsOf(tokens), 'insert-refresh-tokens');
+    return [];
+  }
+}
+
+/** What the table keeps of a token. */
+interface KeptToken {
+  readonly digest: Buffer;
+  readonly sessionId: string;
+  readonly subjectId: string;
+  readonly expiresAt: Date;
+  readonly idleSeconds: number;
+  readonly endsAt: Date;
 }
 
 interface SpentRow {
@@ -100,13 +117,23 @@ const EXPIRIES = `
   select session_id, max(expires_at) as expires_at from refresh_tokens
    where tenant_id = $1 and subject_id = $2 and expires_at > now() and spent_at is null group by session_id`;
 
-const INSERT = 'insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at) values ($1, $2, $3, $4, $5, $6, $7)';
+const INSERT = `
+  insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at)
+  select $1, * from unnest($2::bytea[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::int[], $7::timestamptz[])`;
 
-/** A token, and what the table keeps of it. */
-function newToken(tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }) {
+const columnsOf = (tokens: readonly KeptToken[]) => [
+  tokens.map(({ digest }) => digest),
+  tokens.map(({ sessionId }) => sessionId),
+  tokens.map(({ subjectId }) => subjectId),
+  tokens.map(({ expiresAt }) => expiresAt),
+  tokens.map(({ idleSeconds }) => idleSeconds),
+  tokens.map(({ endsAt }) => endsAt),
+];
+
+function newToken(tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): { token: string; kept: KeptToken } {
   const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
   const expiresAt = new Date(Math.min(Date.now() + idleSeconds * 1000, endsAt.getTime()));
-  return { token, values: [digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt] };
+  return { token, kept: { digest: digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt } };
 }
 
 /** 256 random bits need no slow hash. */

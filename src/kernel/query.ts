@@ -8,8 +8,10 @@ import type { TenantId } from './ids.ts';
 export interface TenantReads {
   readonly tenantId: TenantId;
   rows<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  /** The only row, or undefined. */
+  /** The only row, or undefined. For what an index finds at once: look-ups share a connection, and wait for each other on it. */
   one<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
+  /** The only row of counts and sums over many: whoever looks something up meanwhile does not wait for them. */
+  figures<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
   /** Reads a result of any size in pages of constant memory, from one snapshot. */
   stream<Row extends object>(sql: string, parameters?: readonly unknown[]): AsyncIterable<Row>;
 }

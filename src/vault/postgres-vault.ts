@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Gathering } from '../database/gathering.ts';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { open, seal } from './keyring.ts';
@@ -8,6 +9,7 @@ import type { SecretPlace, Vault } from './vault.ts';
 export class PostgresVault implements Vault {
   readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
+  readonly #asked = new Gathering((tenantId: TenantId, references: readonly string[]) => this.#sealed(tenantId, references));
 
   constructor(pool: TenantPool, dataKeys: TenantDataKeys) {
     this.#pool = pool;
@@ -24,12 +26,18 @@ export class PostgresVault implements Vault {
 
   async get(tenantId: TenantId, place: SecretPlace, reference: string): Promise<Buffer | undefined> {
     const key = await this.#dataKeys.get(tenantId);
-    const { rows } = await this.#pool.statement<{ sealed: Buffer }>(tenantId, 'select sealed from secrets where tenant_id = $1 and id = $2', [reference], 'secret');
-    return rows[0] && open(key, rows[0].sealed, boundTo(tenantId, place, reference));
+    const sealed = await this.#asked.ask(tenantId, reference);
+    return sealed && open(key, sealed, boundTo(tenantId, place, reference));
   }
 
   async forget(tenantId: TenantId, reference: string): Promise<void> {
     await this.#pool.statement(tenantId, 'delete from secrets where tenant_id = $1 and id = $2', [reference]);
+  }
+
+  async #sealed(tenantId: TenantId, references: readonly string[]): Promise<(Buffer | undefined)[]> {
+    const { rows } = await this.#pool.statement<{ id: string; sealed: Buffer }>(tenantId, 'select id, sealed from secrets where tenant_id = $1 and id = any($2)', [references], 'secrets');
+    const found = new Map(rows.map(({ id, sealed }) => [id, sealed]));
+    return references.map((reference) => found.get(reference));
   }
 }
 

@@ -42,6 +42,27 @@ describe('look-ups of one turn of the event loop', () => {
     expect(new Set(found.map((row) => row?.pid)).size).toBe(Math.ceil(PAGES / 16));
   });
 
+  it('travel together however far each has come in that turn', async () => {
+    const later = async (n: number) => {
+      for (let step = 0; step < n; step += 1) await Promise.resolve();
+      return look(reads[n % 3]!, n);
+    };
+    const found = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(later));
+    expect(found.map((row) => row?.tenant_id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => TENANTS[n % 3]));
+    expect(new Set(found.map((row) => row?.pid)).size).toBe(1);
+  });
+
+  it('do not wait for figures that are asked for beside them', async () => {
+    const order: string[] = [];
+    const counted = reads[0]!.figures<{ total: number }>('select count(*)::int as total, pg_sleep(0.5) from pages where tenant_id = $1').then((row) => {
+      order.push('figures');
+      return row;
+    });
+    await look(reads[0]!, 1).then(() => order.push('look-up'));
+    expect(await counted).toMatchObject({ total: PAGES });
+    expect(order).toEqual(['look-up', 'figures']);
+  });
+
   it('one that fails leaves the others their answers, and the connections to those who come next', async () => {
     for (let round = 0; round < 20; round += 1) {
       const outcomes = await Promise.allSettled([look(reads[0]!, 1), reads[1]!.one('select 1 / ($2 - 1) from pages where tenant_id = $1', [1]), look(reads[2]!, 1)]);
