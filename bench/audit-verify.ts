@@ -13,7 +13,7 @@ import { asTenantId } from '../src/kernel/ids.ts';
 import { fill } from '../src/projector/filler.ts';
 import { shapeOf } from '../src/projector/projection.ts';
 import { createTable, serveTable } from '../src/projector/table.ts';
-import { Keyring } from '../src/vault/keyring.ts';
+import { openKeyrings } from '../src/vault/keyrings.ts';
 import { PostgresPersonKeys } from '../src/vault/postgres-person-keys.ts';
 import { TenantDataKeys } from '../src/vault/tenant-data-keys.ts';
 import { startBenchServer } from './database.ts';
@@ -28,7 +28,7 @@ export async function measure(): Promise<Row[]> {
   const server = await startBenchServer();
   const { database, config, drop } = await server.database();
   const store = new PostgresEventStore(database.store, config);
-  const keys = new TenantDataKeys(database.service, new Keyring(Buffer.alloc(32, 1)));
+  const keys = new TenantDataKeys(database.service, await openKeyrings(database.owner, Buffer.alloc(32, 1)));
   const codec = new EventCodec(families, new PostgresPersonKeys(database.service, keys));
   for (let written = 0; written < ENTRIES; ) {
     const group = Array.from({ length: 500 }, () => randomUUID());

@@ -10,7 +10,7 @@ import { canonicalJson } from '../src/kernel/canonical-json.ts';
 import { asTenantId } from '../src/kernel/ids.ts';
 import { dayOf, day, defineReadModel, integer, text, type AnyReadModel } from '../src/kernel/read-model.ts';
 import { rebuildInto } from '../src/projector/rebuild.ts';
-import { Keyring } from '../src/vault/keyring.ts';
+import { openKeyrings } from '../src/vault/keyrings.ts';
 import { PostgresPersonKeys } from '../src/vault/postgres-person-keys.ts';
 import { TenantDataKeys } from '../src/vault/tenant-data-keys.ts';
 import { startBenchServer } from './database.ts';
@@ -54,7 +54,7 @@ export async function measure(): Promise<Row[]> {
   const server = await startBenchServer();
   const { database, config, drop } = await server.database();
   const store = new PostgresEventStore(database.store, config);
-  const keys = new TenantDataKeys(database.service, new Keyring(Buffer.alloc(32, 1)));
+  const keys = new TenantDataKeys(database.service, await openKeyrings(database.owner, Buffer.alloc(32, 1)));
   const codec = new EventCodec(families, new PostgresPersonKeys(database.service, keys));
   for (let written = 0; written < EVENTS; ) {
     const group = Array.from({ length: 500 }, () => randomUUID());

@@ -58,7 +58,7 @@ import { openProviders } from './threat-intel/open-providers.ts';
 import { scanDomainJob } from './threat-intel/scan-domain.ts';
 import { serviceMetrics } from './service-metrics.ts';
 import { serviceProbes } from './service-probes.ts';
-import { Keyring } from './vault/keyring.ts';
+import { openKeyrings } from './vault/keyrings.ts';
 import { PostgresPersonKeys } from './vault/postgres-person-keys.ts';
 import { PostgresVault } from './vault/postgres-vault.ts';
 import { vaultWorkbench } from './vault/vault-workbench.ts';
@@ -111,8 +111,9 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
   const database = openDatabase(connection, log);
   closers.push(() => database.close());
 
-  const keyring = new Keyring(config.masterKey);
-  const dataKeys = new TenantDataKeys(database.service, keyring);
+  const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);
+  const keyring = keyrings.current;
+  const dataKeys = new TenantDataKeys(database.service, keyrings);
   const vault = new PostgresVault(database.service, dataKeys);
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
   const codec = new EventCodec(families, personKeys);
@@ -191,10 +192,10 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     pictures,
     domainScans,
     screenshotAddresses: new SignedAddresses(keyring.key('screenshot-addresses')),
-    bundleSigner: new BundleSigner(keyring),
+    bundleSigner: new BundleSigner(keyrings),
     listenerCertificate: () => listenerCertificate,
     passwords,
-    accessTokens: new AccessTokens(keyring, config.tokenKeyGeneration),
+    accessTokens: new AccessTokens(keyrings, config.tokenKeyGeneration),
     refreshTokens: new RefreshTokens(database.service),
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, loader),
@@ -207,7 +208,7 @@ async function build(config: Config, options: ComposeOptions, log: Logger, close
     reads,
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),
-    probes: serviceProbes(store, database, projector, jobs, redis),
+    probes: serviceProbes({ store, database, projector, jobs, redis, objects, fingerprint: keyring.fingerprint }),
     laggingModels: () => projector.lagging(),
     measure: serviceMetrics(store, projector, jobs),
   };

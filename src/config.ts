@@ -1,18 +1,10 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
 import type { ScanService } from './domain/threat-intel/services.ts';
+import { KeyFiles } from './key-files.ts';
 import type { S3Settings } from './objects/s3-objects.ts';
 import type { ProviderAddress } from './threat-intel/open-providers.ts';
-
-/** A setting that is missing or wrong. Names the variable, never its value. */
-export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ConfigError';
-  }
-}
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const count = z.coerce.number().int().min(1);
@@ -27,6 +19,7 @@ const environment = z.object({
   EVENTSTORE_URL: z.string().regex(/^(esdb|kurrentdb)(\+discover)?:\/\//).optional(),
   REDIS_URL: z.string().regex(/^rediss?:\/\//).optional(),
   MASTER_KEY: z.string().optional(),
+  OTHER_MASTER_KEY: z.string().optional(),
   AUDIT_HMAC_KEY: z.string().optional(),
   LICENSE_PUBLIC_KEY: z.string().optional(),
   RECOVERY_KEY: z.string().min(16).optional(),
@@ -64,6 +57,8 @@ export interface Config {
   readonly eventStoreUrl: string | undefined;
   readonly redisUrl: string | undefined;
   readonly masterKey: Buffer;
+  /** Opens what it sealed while one master key takes the other's place (`docs/operations.md`). */
+  readonly otherMasterKey: Buffer | undefined;
   readonly auditKey: Buffer;
   /** PEM, Ed25519. */
   readonly licensePublicKey: string;
@@ -109,6 +104,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     eventStoreUrl: settings.EVENTSTORE_URL,
     redisUrl: settings.REDIS_URL,
     masterKey: keys.symmetric('MASTER_KEY', settings.MASTER_KEY),
+    otherMasterKey: settings.OTHER_MASTER_KEY ? keys.given('OTHER_MASTER_KEY', settings.OTHER_MASTER_KEY) : keys.formerMasterKey(),
     auditKey: keys.symmetric('AUDIT_HMAC_KEY', settings.AUDIT_HMAC_KEY),
     licensePublicKey: keys.licensePublicKey(settings.LICENSE_PUBLIC_KEY),
     recoveryKey: settings.RECOVERY_KEY,
@@ -138,53 +134,4 @@ function s3Of({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region, S3_
   const missing = Object.entries({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }).find(([, value]) => !value);
   if (missing) throw new ConfigError(`${missing[0]} is required with the other S3 settings`);
   return { endpoint: endpoint!, bucket: bucket!, region, accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey!, isTrusted };
-}
-
-/** The private half of the license key pair that the embedded default made, for `castellan license issue`. */
-export function licenseSigningKey(dataDir: string): string {
-  const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
-  if (!existsSync(file)) throw new ConfigError(`there is no license signing key in ${dataDir}: licenses for this installation are signed elsewhere`);
-  return readFileSync(file, 'utf8');
-}
-
-class KeyFiles {
-  readonly #folder: string;
-  readonly #embedded: boolean;
-
-  constructor(dataDir: string, embedded: boolean) {
-    this.#folder = join(dataDir, 'keys');
-    this.#embedded = embedded;
-  }
-
-  /** 32 bytes, given as 64 hex digits or in base64. */
-  symmetric(name: string, given: string | undefined): Buffer {
-    const text = given ?? this.#kept(name, `${name.toLowerCase().replaceAll('_', '-')}`, () => randomBytes(32).toString('hex'));
-    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-    if (key.length !== 32) throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64`);
-    return key;
-  }
-
-  licensePublicKey(given: string | undefined): string {
-    if (given) return given.replaceAll('\\n', '\n');
-    const pem = this.#kept('LICENSE_PUBLIC_KEY', 'license-signing.pem', () =>
-      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    );
-    return createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'pem' }).toString();
-  }
-
-  #kept(name: string, fileName: string, make: () => string): string {
-    if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
-    const file = join(this.#folder, fileName);
-    if (!existsSync(file)) {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      // `wx`: of two processes that start at once, one writes and the other reads.
-      try {
-        writeFileSync(file, make(), { mode: 0o600, flag: 'wx' });
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-    }
-    chmodSync(file, 0o600);
-    return readFileSync(file, 'utf8').trim();
-  }
 }

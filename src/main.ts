@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { compose } from './compose.ts';
 import { newLogger } from './logger.ts';
-import { ConfigError, readConfig, type Role } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { readConfig, type Role } from './config.ts';
+import { WrongMasterKey } from './vault/keyrings.ts';
 
 const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];
 
@@ -30,7 +32,7 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   // A wrong setting deserves a sentence, everything else its stack.
-  if (error instanceof ConfigError) process.stderr.write(`castellan: ${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof WrongMasterKey) process.stderr.write(`castellan: ${error.message}\n`);
   else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
   process.exit(1);
 });

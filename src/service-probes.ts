@@ -1,12 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Database } from './database/database.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { Probe } from './health.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import { objectKey, type ObjectStore } from './objects/object-store.ts';
 import type { Projector } from './projector/projector.ts';
+import { WrongMasterKey } from './vault/keyrings.ts';
 
-/** What `/health` asks (choice OP-253): without database or event store nothing works; the rest only degrades. */
-export const serviceProbes = (store: EventStore, database: Database, projector: Projector, jobs: Jobs, redis: Redis | undefined): Probe[] => [
+export interface Probed {
+  readonly store: EventStore;
+  readonly database: Database;
+  readonly projector: Projector;
+  readonly jobs: Jobs;
+  readonly redis: Redis | undefined;
+  readonly objects: ObjectStore;
+  /** Of the master key that this process works with. */
+  readonly fingerprint: string;
+}
+
+/** Nothing is ever stored there: a storage that says so can be reached, and knows us. */
+const NOTHING = objectKey('health', 'nothing');
+
+/** Each question is a request to somebody who may count them, and `/health` is open to all. */
+const OBJECTS_ASKED_MS = 10_000;
+const OBJECTS_ANSWER_MS = 1_500;
+
+/** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
+export const serviceProbes = ({ store, database, projector, jobs, redis, objects, fingerprint }: Probed): Probe[] => [
   { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   {
@@ -15,5 +36,28 @@ export const serviceProbes = (store: EventStore, database: Database, projector: 
     // The broker for jobs and limits: Redis where there is one, the jobs' own tables where there is none.
     check: () => (redis ? redis.ping() : jobs.counts()).then(() => undefined),
   },
+  {
+    name: 'master_key',
+    critical: true,
+    async check() {
+      const retired = await database.service.ofNobody('select from retired_master_keys where fingerprint = $1', [fingerprint]);
+      if (retired.length > 0) throw new WrongMasterKey('it was retired');
+      return undefined;
+    },
+  },
+  { name: 'objects', critical: false, check: atMostEvery(OBJECTS_ASKED_MS, () => reachable(objects)) },
   { name: 'projections', critical: false, check: () => projector.impairment() },
 ];
+
+/** Without it no screenshot is stored or shown; everything else goes on. */
+const reachable = (objects: ObjectStore): Promise<string | undefined> =>
+  Promise.race([objects.get(NOTHING).then(() => undefined, () => 'the object storage cannot be reached'), sleep(OBJECTS_ANSWER_MS, 'the object storage does not answer', { ref: false })]);
+
+function atMostEvery<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
+  let latest: { readonly answer: Promise<T>; readonly at: number } | undefined;
+  return () => {
+    const now = performance.now();
+    if (!latest || now - latest.at >= ms) latest = { answer: ask(), at: now };
+    return latest.answer;
+  };
+}

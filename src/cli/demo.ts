@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { compose } from '../compose.ts';
 import { newLogger } from '../logger.ts';
-import { licenseSigningKey, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { demo } from '../demo/demo.ts';
+import { licenseSigningKey } from '../key-files.ts';
 import { findEmbeddedPostgres } from '../embedded/postgres.ts';
 import { wholeNumber } from './license.ts';
 

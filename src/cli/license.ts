@@ -1,7 +1,8 @@
 import { createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { InvalidArgumentError, type Command } from 'commander';
-import { licenseSigningKey, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { licenseSchema, tiers } from '../domain/licensing/license.ts';
+import { licenseSigningKey } from '../key-files.ts';
 
 const DAY = 86_400_000;
 

@@ -38,10 +38,13 @@ export class TenantPool {
     }
   }
 
-  /** A statement in nobody's name, to which row-level security shows nothing: probes, and functions with rights of their own. */
-  async ofNobody(sql: string): Promise<void> {
-    await transaction(this.#pool, async (client) => {
-      await settleAll([client.query(`select set_config('castellan.tenant', '', true)`), client.query(sql)]);
+  /** A statement in nobody's name, to which row-level security shows no tenant's rows: probes, and functions with rights of their own. */
+  async ofNobody<Row extends pg.QueryResultRow>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return transaction(this.#pool, async (client) => {
+      const nobody = client.query(`select set_config('castellan.tenant', '', true)`);
+      const answer = client.query<Row>(sql, [...parameters]);
+      await settleAll([nobody, answer]);
+      return (await answer).rows;
     });
   }
 }

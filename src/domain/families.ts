@@ -29,6 +29,7 @@ import { telemetryEvents } from './telemetry/events.ts';
 import { domainScanEvents } from './threat-intel/domain-scan-events.ts';
 import { threatIntelEvents } from './threat-intel/settings.ts';
 import { tenantEvents } from './tenants/events.ts';
+import { masterKeyEvents } from './vault/master-key.ts';
 import { verificationEvents } from './verification/events.ts';
 
 /** Every event family of the house. What is not here can be neither written nor read. */
@@ -38,6 +39,7 @@ export const families: readonly EventFamily[] = [
   loginEvents,
   totpEvents,
   recoveryEvents,
+  masterKeyEvents,
   organizationEvents,
   ssoEvents,
   ssoSignInEvents,

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import type { Keyring } from '../vault/keyring.ts';
+import type { Keyrings } from '../vault/keyrings.ts';
 
 /** RFC 8410: an Ed25519 private key in PKCS#8 is this prefix and a 32-byte seed. */
 const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -21,15 +22,25 @@ export interface BundleKey {
 export class BundleSigner {
   readonly #key: KeyObject;
   readonly publicKey: BundleKey;
+  /** With those of nodes that another master key is at work on. */
+  readonly publicKeys: readonly BundleKey[];
 
-  constructor(keyring: Keyring) {
-    this.#key = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, keyring.key('policy-bundle-signing')]), format: 'der', type: 'pkcs8' });
-    const x = String(createPublicKey(this.#key).export({ format: 'jwk' }).x);
-    this.publicKey = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: createHash('sha256').update(x).digest('base64url').slice(0, 16), x };
+  constructor({ current, other }: Keyrings) {
+    this.#key = signingKey(current);
+    this.publicKey = published(this.#key);
+    this.publicKeys = other ? [this.publicKey, published(signingKey(other))] : [this.publicKey];
   }
 
   /** The Ed25519 signature over the octets of the body, base64url. */
   sign(body: string): string {
     return sign(null, Buffer.from(body), this.#key).toString('base64url');
   }
+}
+
+const signingKey = (keyring: Keyring): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, keyring.key('policy-bundle-signing')]), format: 'der', type: 'pkcs8' });
+
+function published(key: KeyObject): BundleKey {
+  const x = String(createPublicKey(key).export({ format: 'jwk' }).x);
+  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: createHash('sha256').update(x).digest('base64url').slice(0, 16), x };
 }

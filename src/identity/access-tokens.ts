@@ -3,6 +3,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
 import type { Keyring } from '../vault/keyring.ts';
+import type { Keyrings } from '../vault/keyrings.ts';
 
 /** What an access token says (choice OP-023). `typ` keeps tenant and organization tokens apart. */
 const claimsSchema = z.object({
@@ -36,15 +37,15 @@ interface SigningKey {
 
 /**
  * Access tokens: EdDSA-signed JWTs of 15 minutes. The key is derived from MASTER_KEY and a generation, so every node signs
- * alike and a rotation is one number; tokens of the generation before stay good until they expire.
+ * alike and a rotation is one number; tokens of the generation before, and of another master key at hand, stay good until they expire.
  */
 export class AccessTokens {
   readonly #keys: readonly SigningKey[];
   readonly #remembered = new Map<string, AccessClaims>();
 
-  constructor(keyring: Keyring, generation = 1) {
+  constructor({ current, other }: Keyrings, generation = 1) {
     const generations = generation > 1 ? [generation, generation - 1] : [generation];
-    this.#keys = generations.map((number) => signingKey(keyring, number));
+    this.#keys = [current, other].flatMap((keyring) => (keyring ? generations.map((number) => signingKey(keyring, number)) : []));
   }
 
   async issue(kind: AccessClaims['kind'], tenantId: TenantId, subjectId: string, sessionId: string, role: string): Promise<{ token: string; expiresAt: string }> {
@@ -66,31 +67,23 @@ export class AccessTokens {
     const known = this.#remembered.get(token);
     if (known) return known.expiresAt > Date.now() ? known : undefined;
     if (token.length > 2_048) return undefined;
-    try {
-      const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
-        algorithms: ['EdDSA'],
-        typ: 'at+jwt',
-        issuer: ISSUER,
-      });
-      const claims = claimsSchema.parse(payload);
-      const verified: AccessClaims = {
-        kind: claims.typ,
-        tenantId: asTenantId(claims.tid),
-        subjectId: claims.sub,
-        sessionId: claims.sid,
-        expiresAt: claims.exp * 1000,
-      };
-      this.#remember(token, verified);
-      return verified;
-    } catch {
-      return undefined;
-    }
+    const claims = await this.#claimsOf(token);
+    if (claims) this.#remember(token, claims);
+    return claims;
   }
 
-  #keyOf(id: string | undefined): KeyObject {
-    const key = this.#keys.find((candidate) => candidate.id === id);
-    if (!key) throw new Error('unknown key');
-    return key.public;
+  async #claimsOf(token: string): Promise<AccessClaims | undefined> {
+    for (const { id, public: key } of this.#keys) {
+      const keyOf = ({ kid }: { kid?: string }) => (kid === id ? key : Promise.reject(new Error('another key')));
+      try {
+        const { payload } = await jwtVerify(token, keyOf, { algorithms: ['EdDSA'], typ: 'at+jwt', issuer: ISSUER });
+        const { typ, tid, sub, sid, exp } = claimsSchema.parse(payload);
+        return { kind: typ, tenantId: asTenantId(tid), subjectId: sub, sessionId: sid, expiresAt: exp * 1000 };
+      } catch {
+        // not with this one
+      }
+    }
+    return undefined;
   }
 
   /** A signature that was good once stays good: a second look costs a map read. */

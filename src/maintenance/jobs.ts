@@ -37,7 +37,7 @@ export const maintenanceJobs = (store: EventStore, { service, projector }: Pick<
     data: nothing,
     attempts: 5,
     backoff,
-    handle: () => service.ofNobody('select sweep_expired_tokens()'),
+    handle: () => service.ofNobody('select sweep_expired_tokens()').then(() => undefined),
   }),
 ];
 

@@ -22,19 +22,28 @@ export function open(key: Buffer, sealed: Buffer, bound: string): Buffer {
 export const newKey = (): Buffer => randomBytes(32);
 
 /**
- * Everything that is derived from MASTER_KEY, each for one purpose (HKDF-SHA256, RFC 5869), so that no two uses ever
- * share a key.
+ * Everything that is derived from a master key, each for one purpose (HKDF-SHA256, RFC 5869), so that no two uses ever share a key.
+ * Keys that outlive the master key they were made from take the place of derived ones.
  */
 export class Keyring {
   readonly #master: Buffer;
+  readonly #kept: ReadonlyMap<string, Buffer>;
+  /** Names the master key without telling anything of it: 16 hex digits. */
+  readonly fingerprint: string;
 
-  constructor(master: Buffer) {
+  constructor(master: Buffer, kept: ReadonlyMap<string, Buffer> = new Map()) {
     if (master.length !== 32) throw new TypeError('MASTER_KEY must be 32 bytes');
     this.#master = master;
+    this.#kept = kept;
+    this.fingerprint = this.key('fingerprint').toString('hex').slice(0, 16);
+  }
+
+  keeping(kept: ReadonlyMap<string, Buffer>): Keyring {
+    return new Keyring(this.#master, kept);
   }
 
   key(purpose: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#master, Buffer.alloc(0), `castellan/${purpose}`, 32));
+    return this.#kept.get(purpose) ?? Buffer.from(hkdfSync('sha256', this.#master, Buffer.alloc(0), `castellan/${purpose}`, 32));
   }
 
   /** A keyed digest function for look-ups by a value that must not be stored (an e-mail, a token). */

@@ -1,29 +1,50 @@
-import type { TenantId } from '../kernel/ids.ts';
-import { newKey, open, seal, type Keyring } from './keyring.ts';
+import pg from 'pg';
 import type { TenantPool } from '../database/tenant-pool.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import { newKey, seal } from './keyring.ts';
+import { openWith, TENANT_KEY_WRAPPING, WrongMasterKey, type Keyrings, type Wrapped } from './keyrings.ts';
+
+const FIND = 'select wrapped, wrapped_by from tenant_keys where tenant_id = $1';
+const MAKE = 'insert into tenant_keys (tenant_id, wrapped, wrapped_by) values ($1, $2, $3) on conflict (tenant_id) do nothing';
+
+/** SQLSTATE foreign_key_violation. */
+const NOT_THERE = '23503';
 
 /** One data key a tenant, wrapped by a key derived from MASTER_KEY. Made on first use; racing makers agree on one. */
 export class TenantDataKeys {
   readonly #pool: TenantPool;
-  readonly #wrappingKey: Buffer;
+  readonly #keyrings: Keyrings;
   readonly #known = new Map<TenantId, Buffer>();
 
-  constructor(pool: TenantPool, keyring: Keyring) {
+  constructor(pool: TenantPool, keyrings: Keyrings) {
     this.#pool = pool;
-    this.#wrappingKey = keyring.key('tenant-key-wrapping');
+    this.#keyrings = keyrings;
   }
 
+  /** Throws `WrongMasterKey` where another master key has taken the place of this process's own. */
   async get(tenantId: TenantId): Promise<Buffer> {
     const known = this.#known.get(tenantId);
     if (known) return known;
-    const wrapped = seal(this.#wrappingKey, newKey(), tenantId);
-    const row = await this.#pool.transaction(tenantId, async (client) => {
-      await client.query('insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing', [tenantId, wrapped]);
-      const { rows } = await client.query<{ wrapped: Buffer }>('select wrapped from tenant_keys where tenant_id = $1', [tenantId]);
-      return rows[0]!;
-    });
-    const key = open(this.#wrappingKey, row.wrapped, tenantId);
+    const row = (await this.#find(tenantId)) ?? (await this.#make(tenantId));
+    const key = openWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
+    if (!key) throw new WrongMasterKey("a tenant's key does not open");
     this.#known.set(tenantId, key);
     return key;
+  }
+
+  async #find(tenantId: TenantId): Promise<Wrapped | undefined> {
+    return (await this.#pool.statement<Wrapped>(tenantId, FIND, [])).rows[0];
+  }
+
+  async #make(tenantId: TenantId): Promise<Wrapped> {
+    const { current } = this.#keyrings;
+    try {
+      await this.#pool.statement(tenantId, MAKE, [seal(current.key(TENANT_KEY_WRAPPING), newKey(), tenantId), current.fingerprint]);
+    } catch (error) {
+      // Retired meanwhile: what it wrapped now, nobody could open later.
+      if (error instanceof pg.DatabaseError && error.code === NOT_THERE) throw new WrongMasterKey('it was retired');
+      throw error;
+    }
+    return (await this.#find(tenantId))!;
   }
 }

@@ -34,6 +34,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   eventStoreUrl: undefined,
   redisUrl: undefined,
   masterKey: randomBytes(32),
+  otherMasterKey: undefined,
   auditKey: randomBytes(32),
   licensePublicKey: licensePublicKeyPem,
   recoveryKey: undefined,

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../dsl/app.ts';
 
-/** Where every read model's progress stands, for `/health`: no tenant has anything there. */
-const NOBODYS = ['cursors'];
+/** Where every read model's progress stands, and which master keys are no more, for `/health`: no tenant has anything there. */
+const NOBODYS = ['cursors', 'retired_master_keys'];
 
 describe('a query that forgets its tenant', () => {
   let app: TestApp;

@@ -70,7 +70,7 @@ export const extRoutes: RouteGroup = {
       access: device,
       summary: 'The keys by which `X-Policy-Signature` of the policies is checked: Ed25519 over the body, as a JWK set',
       answer: z.object({ keys: z.array(z.object({ kty: z.string(), crv: z.string(), alg: z.string(), use: z.string(), kid: z.string(), x: z.string() })) }),
-      handle: async ({ services }) => ({ keys: [services.bundleSigner.publicKey] }),
+      handle: async ({ services }) => ({ keys: [...services.bundleSigner.publicKeys] }),
     }),
     route({
       method: 'GET',

@@ -1,0 +1,16 @@
+import { masterKeyRecord, masterKeyStream } from '../../src/domain/vault/master-key.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+interface RecordMasterKey {
+  readonly fingerprint: string;
+  readonly retired: readonly string[];
+}
+
+/** For the audit log: from now on this master key is the only one that opens anything. */
+export const recordMasterKey = defineCommand({
+  name: 'RecordMasterKey',
+  aggregate: masterKeyRecord,
+  stream: (_input: RecordMasterKey) => masterKeyStream(),
+  decide: (state, { fingerprint, retired }) =>
+    accept(state.fingerprint === fingerprint ? [] : [{ type: 'MasterKeyReplaced', data: { fingerprint, retired: [...retired] } }]),
+});

@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config-error.ts';
+import { readConfig } from '../../src/config.ts';
+import { KeyFiles } from '../../src/key-files.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
+
+describe('the master key of the embedded default', () => {
+  const dataDir = scratchFolder('key-files');
+  const file = (name: string) => join(dataDir, 'keys', name);
+  const env = { DATA_DIR: dataDir };
+  const replace = () => new KeyFiles(dataDir, true).replaceMasterKey();
+  beforeEach(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+    mkdirSync(dataDir, { recursive: true });
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it('is made once, and stays beside the one that replaces it', () => {
+    const first = readConfig(env);
+    expect(first.otherMasterKey).toBeUndefined();
+    replace();
+    const second = readConfig(env);
+    expect(second.masterKey).not.toEqual(first.masterKey);
+    expect(second.otherMasterKey).toEqual(first.masterKey);
+    for (const name of ['master-key', 'master-key.former']) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not replaced again while the one before is there', () => {
+    readConfig(env);
+    replace();
+    const both = ['master-key', 'master-key.former'].map((name) => readFileSync(file(name), 'utf8'));
+    expect(replace).toThrow(ConfigError);
+    expect(['master-key', 'master-key.former'].map((name) => readFileSync(file(name), 'utf8'))).toEqual(both);
+  });
+
+  it('is replaced by the next attempt where one came no further than keeping the former', () => {
+    const { masterKey } = readConfig(env);
+    writeFileSync(file('master-key.next'), 'half of a k');
+    writeFileSync(file('master-key.former'), readFileSync(file('master-key'), 'utf8'));
+    expect(readConfig(env).masterKey).toEqual(masterKey);
+    replace();
+    expect(readConfig(env).otherMasterKey).toEqual(masterKey);
+    expect(readConfig(env).masterKey).not.toEqual(masterKey);
+    expect(existsSync(file('master-key.next'))).toBe(false);
+  });
+
+  it('is none of ours where there is none', () => {
+    expect(replace).toThrow(/no master key/);
+  });
+
+  it('given from outside, so is the one before', () => {
+    const [now, before] = ['ab'.repeat(32), 'cd'.repeat(32)];
+    const config = readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: before });
+    expect([config.masterKey.toString('hex'), config.otherMasterKey?.toString('hex')]).toEqual([now, before]);
+    expect(() => readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: 'short' })).toThrow(/OTHER_MASTER_KEY must be 32 bytes/);
+  });
+});

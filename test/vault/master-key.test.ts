@@ -1,0 +1,155 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { rewrapKeys } from '../../src/cli/master-key.ts';
+import { createTenant } from '../../src/cli/tenants.ts';
+import { compose, type House } from '../../src/compose.ts';
+import { newLogger } from '../../src/logger.ts';
+import { asTenantId, INSTALLATION } from '../../src/kernel/ids.ts';
+import { Keyring } from '../../src/vault/keyring.ts';
+import { WrongMasterKey } from '../../src/vault/keyrings.ts';
+import { masterKeyUses } from '../../src/vault/rewrap.ts';
+import { PASSWORD, startApp, testConfig, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { cheapPasswords } from '../dsl/cheap-passwords.ts';
+import { freshDatabase } from '../dsl/database.ts';
+import { licenseKey } from '../dsl/licenses.ts';
+import { scratchFolder } from '../dsl/scratch.ts';
+
+const [FIRST, SECOND, THIRD] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const nameOf = (masterKey: Buffer) => new Keyring(masterKey).fingerprint;
+
+describe('one master key takes the place of another', () => {
+  const dataDir = scratchFolder('master-key');
+  const houses: House[] = [];
+  let app: TestApp;
+  let acme: TestTenant;
+  beforeEach(async () => {
+    app = await startApp({ masterKey: FIRST });
+    acme = await app.newTenant();
+  });
+  afterEach(async () => {
+    await Promise.all(houses.splice(0).map((house) => house.stop()));
+    await app.close();
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  /** Another process on the same database. */
+  async function node(masterKey: Buffer, otherMasterKey?: Buffer): Promise<House> {
+    const config = testConfig(dataDir, { masterKey, otherMasterKey, auditKey: app.config.auditKey });
+    const house = await compose(config, { database: app.services.database.config, project: false, log: newLogger('silent'), passwords: cheapPasswords() });
+    houses.push(house);
+    return house;
+  }
+  const login = (house: House, password = PASSWORD) =>
+    fetch(`${house.addresses.http}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-tenant-id': acme.tenantId },
+      body: JSON.stringify({ email: acme.email, password }),
+    }).then(async (answer) => ({ status: answer.status, token: ((await answer.json()) as { accessToken?: string }).accessToken ?? '' }));
+  const me = (house: House, token: string) => fetch(`${house.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status);
+  const uses = () => masterKeyUses(app.services.database.owner);
+  const newTenantAt = (house: House) => createTenant(house.services, { name: 'New', email: `${randomUUID()}@new.example`, licenseKey: licenseKey(), baseUrl: 'https://new.example' });
+
+  it('while both are at hand, every node opens what the others sealed, and believes their tokens', async () => {
+    const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
+    const made = await newTenantAt(next);
+    for (const house of [app.house, middle, next]) expect((await login(house)).status).toBe(200);
+    const { token } = await login(next);
+    expect([await me(middle, token), await me(next, acme.token), await me(app.house, token)]).toEqual([200, 200, 401]);
+    // Who has only the first cannot open what the second sealed: it says so instead of making another key.
+    await expect(app.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret')).rejects.toThrow(WrongMasterKey);
+    const reference = await middle.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret');
+    expect((await next.services.vault.get(made.tenantId, { owner: 'x', field: 'y' }, reference))?.toString()).toBe('secret');
+  });
+
+  it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
+    await rewrapKeys((await node(SECOND, FIRST)).services);
+    const [use, ...others] = await uses();
+    expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 4, []]);
+    expect(use?.tenantKeys).toBeGreaterThan(0);
+
+    const alone = await node(SECOND);
+    const { status, token } = await login(alone);
+    expect([status, await me(alone, token), await me(alone, acme.token)]).toEqual([200, 200, 401]);
+    expect((await login(alone, 'Wrong-Horse-7!')).status).toBe(401);
+    // Digests are what they were: the same address is the same account, and the same claim.
+    const again = await fetch(`${alone.addresses.http}/api/v1/admin/admin-users`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ email: acme.email, displayName: 'Twice', roleType: 'viewer', password: PASSWORD }),
+    });
+    expect(again.status).toBe(409);
+    expect(alone.services.credentialSalt(acme.tenantId)).toBe(app.services.credentialSalt(acme.tenantId));
+
+    await expect(node(FIRST)).rejects.toThrow(/retired/);
+    await expect(node(FIRST, SECOND)).rejects.toThrow(/retired/);
+    await expect(node(THIRD)).rejects.toThrow(WrongMasterKey);
+  });
+
+  it('a retired one at hand is of no use: what it signed is not believed', async () => {
+    await rewrapKeys((await node(SECOND, FIRST)).services);
+    const later = await node(SECOND, FIRST);
+    expect(await me(later, acme.token)).toBe(401);
+    expect(later.services.bundleSigner.publicKeys).toHaveLength(1);
+  });
+
+  it('a process that still works with a retired one makes no key that nobody could open', async () => {
+    const before = await uses();
+    await rewrapKeys((await node(SECOND, FIRST)).services);
+    // What it has in memory it goes on with.
+    expect((await login(app.house)).status).toBe(200);
+    await expect(newTenantAt(app.house)).rejects.toThrow(WrongMasterKey);
+    const after = await uses();
+    expect(after.map(({ tenantKeys }) => tenantKeys)).toEqual([before.reduce((sum, { tenantKeys }) => sum + tenantKeys, 0)]);
+  });
+
+  it('is audited once, by fingerprints, however often it is repeated', async () => {
+    const next = await node(SECOND, FIRST);
+    const first = await rewrapKeys(next.services);
+    expect([first.fingerprint, first.retired]).toEqual([nameOf(SECOND), [nameOf(FIRST)]]);
+    expect(await rewrapKeys(next.services)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [] });
+    await app.settled();
+    const recorded = await app.services.reads(INSTALLATION).rows<{ action: string; resource_id: string }>(`select action, resource_id from audit_log where tenant_id = $1 and action = 'master_key.replaced'`);
+    expect(recorded).toEqual([{ action: 'master_key.replaced', resource_id: nameOf(SECOND) }]);
+  });
+
+  it('changes nothing when some key opens with neither', async () => {
+    const next = await node(SECOND, FIRST);
+    await app.services.database.owner.query(`insert into tenant_keys (tenant_id, wrapped) values ($1, $2)`, [randomUUID(), randomBytes(60)]);
+    const before = await uses();
+    await expect(rewrapKeys(next.services)).rejects.toThrow(WrongMasterKey);
+    expect(await uses()).toEqual(before);
+    expect((await login(app.house)).status).toBe(200);
+  });
+});
+
+describe('a database of a version that named no master key', () => {
+  let fresh: Awaited<ReturnType<typeof freshDatabase>>;
+  const dataDir = scratchFolder('unnamed-master-key');
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+  });
+  afterAll(async () => {
+    await fresh.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
+
+  it('starts with the one that its tenants are sealed with, and with no other', async () => {
+    const tenantId = asTenantId(randomUUID());
+    const place = { owner: 'x', field: 'y' };
+    const first = await start(FIRST);
+    const reference = await first.services.vault.put(tenantId, place, 'secret');
+    const salt = first.services.credentialSalt(tenantId);
+    await first.services.database.owner.query('update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys');
+    await first.stop();
+
+    await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
+    // Even while another takes its place: what was derived from it stays as it was.
+    const next = await start(SECOND, FIRST);
+    expect(next.services.credentialSalt(tenantId)).toBe(salt);
+    expect((await next.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
+    await next.stop();
+  });
+});
