@@ -1,50 +1,49 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { listTenants } from '../../queries/tenants/list-tenants.ts';
 import { exportAuditLog } from '../../queries/audit/export-audit-log.ts';
+import { chainOwners, findChainOwner, type NamedOwner } from '../audit/chain-owners.ts';
 import { verifyTenant } from '../audit/verify.ts';
-import { orThrow } from '../kernel/failure.ts';
-import { asTenantId, INSTALLATION } from '../kernel/ids.ts';
+import { FailureError, invalid } from '../kernel/failure.ts';
 import type { Services } from '../services.ts';
-import { findTenant } from '../tenants/find-tenant.ts';
 import type { WithHouse } from './house.ts';
 
-const MOST_TENANTS = 100_000;
-
-/** Prints a verdict a tenant; answers how many chains do not hold. */
-export async function auditVerify(services: Services, tenant: string | undefined): Promise<number> {
-  const chosen = tenant
-    ? [{ id: await findTenant(services, tenant), slug: tenant }]
-    : orThrow(await listTenants(services.reads(INSTALLATION), { most: MOST_TENANTS }));
+/** Prints a verdict a chain, of everybody where nobody is named; answers how many do not hold. */
+export async function auditVerify(services: Services, named: NamedOwner): Promise<number> {
+  const owner = await findChainOwner(services, named);
   let broken = 0;
-  for (const { id, slug } of chosen) {
-    const { valid, entriesChecked, firstInvalidSequence, reason } = await verifyTenant(services, asTenantId(id));
+  for (const { id, name } of owner ? [owner] : await chainOwners(services)) {
+    const { valid, entriesChecked, firstInvalidSequence, reason } = await verifyTenant(services, id);
     if (!valid) broken += 1;
-    console.log(`${valid ? 'valid  ' : 'BROKEN '} ${slug} ${id}: ${entriesChecked} entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`);
+    console.log(`${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`);
   }
   return broken;
 }
 
+/** Whose chain is meant. */
+const owned = (command: Command): Command =>
+  command
+    .option('--tenant <id|slug>', "this tenant's")
+    .option('--organization <id|slug>', "this organization's")
+    .option('--installation', "the installation's own: recoveries, set-up, keys, strangers at doors that there are not");
+
 export function addAuditCommands(program: Command, withHouse: WithHouse): void {
   const audit = program.command('audit').description('the record of decisions');
-  audit
-    .command('verify')
-    .description('replay the event log and hold every audit chain against it; exit code 1 if one does not hold')
-    .option('--tenant <id|slug>', 'only this one')
-    .action(async ({ tenant }: { tenant?: string }) => {
-      if ((await withHouse(({ services }) => auditVerify(services, tenant))) > 0) process.exitCode = 1;
+  owned(audit.command('verify'))
+    .description('replay the event log and hold every audit chain, or one, against it; exit code 1 if one does not hold')
+    .action(async (named: NamedOwner) => {
+      if ((await withHouse(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
     });
-  audit
-    .command('export')
-    .description("print a tenant's audit log, a JSON record a line, oldest first")
-    .requiredOption('--tenant <id|slug>')
+  owned(audit.command('export'))
+    .description('print an audit log, a JSON record a line, oldest first')
     .option('--limit <n>', 'stop after so many', (text) => {
       if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number');
       return Number(text);
     })
-    .action(({ tenant, limit = Infinity }: { tenant: string; limit?: number }) =>
+    .action(({ limit = Infinity, ...named }: NamedOwner & { limit?: number }) =>
       withHouse(async ({ services }) => {
+        const owner = await findChainOwner(services, named);
+        if (!owner) throw new FailureError(invalid('audit export', 'whose? --tenant, --organization or --installation'));
         let printed = 0;
-        for await (const record of exportAuditLog(services.reads(await findTenant(services, tenant)), {}, (events) => services.codec.reveal(events))) {
+        for await (const record of exportAuditLog(services.reads(owner.id), {}, (events) => services.codec.reveal(events))) {
           if (++printed > limit) return;
           console.log(JSON.stringify(record));
         }

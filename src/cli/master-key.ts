@@ -22,7 +22,7 @@ export async function rewrapKeys({ config, database, executor }: Services): Prom
 
 async function printUses({ database }: Services): Promise<void> {
   for (const { fingerprint, tenantKeys, keptKeys } of await masterKeyUses(database.owner)) {
-    console.log(`${fingerprint ?? 'named by no one '}  opens the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`);
+    console.log(`${fingerprint ?? '(of before)     '}  opens the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`);
   }
 }
 

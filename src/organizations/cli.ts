@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { attachTenant as attachTenantCommand } from '../../commands/organizations/attach-tenant.ts';
 import { createOrganization as createOrganizationCommand } from '../../commands/organizations/create-organization.ts';
-import { organizationSlugClaim } from '../domain/organizations/organization.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import { emailField } from '../domain/identity/password-rule.ts';
 import { randomPassword } from '../identity/passwords.ts';
 import { system } from '../kernel/actor.ts';
-import { streamSubject } from '../kernel/aggregate.ts';
-import { FailureError, invalid, notFound, orThrow } from '../kernel/failure.ts';
+import { FailureError, invalid, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
+import { findOrganization } from './find-organization.ts';
 import { findTenant } from '../tenants/find-tenant.ts';
 
 export interface NewOrganization {
@@ -51,10 +50,9 @@ export async function createOrganization(services: Services, { name, slug, owner
 
 /** Puts a tenant (its id or its slug) into the organization of this slug. */
 export async function attachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<void> {
-  const stream = await services.ports.claimHolder(INSTALLATION, organizationSlugClaim(slug));
-  if (!stream) throw new FailureError(notFound('there is no organization of this slug'));
+  const organizationId = await findOrganization(services, slug);
   const attachedTenantId = await findTenant(services, named);
-  const issuer = { tenantId: asTenantId(streamSubject(stream)), actor: system('castellan org attach') };
+  const issuer = { tenantId: organizationId, actor: system('castellan org attach') };
   orThrow(await services.executor.execute(attachTenantCommand, { attachedTenantId }, issuer));
 }
 

@@ -1,0 +1,6 @@
+import type { OrganizationDirectoryRow } from '../../projections/organizations/organization-directory.ts';
+import type { Query } from '../../src/kernel/query.ts';
+
+/** Asked as the installation: every organization it has, at most `most`. */
+export const listOrganizations: Query<{ most: number }, Pick<OrganizationDirectoryRow, 'id' | 'slug'>[]> = (reads, { most }) =>
+  reads.rows('select id, slug from organization_directory where tenant_id = $1 order by slug limit $2', [most]);

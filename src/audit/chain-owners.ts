@@ -1,0 +1,38 @@
+import { listOrganizations } from '../../queries/organizations/list-organizations.ts';
+import { listTenants } from '../../queries/tenants/list-tenants.ts';
+import { FailureError, invalid, orThrow } from '../kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
+import { findOrganization } from '../organizations/find-organization.ts';
+import type { Services } from '../services.ts';
+import { findTenant } from '../tenants/find-tenant.ts';
+
+/** Who has an audit chain: every tenant, every organization, and the installation itself. */
+export interface ChainOwner {
+  readonly id: TenantId;
+  /** As an operator calls it. */
+  readonly name: string;
+}
+
+/** One of them, named by an operator. */
+export interface NamedOwner {
+  readonly tenant?: string;
+  readonly organization?: string;
+  readonly installation?: boolean;
+}
+
+const MOST = 100_000;
+const INSTALLATION_ITSELF: ChainOwner = { id: INSTALLATION, name: 'installation' };
+
+export async function chainOwners({ reads }: Services): Promise<ChainOwner[]> {
+  const [organizations, tenants] = await Promise.all([listOrganizations(reads(INSTALLATION), { most: MOST }), listTenants(reads(INSTALLATION), { most: MOST })]);
+  const named = (kind: string) => ({ id, slug }: { id: string; slug: string }): ChainOwner => ({ id: asTenantId(id), name: `${kind} ${slug}` });
+  return [INSTALLATION_ITSELF, ...orThrow(organizations).map(named('organization')), ...orThrow(tenants).map(named('tenant'))];
+}
+
+/** Undefined where nobody is named. Throws `FailureError` for somebody who is not there, and for more than one. */
+export async function findChainOwner(services: Services, { tenant, organization, installation }: NamedOwner): Promise<ChainOwner | undefined> {
+  if ([tenant, organization, installation].filter(Boolean).length > 1) throw new FailureError(invalid('audit', 'one tenant, one organization or the installation'));
+  if (tenant) return { id: await findTenant(services, tenant), name: `tenant ${tenant}` };
+  if (organization) return { id: await findOrganization(services, organization), name: `organization ${organization}` };
+  return installation ? INSTALLATION_ITSELF : undefined;
+}
