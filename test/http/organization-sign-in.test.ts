@@ -113,7 +113,7 @@ describe('the password login of an organization', () => {
     await attachTenant(app.services, { slug: north.slug, tenant: acme.tenantId });
     await expect(attachTenant(app.services, { slug: south.slug, tenant: acme.tenantId })).rejects.toThrow('belongs to another organization');
     await expect(attachTenant(app.services, { slug: south.slug, tenant: randomUUID() })).rejects.toThrow('no such tenant');
-    await expect(attachTenant(app.services, { slug: 'nowhere', tenant: acme.tenantId })).rejects.toThrow('no organization');
+    await expect(attachTenant(app.services, { slug: 'nowhere', tenant: acme.tenantId })).rejects.toThrow('no such organization');
     const { tenants } = await app.services.loader.load(organization, organizationStream(north.organizationId));
     expect([...tenants]).toEqual([acme.tenantId]);
   });
