@@ -2,7 +2,8 @@ import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } fr
 import { mkdtempSync, rmSync } from 'node:fs';
 import type pg from 'pg';
 import { setUpTenant } from '../commands/setup/set-up-tenant.ts';
-import { compose, type ComposeOptions, type House } from '../src/compose.ts';
+import type { ComposeOptions } from '../src/compose/site.ts';
+import { compose, type House } from '../src/compose.ts';
 import { newLogger } from '../src/logger.ts';
 import { readConfig } from '../src/config.ts';
 import { openSession } from '../src/identity/sign-in.ts';

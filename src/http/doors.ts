@@ -3,7 +3,7 @@ import type { Services } from '../services.ts';
 import { tlsDoor } from './server.ts';
 
 /** Listens for HTTP and for TLS with client certificates; answers where. */
-export async function openDoors(app: FastifyInstance, services: Pick<Services, 'config' | 'listenerCertificate'>, closers: (() => Promise<unknown> | void)[]): Promise<{ http: string; tls: string }> {
+export async function openDoors(app: FastifyInstance, services: Pick<Services, 'config' | 'listenerCertificate'>, onStop: (close: () => Promise<void>) => void): Promise<{ http: string; tls: string }> {
   const { host, port, tlsPort } = services.config;
   const http = await app.listen({ host, port });
   const door = tlsDoor(app, await services.listenerCertificate().begin());
@@ -12,7 +12,7 @@ export async function openDoors(app: FastifyInstance, services: Pick<Services, '
     door.once('error', reject);
     door.listen(tlsPort, host, resolve);
   });
-  closers.push(
+  onStop(
     () =>
       new Promise<void>((resolve) => {
         door.close(() => resolve());

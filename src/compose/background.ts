@@ -1,0 +1,44 @@
+import { Redis } from 'ioredis';
+import { openJobs } from '../jobs/open-jobs.ts';
+import { alertStaleDevices } from '../maintenance/alert-stale-devices.ts';
+import { maintenanceJobs } from '../maintenance/jobs.ts';
+import { guardedFetch } from '../outbound/guarded-fetch.ts';
+import { forwardAlertJob } from '../portal/forward-alert.ts';
+import { Portal } from '../portal/portal.ts';
+import { forgetScreenshots } from '../screenshots/forget-screenshots.ts';
+import { sweepScreenshots } from '../screenshots/sweep-screenshots.ts';
+import type { Services } from '../services.ts';
+import { CallBudget } from '../threat-intel/call-budget.ts';
+import { DomainScans } from '../threat-intel/domain-scans.ts';
+import { openProviders } from '../threat-intel/open-providers.ts';
+import { scanDomainJob } from '../threat-intel/scan-domain.ts';
+import type { ReadSide } from './read-side.ts';
+import type { Site } from './site.ts';
+import type { Storage } from './storage.ts';
+import type { WriteSide } from './write-side.ts';
+
+export interface Background extends Pick<Services, 'jobs' | 'portal' | 'domainScans'> {
+  readonly redis: Redis | undefined;
+}
+
+/** What is done later, or again and again, and whom it calls outside. */
+export function openBackground({ config, log, onStop }: Site, storage: Storage, { executor, loader, objects, pictures }: WriteSide, { freshness, reads }: ReadSide): Background {
+  const { connection, database, store, vault, personKeys } = storage;
+  // The operator named the portal's address, so it may be a private one.
+  const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
+  const domainScans = new DomainScans({ executor, aggregates: loader, freshness, vault, budget: new CallBudget(database.service), providers: openProviders(config.threatIntel) });
+  const catalogue = [
+    ...maintenanceJobs(store, database, config),
+    alertStaleDevices(database.projector, executor),
+    forwardAlertJob({ portal, executor, reads }),
+    scanDomainJob(domainScans),
+    forgetScreenshots(pictures),
+    sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, kept: config }),
+  ];
+  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: catalogue, log });
+  onStop(() => jobs.close());
+  const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false }) : undefined;
+  redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
+  if (redis) onStop(() => redis.disconnect());
+  return { jobs, portal, domainScans, redis };
+}

@@ -1,0 +1,27 @@
+import { auditLog } from '../../projections/audit/audit-log.ts';
+import { readModels } from '../../projections/index.ts';
+import { tenantReads } from '../database/tenant-reads.ts';
+import { families } from '../domain/families.ts';
+import { FeedTail } from '../projector/feed-tail.ts';
+import { Freshness } from '../projector/freshness.ts';
+import { LiveState } from '../projector/live-state.ts';
+import { Projector } from '../projector/projector.ts';
+import type { Services } from '../services.ts';
+import type { Site } from './site.ts';
+import type { Storage } from './storage.ts';
+
+export type ReadSide = Pick<Services, 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads'>;
+
+/** What follows the feed, and what is asked of the tables that come of it. */
+export async function openReadSide({ config, log, onStop }: Site, { store, codec, database, personKeys, alone }: Storage): Promise<ReadSide> {
+  const tail = await FeedTail.open(store, codec, log);
+  onStop(() => tail.close());
+  const freshness: Freshness = new Freshness({ isNeeded: () => !projector.leads, readPositions: () => projector.livePositions() });
+  // The audit chain is the one model that needs a key.
+  const models = [...readModels, auditLog(config.auditKey, families)];
+  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, alone });
+  const live = new LiveState(tail, freshness, log);
+  live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
+  const mainModels = models.filter(({ lane }) => lane === 'main').map(({ name }) => name);
+  return { tail, freshness, projector, live, models, mainModels, reads: tenantReads(database.reads) };
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { openDatabase, type Database } from '../database/database.ts';
+import { migrate } from '../database/migrate.ts';
+import { families } from '../domain/families.ts';
+import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { EventCodec } from '../eventstore/codec.ts';
+import { openEventStore } from '../eventstore/open.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import { migrateJobs } from '../jobs/postgres/schema.ts';
+import { openKeyrings, type Keyrings } from '../vault/keyrings.ts';
+import { PostgresPersonKeys } from '../vault/postgres-person-keys.ts';
+import { PostgresVault } from '../vault/postgres-vault.ts';
+import { TenantDataKeys } from '../vault/tenant-data-keys.ts';
+import type { Site } from './site.ts';
+
+export interface Storage {
+  readonly connection: pg.ClientConfig;
+  readonly database: Database;
+  readonly keyrings: Keyrings;
+  readonly vault: PostgresVault;
+  readonly personKeys: PostgresPersonKeys;
+  readonly codec: EventCodec;
+  readonly store: EventStore;
+  /** The service on its own embedded database; an operator's command beside it only looks at checkpoints. */
+  readonly alone: boolean;
+}
+
+/** What lasts: database, keys, event store. Throws `WrongMasterKey` before anything is looked for or sealed with a key that is not ours. */
+export async function openStorage(site: Site): Promise<Storage> {
+  const { config, options, log, onStop } = site;
+  const connection = options.database ?? (await databaseOf(site));
+  if (!options.database) {
+    await migrate(connection);
+    await prepareJobs(connection);
+  }
+  const database = openDatabase(connection, log);
+  onStop(() => database.close());
+
+  const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);
+  const dataKeys = new TenantDataKeys(database.service, keyrings);
+  const vault = new PostgresVault(database.service, dataKeys);
+  const personKeys = new PostgresPersonKeys(database.service, dataKeys);
+  const alone = config.databaseUrl === undefined && !options.database;
+  const store = await openEventStore(config, database, log, alone);
+  onStop(() => store.close());
+  return { connection, database, keyrings, vault, personKeys, codec: new EventCodec(families, personKeys), store, alone };
+}
+
+async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfig> {
+  if (config.databaseUrl) return { connectionString: config.databaseUrl };
+  const embedded = await startEmbeddedPostgres({
+    dataDir: join(config.dataDir, 'postgres'),
+    log: (line) => log.debug({ module: 'postgres' }, line),
+    onExit: (reason) => {
+      log.fatal({ reason }, 'the embedded database ended');
+      process.exitCode = 1;
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+  onStop(() => embedded.stop());
+  return { ...embedded.connection };
+}
+
+async function prepareJobs(connection: pg.ClientConfig): Promise<void> {
+  const owner = new pg.Pool({ ...connection, max: 1 });
+  await migrateJobs(owner).finally(() => owner.end());
+}

@@ -1,0 +1,45 @@
+import { licensePublicKey } from '../domain/licensing/license.ts';
+import { foldedEmail } from '../domain/tenants/tenant.ts';
+import { AggregateLoader } from '../execution/aggregate-loader.ts';
+import { Executor } from '../execution/executor.ts';
+import { Passwords } from '../identity/passwords.ts';
+import { VerificationCodes } from '../identity/verification-codes.ts';
+import { openObjects } from '../objects/open-objects.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import { VaultCertificateService } from '../pki/certificate-service.ts';
+import { newAuthority } from '../pki/new-authority.ts';
+import { Pictures } from '../screenshots/pictures.ts';
+import type { CommandPorts, Services } from '../services.ts';
+import { vaultWorkbench } from '../vault/vault-workbench.ts';
+import type { Site } from './site.ts';
+import type { Storage } from './storage.ts';
+
+export interface WriteSide extends Pick<Services, 'loader' | 'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'> {
+  readonly objects: ObjectStore;
+}
+
+/** What takes commands, and what their decisions need. */
+export function openWriteSide({ config, options }: Site, { store, codec, keyrings, vault, personKeys }: Storage): WriteSide {
+  const keyring = keyrings.current;
+  const loader = new AggregateLoader(store, codec);
+  const digestAccount = keyring.digester('account');
+  const accountDigest = (email: string) => digestAccount(foldedEmail(email));
+  const passwords = options.passwords ?? new Passwords();
+  const objects = openObjects(config);
+  const pictures = new Pictures(objects, personKeys);
+  const ports: CommandPorts = {
+    aggregates: loader,
+    vault,
+    personKeys,
+    passwords,
+    licensePublicKey: licensePublicKey(config.licensePublicKey),
+    accountDigest,
+    newAuthority,
+    certificates: new VaultCertificateService(vault),
+    verificationCodes: new VerificationCodes(keyring.digester('verification-codes')),
+    pictures,
+    claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
+  };
+  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () => vaultWorkbench(ports));
+  return { loader, executor, ports, passwords, objects, pictures, accountDigest, credentialSalt: keyring.digester('credential-salt') };
+}
