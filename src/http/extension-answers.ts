@@ -2,7 +2,7 @@ import { extensionConfig, type ExtensionConfig } from '../../queries/extension/e
 import { groupIdsOfUser } from '../../queries/policies/group-ids-of-user.ts';
 import { isFailure, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Invalidation } from '../projector/live-state.ts';
+import type { Bound, Invalidation } from '../projector/live-state.ts';
 import { toldModels, toldTypes } from '../resources/told-to-extensions.ts';
 import type { Services } from '../services.ts';
 
@@ -41,6 +41,9 @@ function rememberedBy(services: Services): Remembered {
   return known;
 }
 
+/** Octets, or nearly so: one answer may be hundreds of kilobytes, and each set of groups has its own. */
+const BODIES: Bound<ExtensionAnswer> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
+
 const built = new WeakMap<Services, Remembered>();
 const changes: Invalidation = Object.fromEntries(toldTypes.map((type) => [type, () => 'tenant' as const]));
 
@@ -50,7 +53,7 @@ const isFresh = ({ freshness, tail }: Services): Promise<boolean> => freshness.w
 function rememberedAnswers(services: Services): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
-  const remembered = services.live.remember(async (tenantId, name) => ((await isFresh(services)) ? answerFor(services, tenantId, groupsIn(name)) : undefined), changes);
+  const remembered = services.live.remember(async (tenantId, name) => ((await isFresh(services)) ? answerFor(services, tenantId, groupsIn(name)) : undefined), changes, BODIES);
   return async (tenantId, groupIds) => (await remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY)) ?? answerFor(services, tenantId, groupIds);
 }
 

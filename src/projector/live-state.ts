@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import { BoundedMemory } from './bounded-memory.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
 
@@ -12,7 +13,6 @@ const PAGE = 2_000;
 const PATIENCE_MS = 250;
 /** Without a sign that the feed is being followed for this long, memory is not believed. */
 const TRUSTED_MS = 1_500;
-const MOST_ENTRIES = 50_000;
 
 /** The pseudo read model that commands freshen when this process must not answer before it forgot. */
 export const LIVE_STATE = 'live-state';
@@ -26,10 +26,16 @@ interface Load {
 
 interface Cache {
   readonly loads: Set<Load>;
-  readonly entries: Map<string, unknown>;
-  readonly byTenant: Map<TenantId, Set<string>>;
+  readonly entries: BoundedMemory;
   readonly invalidation: Invalidation;
 }
+
+/** How much may be remembered of one kind, and what each value counts for. */
+export interface Bound<Value> {
+  readonly most: number;
+  weigh(value: Value): number;
+}
+const BY_COUNT: Bound<unknown> = { most: 50_000, weigh: () => 1 };
 
 /**
  * What every request asks (does this session still live, may this device still talk) is folded from its stream once, kept
@@ -58,18 +64,20 @@ export class LiveState {
   remember<Value>(
     load: (tenantId: TenantId, id: string) => Promise<Value | undefined>,
     invalidation: Invalidation,
+    { most, weigh }: Bound<Value> = BY_COUNT,
   ): (tenantId: TenantId, id: string) => Promise<Value | undefined> {
-    const cache: Cache = { loads: new Set(), entries: new Map(), byTenant: new Map(), invalidation };
+    const cache: Cache = { loads: new Set(), entries: new BoundedMemory(most), invalidation };
     this.#caches.push(cache);
     return async (tenantId, id) => {
       const name = `${tenantId}/${id}`;
       const trusted = Date.now() - this.#currentAt < TRUSTED_MS;
-      if (trusted && cache.entries.has(name)) return cache.entries.get(name) as Value;
+      const known = trusted ? cache.entries.get(name) : undefined;
+      if (known !== undefined) return known as Value;
       const under: Load = { tenantId, name, stale: false };
       cache.loads.add(under);
       try {
         const value = await load(tenantId, id);
-        if (value !== undefined && trusted && !under.stale) put(cache, tenantId, name, value);
+        if (value !== undefined && trusted && !under.stale) cache.entries.put(tenantId, name, value, weigh(value));
         return value;
       } finally {
         cache.loads.delete(under);
@@ -114,17 +122,13 @@ export class LiveState {
 
   #forget(event: Recorded): void {
     this.#heeded.get(event.type)?.(event);
-    for (const { entries, byTenant, invalidation, loads } of this.#caches) {
+    for (const { entries, invalidation, loads } of this.#caches) {
       const concerned = concernedBy(event, invalidation);
       if (concerned === undefined) continue;
       const name = `${event.tenantId}/${concerned}`;
       for (const load of loads) if (concerned === 'tenant' ? load.tenantId === event.tenantId : load.name === name) load.stale = true;
-      if (concerned === 'tenant') {
-        for (const name of byTenant.get(event.tenantId) ?? []) entries.delete(name);
-        byTenant.delete(event.tenantId);
-      } else {
-        entries.delete(name);
-      }
+      if (concerned === 'tenant') entries.forgetTenant(event.tenantId);
+      else entries.forget(name);
     }
   }
 }
@@ -136,15 +140,4 @@ function concernedBy(event: Recorded, invalidation: Invalidation): string | unde
   } catch {
     return 'tenant';
   }
-}
-
-function put({ entries, byTenant }: Cache, tenantId: TenantId, name: string, value: unknown): void {
-  if (entries.size >= MOST_ENTRIES) {
-    entries.clear();
-    byTenant.clear();
-  }
-  entries.set(name, value);
-  const names = byTenant.get(tenantId);
-  if (names) names.add(name);
-  else byTenant.set(tenantId, new Set([name]));
 }
