@@ -118,7 +118,7 @@ async function readRates({ services, tenantId, headers }: BenchApp, adminId: str
   validateWithZod(server);
   server.decorateRequest('principal', undefined);
   await limitRates(server, undefined);
-  const answers = new IdempotentAnswers(services.database.service, Buffer.alloc(32));
+  const answers = new IdempotentAnswers(services.database.service, [Buffer.alloc(32)]);
   const behind = (path: string, access: Access) =>
     registerRoute(server, route({ method: 'GET', path, access, summary: '', answer: z.object({}), handle: ({ ask }) => ask(getAdminUser, { adminId }, tenantId) }), services, answers);
   behind('/guarded', admin('self:read'));

@@ -25,6 +25,7 @@ import { serviceMetrics } from './service-metrics.ts';
 import { serviceProbes } from './service-probes.ts';
 import type { Services } from './services.ts';
 import { ListenerCertificate } from './tls/listener-certificate.ts';
+import { keysOf } from './vault/keyrings.ts';
 
 /** A house that stands: its services, and the way to take it down in order. */
 export interface House {
@@ -64,14 +65,14 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   services.live.start();
   onStop(() => services.live.stop());
   await startWork(site, services, storage.alone);
-  const app = await buildServer(services, { ...(background.redis ? { redis: background.redis } : {}), idempotencyKey: storage.keyrings.current.key('idempotent-answers') });
+  const app = await buildServer(services, { ...(background.redis ? { redis: background.redis } : {}), idempotencyKeys: keysOf(storage.keyrings, 'idempotent-answers') });
   onStop(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await openDoors(app, services, onStop);
   return { services, app, addresses };
 }
 
 function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background): Services {
-  const { keyrings, database, store, codec, vault, personKeys } = storage;
+  const { keyrings, dataKeys, database, store, codec, vault, personKeys } = storage;
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
   const { projector, live } = readSide;
@@ -96,7 +97,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),
-    probes: serviceProbes({ store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
+    probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
     laggingModels: () => projector.lagging(),
     measure: serviceMetrics(store, projector, later.jobs),
   };

@@ -14,7 +14,7 @@ const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   TLS_PORT: z.coerce.number().int().min(0).max(65_535).default(8443),
-  DATA_DIR: z.string().default('.castellan'),
+  DATA_DIR: z.string().optional(),
   DATABASE_URL: z.string().optional(),
   EVENTSTORE_URL: z.string().regex(/^(esdb|kurrentdb)(\+discover)?:\/\//).optional(),
   REDIS_URL: z.string().regex(/^rediss?:\/\//).optional(),
@@ -83,6 +83,9 @@ export interface Config {
   readonly logLevel: string;
 }
 
+/** Where the embedded parts keep what they have. */
+export const dataDirectory = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || '.castellan');
+
 /**
  * Reads the environment. With the embedded database, keys that are not given are made once and kept in DATA_DIR (mode
  * 0600); with a database of its own the operator must say which keys belong to it, and a missing one ends the start.
@@ -92,7 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
   const read = environment.safeParse(given);
   if (!read.success) throw new ConfigError(`${read.error.issues[0]?.path.join('.')}: ${read.error.issues[0]?.message}`);
   const settings = read.data;
-  const dataDir = resolve(settings.DATA_DIR);
+  const dataDir = dataDirectory(given);
   const keys = new KeyFiles(dataDir, settings.DATABASE_URL === undefined);
   return {
     role,

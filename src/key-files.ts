@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from './config-error.ts';
 
@@ -49,9 +49,9 @@ export class KeyFiles {
     if (!existsSync(current)) throw new ConfigError(`there is no master key in ${this.#folder}: this installation is given its own`);
     // The same twice is what an attempt left that came no further.
     if (existsSync(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8')) throw new ConfigError(`${former} is there from the last time: see \`master-key status\` whether it may go`);
-    const next = `${current}.next`;
-    writeDurably(next, randomBytes(32).toString('hex'));
-    writeDurably(former, readFileSync(current, 'utf8'));
+    if (!existsSync(former)) linkSync(current, former);
+    const next = this.#written(randomBytes(32).toString('hex'));
+    sync(this.#folder);
     renameSync(next, current);
     sync(this.#folder);
   }
@@ -69,21 +69,27 @@ export class KeyFiles {
     const file = join(this.#folder, fileName);
     if (!existsSync(file)) {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      // `wx`: of two processes that start at once, one writes and the other reads.
+      const whole = this.#written(make());
+      // A link is there at once and whole: of two processes that start at once, one makes it and the other reads.
       try {
-        writeFileSync(file, make(), { mode: 0o600, flag: 'wx' });
+        linkSync(whole, file);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       }
+      rmSync(whole);
+      sync(this.#folder);
     }
     chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   }
-}
 
-function writeDurably(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600 });
-  sync(file);
+  /** Under a name that nobody reads: on the disk before anything that it opens can be. */
+  #written(text: string): string {
+    const file = join(this.#folder, `${randomBytes(8).toString('hex')}.unfinished`);
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    sync(file);
+    return file;
+  }
 }
 
 /** A file, or a folder's entries: on the disk when it returns. */

@@ -7,6 +7,7 @@ import type { Jobs } from './jobs/jobs.ts';
 import { objectKey, type ObjectStore } from './objects/object-store.ts';
 import type { Projector } from './projector/projector.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
+import type { TenantDataKeys } from './vault/tenant-data-keys.ts';
 
 export interface Probed {
   readonly store: EventStore;
@@ -15,6 +16,7 @@ export interface Probed {
   readonly jobs: Jobs;
   readonly redis: Redis | undefined;
   readonly objects: ObjectStore;
+  readonly dataKeys: TenantDataKeys;
   /** Of the master key that this process works with. */
   readonly fingerprint: string;
 }
@@ -27,7 +29,7 @@ const OBJECTS_ASKED_MS = 10_000;
 const OBJECTS_ANSWER_MS = 1_500;
 
 /** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
-export const serviceProbes = ({ store, database, projector, jobs, redis, objects, fingerprint }: Probed): Probe[] => [
+export const serviceProbes = ({ store, database, projector, jobs, redis, objects, dataKeys, fingerprint }: Probed): Probe[] => [
   { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   {
@@ -42,6 +44,7 @@ export const serviceProbes = ({ store, database, projector, jobs, redis, objects
     async check() {
       const retired = await database.service.ofNobody('select from retired_master_keys where fingerprint = $1', [fingerprint]);
       if (retired.length > 0) throw new WrongMasterKey('it was retired');
+      if (dataKeys.metStranger) throw new WrongMasterKey('others have one that this process lacks');
       return undefined;
     },
   },

@@ -23,10 +23,17 @@ export interface NamedOwner {
 const MOST = 100_000;
 const INSTALLATION_ITSELF: ChainOwner = { id: INSTALLATION, name: 'installation' };
 
-export async function chainOwners({ reads }: Services): Promise<ChainOwner[]> {
-  const [organizations, tenants] = await Promise.all([listOrganizations(reads(INSTALLATION), { most: MOST }), listTenants(reads(INSTALLATION), { most: MOST })]);
+/** Of the directories, and of the audit table itself: a chain is not overlooked because somebody took its owner out of a list. */
+export async function chainOwners({ reads, database }: Services): Promise<ChainOwner[]> {
+  const [organizations, tenants, heads] = await Promise.all([
+    listOrganizations(reads(INSTALLATION), { most: MOST }),
+    listTenants(reads(INSTALLATION), { most: MOST }),
+    database.projector.query<{ id: string }>('select tenant_id as id from audit_log where position = 0'),
+  ]);
   const named = (kind: string) => ({ id, slug }: { id: string; slug: string }): ChainOwner => ({ id: asTenantId(id), name: `${kind} ${slug}` });
-  return [INSTALLATION_ITSELF, ...orThrow(organizations).map(named('organization')), ...orThrow(tenants).map(named('tenant'))];
+  const listed = [INSTALLATION_ITSELF, ...orThrow(organizations).map(named('organization')), ...orThrow(tenants).map(named('tenant'))];
+  const known = new Set<string>(listed.map(({ id }) => id));
+  return [...listed, ...heads.rows.filter(({ id }) => !known.has(id)).map(({ id }) => ({ id: asTenantId(id), name: 'listed nowhere' }))];
 }
 
 /** Undefined where nobody is named. Throws `FailureError` for somebody who is not there, and for more than one. */

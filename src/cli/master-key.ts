@@ -1,35 +1,45 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { recordMasterKey } from '../../commands/vault/record-master-key.ts';
 import { ConfigError } from '../config-error.ts';
-import { readConfig } from '../config.ts';
+import { dataDirectory, type Config } from '../config.ts';
+import { findEmbeddedPostgres } from '../embedded/postgres.ts';
 import { KeyFiles } from '../key-files.ts';
 import { system } from '../kernel/actor.ts';
 import { orThrow } from '../kernel/failure.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { openKeyrings } from '../vault/keyrings.ts';
+import { Keyring } from '../vault/keyring.ts';
 import { masterKeyUses, rewrap, type Rewrapped } from '../vault/rewrap.ts';
 import type { WithHouse } from './house.ts';
 
+const otherOf = ({ otherMasterKey }: Config): Keyring | undefined => otherMasterKey && new Keyring(otherMasterKey);
+
 /** Has the current master key open everything, retires all others, and says so in the audit log; harmless to repeat. */
 export async function rewrapKeys({ config, database, executor }: Services): Promise<Rewrapped & { fingerprint: string }> {
-  const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);
-  const { fingerprint } = keyrings.current;
-  const rewrapped = await rewrap(database.owner, keyrings);
+  const current = new Keyring(config.masterKey);
+  const { fingerprint } = current;
+  // Even one that was retired may open here: somebody may have wrapped with it since.
+  const rewrapped = await rewrap(database.owner, { current, other: otherOf(config) });
   orThrow(await executor.execute(recordMasterKey, { fingerprint, retired: rewrapped.retired }, { tenantId: INSTALLATION, actor: system('castellan master-key rewrap') }));
   return { ...rewrapped, fingerprint };
 }
 
-async function printUses({ database }: Services): Promise<void> {
-  for (const { fingerprint, tenantKeys, keptKeys } of await masterKeyUses(database.owner)) {
-    console.log(`${fingerprint ?? '(of before)     '}  opens the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`);
+async function printUses({ config, database }: Services): Promise<void> {
+  const current = new Keyring(config.masterKey).fingerprint;
+  const other = otherOf(config)?.fingerprint;
+  for (const { fingerprint, tenantKeys, keptKeys, isRetired } of await masterKeyUses(database.owner)) {
+    const role = [fingerprint === current && 'MASTER_KEY', fingerprint === other && 'the other at hand', isRetired && 'retired'].filter(Boolean).join(', ');
+    console.log(`${fingerprint ?? '(not said)      '} opens the keys of ${tenantKeys} tenants, ${keptKeys} of the installation${role && `: ${role}`}`);
   }
 }
 
-/** The other master key is asked for where the operator keeps them; here it is made where the embedded default keeps it. */
-function replaceFile(): void {
-  const { dataDir, databaseUrl } = readConfig(process.env);
-  if (databaseUrl || process.env['MASTER_KEY']) throw new ConfigError('MASTER_KEY is given from outside: set the new one there, and the one before as OTHER_MASTER_KEY');
+/** What the embedded default keeps, where no service works with it. Elsewhere the operator keeps both. */
+function replaceFile(env: NodeJS.ProcessEnv): void {
+  if (env['DATABASE_URL'] || env['MASTER_KEY']) throw new ConfigError('MASTER_KEY is given from outside: docs/operations.md says in which order to set the new one there');
+  const dataDir = dataDirectory(env);
+  // A service that goes on with the one before could not read what is sealed with the new one.
+  if (findEmbeddedPostgres(join(dataDir, 'postgres'))) throw new ConfigError(`a service is running on ${dataDir}: stop it first`);
   new KeyFiles(dataDir, true).replaceMasterKey();
 }
 
@@ -41,14 +51,14 @@ export function addMasterKeyCommands(program: Command, withHouse: WithHouse): vo
     .action(() => withHouse(({ services }) => printUses(services)));
   masterKey
     .command('replace')
-    .description('make a new master key in DATA_DIR; the one before stays beside it. Restart the service, then `rewrap`')
+    .description('make a new master key in DATA_DIR; the one before stays beside it. Then start the service, and `rewrap`')
     .action(() => {
-      replaceFile();
-      console.log('A new master key is in place. Restart the service, then run `master-key rewrap`.');
+      replaceFile(process.env);
+      console.log('A new master key is in place. Start the service, then run `master-key rewrap`.');
     });
   masterKey
     .command('rewrap')
-    .description('have the current master key open everything, and retire the one before')
+    .description('have MASTER_KEY open everything, and retire the one before')
     .action(async () => {
       const { fingerprint, tenantKeys, keptKeys, retired } = await withHouse(({ services }) => rewrapKeys(services));
       console.log(`${fingerprint} opens everything now: wrapped anew were the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`);

@@ -18,6 +18,7 @@ export interface Storage {
   readonly connection: pg.ClientConfig;
   readonly database: Database;
   readonly keyrings: Keyrings;
+  readonly dataKeys: TenantDataKeys;
   readonly vault: PostgresVault;
   readonly personKeys: PostgresPersonKeys;
   readonly codec: EventCodec;
@@ -44,7 +45,7 @@ export async function openStorage(site: Site): Promise<Storage> {
   const alone = config.databaseUrl === undefined && !options.database;
   const store = await openEventStore(config, database, log, alone);
   onStop(() => store.close());
-  return { connection, database, keyrings, vault, personKeys, codec: new EventCodec(families, personKeys), store, alone };
+  return { connection, database, keyrings, dataKeys, vault, personKeys, codec: new EventCodec(families, personKeys), store, alone };
 }
 
 async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfig> {

@@ -18,7 +18,7 @@ import { parseJsonBodies, validateWithZod } from './validation.ts';
 export interface ServerOptions {
   readonly redis?: Redis;
   /** Key under which first answers are kept for `Idempotency-Key`. */
-  readonly idempotencyKey: Buffer;
+  readonly idempotencyKeys: readonly [Buffer, ...Buffer[]];
 }
 
 /** Interface "Limits" and choice OP-210. */
@@ -55,7 +55,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   await limitRates(app, options.redis);
   countRequests(app);
   await describeApi(app, routeGroups);
-  const answers = new IdempotentAnswers(services.database.service, options.idempotencyKey);
+  const answers = new IdempotentAnswers(services.database.service, options.idempotencyKeys);
   for (const { routes } of routeGroups) for (const declared of routes) registerRoute(app, declared, services, answers);
   await app.ready();
   return app;

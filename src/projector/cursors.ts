@@ -13,6 +13,8 @@ export interface Cursor {
   readonly state: 'filling' | 'live' | 'halted' | 'retired';
   readonly position: Position;
   readonly epoch: bigint;
+  /** Why it cannot go on, as whoever moved it last wrote down. */
+  readonly failure?: string | null;
 }
 
 /** Somebody else holds the lease now, or an operator changed the cursor: this holder's work must not commit. */
@@ -56,9 +58,10 @@ interface CursorRow {
   state: Cursor['state'];
   position: string;
   epoch: string;
+  failure: string | null;
 }
 
-const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text';
+const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
 
 const cursorOf = (row: CursorRow): Cursor => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
 
@@ -104,7 +107,7 @@ export class Cursors {
          from json_to_recordset($3::json) as k(name text, version int)
         where c.name = k.name and c.version = k.version and c.state = any($4)
           and ($5 or c.leased_until < now() or c.owner = $1)
-       returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text`,
+       returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`,
       [this.owner, LEASE_SECONDS, JSON.stringify(keys), states, seize],
     );
     return rows.map(cursorOf);

@@ -17,6 +17,8 @@ import { Projection } from './projection.ts';
 /** Events that are folded at once. Of telemetry each may hold 500 observations, which together must fit into memory and into one statement. */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
+/** After every so many failures in a row the leases are given back: what this process cannot do, another may. */
+const GIVES_WAY = 3;
 /** Checkpoints that are behind are written this soon, sooner once the feed is quiet: other processes look at them. */
 const SETTLE_MS = 250;
 const QUIET_MS = 50;
@@ -209,9 +211,12 @@ export class LaneRunner {
     } else if (!(error instanceof LeaseLost)) {
       log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
     }
+    this.#failures += 1;
+    const giveWay = this.#failures % GIVES_WAY === 0;
+    if (giveWay) await cursors.release(this.#members.map(({ cursor }) => cursor)).catch(() => undefined);
     this.#lead([]);
     this.#lastLook = 0;
-    this.#failures += 1;
-    await sleep(Math.min(50 * 2 ** this.#failures, 2_000) * Math.random(), undefined, { signal }).catch(() => undefined);
+    const wait = giveWay ? 2 * IDLE_MS : Math.min(50 * 2 ** this.#failures, 2_000) * Math.random();
+    await sleep(wait, undefined, { signal }).catch(() => undefined);
   }
 }

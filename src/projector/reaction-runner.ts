@@ -109,16 +109,20 @@ export class ReactionRunner {
     const { name, state } = this.#reaction;
     let seize = this.#services.alone;
     let failures = 0;
+    let blamed = false;
     while (!signal.aborted) {
       try {
         if (!this.#cursor) {
           [this.#cursor] = await cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
           seize = false;
+          blamed = Boolean(this.#cursor?.failure);
           if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
           continue;
         }
         const moved = await this.#step(this.#cursor);
-        if (failures >= WORTH_TELLING) await cursors.setState(this.#cursor, 'live', null);
+        // Whoever had it before may have written down why it could not go on.
+        if (blamed) await cursors.setState(this.#cursor, 'live', null);
+        blamed = false;
         failures = 0;
         if (moved) continue;
         await tail.wait(this.#cursor.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#hurries ? QUIET_MS : undefined });
@@ -127,12 +131,21 @@ export class ReactionRunner {
         if (signal.aborted) return;
         if (!(error instanceof LeaseLost)) log.error({ reaction: name, reason: (error as Error).message }, 'a reaction will try again');
         failures += 1;
-        // `/health` names it: an event that a reaction cannot take holds up everything behind it, and no retry will help.
-        if (failures === WORTH_TELLING && this.#cursor) await cursors.setState(this.#cursor, 'live', (error as Error).message).catch(() => undefined);
+        const isNoAccident = failures % WORTH_TELLING === 0;
+        if (isNoAccident) await this.#giveWay(error as Error);
         this.#cursor = undefined;
-        await sleep(Math.min(100 * 2 ** failures, 10_000) * Math.random(), undefined, { signal }).catch(() => undefined);
+        const wait = Math.min(100 * 2 ** failures, 10_000) * Math.random();
+        await sleep(isNoAccident ? Math.max(wait, 2 * IDLE_MS) : wait, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  /** What this process cannot do, another may. `/health` names it: what no process can do holds up everything behind it, and no retry will help. */
+  async #giveWay(error: Error): Promise<void> {
+    const { cursors } = this.#services;
+    if (!this.#cursor) return;
+    await cursors.setState(this.#cursor, 'live', error.message).catch(() => undefined);
+    await cursors.release([this.#cursor]).catch(() => undefined);
   }
 
   /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */

@@ -1,18 +1,21 @@
 import type pg from 'pg';
-import { Keyring, open, seal } from './keyring.ts';
+import { transaction } from '../database/transaction.ts';
+import { Keyring, newKey, open, seal } from './keyring.ts';
 
 /**
  * What was digested or salted with these is compared for as long as there are events: account and claim digests stand in streams,
- * salts on every device. They are made from the first master key, and stay when it goes. First answers are kept for a day only, but a
- * request that is repeated must never find that its answer cannot be opened.
+ * salts on every device. They stay when the master key goes that first wrapped them.
  */
-const KEPT = ['account', 'claim', 'credential-salt', 'idempotent-answers'] as const;
+const KEPT = ['account', 'claim', 'credential-salt'] as const;
 
 /** The master key that is worked with, and another whose work is still opened while one takes the other's place. */
 export interface Keyrings {
   readonly current: Keyring;
   readonly other: Keyring | undefined;
 }
+
+/** The key of a purpose, the current master key's first. */
+export const keysOf = ({ current, other }: Keyrings, purpose: string): [Buffer, ...Buffer[]] => (other ? [current.key(purpose), other.key(purpose)] : [current.key(purpose)]);
 
 /** The database was sealed with a master key that is not at hand, or the one at hand was retired. Names no key. */
 export class WrongMasterKey extends Error {
@@ -28,12 +31,15 @@ export interface Wrapped {
   readonly wrapped_by: string | null;
 }
 
-/** Opens a wrapped key with whichever master key wrapped it; undefined when neither did. */
-export function openWith({ current, other }: Keyrings, purpose: string, { wrapped, wrapped_by: by }: Wrapped, bound: string): Buffer | undefined {
-  for (const keyring of [current, other]) {
-    if (!keyring || (by !== null && by !== keyring.fingerprint)) continue;
+export const KEPT_KEY_WRAPPING = 'kept-key-wrapping';
+export const TENANT_KEY_WRAPPING = 'tenant-key-wrapping';
+
+/** Opens a wrapped key, and says with whose master key; undefined when neither opens it. */
+export function openWith({ current, other }: Keyrings, purpose: string, { wrapped, wrapped_by: by }: Wrapped, bound: string): { key: Buffer; opener: Keyring } | undefined {
+  for (const opener of [current, other]) {
+    if (!opener || (by !== null && by !== opener.fingerprint)) continue;
     try {
-      return open(keyring.key(purpose), wrapped, bound);
+      return { key: open(opener.key(purpose), wrapped, bound), opener };
     } catch {
       // the other one, then
     }
@@ -41,60 +47,62 @@ export function openWith({ current, other }: Keyrings, purpose: string, { wrappe
   return undefined;
 }
 
-export const KEPT_KEY_WRAPPING = 'kept-key-wrapping';
-export const TENANT_KEY_WRAPPING = 'tenant-key-wrapping';
-
 /**
- * Takes the kept keys out of the database, making them at the very first start. Throws `WrongMasterKey`, before anything is sealed or
- * looked for with a key that would never find it.
+ * Takes the kept keys out of the database, making them at the very first start. Throws `WrongMasterKey`, with nothing written, before
+ * anything is sealed or looked for with a key that would never find it.
  */
 export async function openKeyrings(owner: pg.Pool, masterKey: Buffer, otherMasterKey?: Buffer): Promise<Keyrings> {
   const current = new Keyring(masterKey);
   const other = otherMasterKey && new Keyring(otherMasterKey);
-  const retired = await retiredAmong(owner, [current, other]);
-  if (retired.has(current.fingerprint)) wrong('it was retired');
-  const keyrings = { current, other: other && retired.has(other.fingerprint) ? undefined : other };
-  await register(owner, current);
-  let rows = await readKept(owner);
-  if (KEPT.some((purpose) => !rows.has(purpose))) {
-    const maker = await makerOfKeys(owner, keyrings);
-    for (const purpose of KEPT) await keep(owner, keyrings, purpose, maker.key(purpose));
-    rows = await readKept(owner);
-  }
-  const kept = new Map([...rows].map(([purpose, row]) => [purpose, openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose) ?? wrong('a key of the installation does not open')]));
-  return { ...keyrings, current: current.keeping(kept) };
+  return transaction(owner, async (client) => {
+    // First said, then asked: a retirement at the same moment is either seen here or waits, and finds this one to retire.
+    await client.query('insert into master_keys (fingerprint) values ($1) on conflict do nothing', [current.fingerprint]);
+    const retired = await retiredAmong(client, [current, other]);
+    if (retired.has(current.fingerprint)) throw new WrongMasterKey('it was retired');
+    const keyrings = { current, other: other && retired.has(other.fingerprint) ? undefined : other };
+    return { ...keyrings, current: current.keeping(await keptKeys(client, keyrings)) };
+  });
 }
 
-async function retiredAmong(owner: pg.Pool, keyrings: readonly (Keyring | undefined)[]): Promise<ReadonlySet<string>> {
+async function retiredAmong(client: pg.PoolClient, keyrings: readonly (Keyring | undefined)[]): Promise<ReadonlySet<string>> {
   const asked = keyrings.flatMap((keyring) => keyring?.fingerprint ?? []);
-  const { rows } = await owner.query<{ fingerprint: string }>('select fingerprint from retired_master_keys where fingerprint = any($1)', [asked]);
+  const { rows } = await client.query<{ fingerprint: string }>('select fingerprint from retired_master_keys where fingerprint = any($1)', [asked]);
   return new Set(rows.map(({ fingerprint }) => fingerprint));
+}
+
+async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<ReadonlyMap<string, Buffer>> {
+  let rows = await readKept(client);
+  if (KEPT.some((purpose) => !rows.has(purpose))) {
+    const keyOf = await makerOfKeys(client, keyrings);
+    for (const purpose of KEPT) await keep(client, keyrings.current, purpose, keyOf(purpose));
+    rows = await readKept(client);
+  }
+  return new Map([...rows].map(([purpose, row]) => [purpose, openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open')]));
+}
+
+async function readKept(client: pg.PoolClient): Promise<ReadonlyMap<string, Wrapped>> {
+  const { rows } = await client.query<Wrapped & { purpose: string }>('select purpose, wrapped, wrapped_by from kept_keys');
+  return new Map(rows.map((row) => [row.purpose, row]));
+}
+
+/**
+ * A new installation's keys owe nothing to its master key. In a database from before kept keys they were derived from the one that its
+ * tenants' keys open with.
+ */
+async function makerOfKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<(purpose: string) => Buffer> {
+  const { rows } = await client.query<Wrapped & { tenant_id: string }>('select tenant_id, wrapped, wrapped_by from tenant_keys limit 1');
+  const [row] = rows;
+  if (!row) return newKey;
+  const { opener } = openWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
+  return (purpose) => opener.key(purpose);
+}
+
+/** Of processes that start at once, the first one's is kept. */
+async function keep(client: pg.PoolClient, keyring: Keyring, purpose: string, key: Buffer): Promise<void> {
+  const wrapped = seal(keyring.key(KEPT_KEY_WRAPPING), key, purpose);
+  await client.query('insert into kept_keys (purpose, wrapped, wrapped_by) values ($1, $2, $3) on conflict do nothing', [purpose, wrapped, keyring.fingerprint]);
 }
 
 const wrong = (what: string): never => {
   throw new WrongMasterKey(what);
 };
-
-async function register(owner: pg.Pool, { fingerprint }: Keyring): Promise<void> {
-  const { rowCount } = await owner.query('select from master_keys where fingerprint = $1', [fingerprint]);
-  if (rowCount === 0) await owner.query('insert into master_keys (fingerprint) values ($1) on conflict do nothing', [fingerprint]);
-}
-
-async function readKept(owner: pg.Pool): Promise<ReadonlyMap<string, Wrapped>> {
-  const { rows } = await owner.query<Wrapped & { purpose: string }>('select purpose, wrapped, wrapped_by from kept_keys');
-  return new Map(rows.map((row) => [row.purpose, row]));
-}
-
-/** In a database from before kept keys, the master key that tenants' keys open with is the one that these were derived from, too. */
-async function makerOfKeys(owner: pg.Pool, keyrings: Keyrings): Promise<Keyring> {
-  const { rows } = await owner.query<Wrapped & { tenant_id: string }>('select tenant_id, wrapped, wrapped_by from tenant_keys limit 1');
-  const [row] = rows;
-  if (!row) return keyrings.current;
-  const opens = (keyring: Keyring | undefined) => keyring && openWith({ current: keyring, other: undefined }, TENANT_KEY_WRAPPING, row, row.tenant_id) && keyring;
-  return opens(keyrings.current) ?? opens(keyrings.other) ?? wrong("a tenant's key does not open");
-}
-
-async function keep(owner: pg.Pool, { current }: Keyrings, purpose: string, key: Buffer): Promise<void> {
-  const wrapped = seal(current.key(KEPT_KEY_WRAPPING), key, purpose);
-  await owner.query('insert into kept_keys (purpose, wrapped, wrapped_by) values ($1, $2, $3) on conflict do nothing', [purpose, wrapped, current.fingerprint]);
-}

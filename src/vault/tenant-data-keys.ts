@@ -15,10 +15,16 @@ export class TenantDataKeys {
   readonly #pool: TenantPool;
   readonly #keyrings: Keyrings;
   readonly #known = new Map<TenantId, Buffer>();
+  #metStranger = false;
 
   constructor(pool: TenantPool, keyrings: Keyrings) {
     this.#pool = pool;
     this.#keyrings = keyrings;
+  }
+
+  /** There was a tenant whose key this process cannot open: others have a master key that it lacks. */
+  get metStranger(): boolean {
+    return this.#metStranger;
   }
 
   /** Throws `WrongMasterKey` where another master key has taken the place of this process's own. */
@@ -26,10 +32,13 @@ export class TenantDataKeys {
     const known = this.#known.get(tenantId);
     if (known) return known;
     const row = (await this.#find(tenantId)) ?? (await this.#make(tenantId));
-    const key = openWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
-    if (!key) throw new WrongMasterKey("a tenant's key does not open");
-    this.#known.set(tenantId, key);
-    return key;
+    const opened = openWith(this.#keyrings, TENANT_KEY_WRAPPING, row, tenantId);
+    if (!opened) {
+      this.#metStranger = true;
+      throw new WrongMasterKey("a tenant's key does not open");
+    }
+    this.#known.set(tenantId, opened.key);
+    return opened.key;
   }
 
   async #find(tenantId: TenantId): Promise<Wrapped | undefined> {

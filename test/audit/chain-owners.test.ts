@@ -55,6 +55,13 @@ describe('castellan audit verify', () => {
     expect((await verified(named)).broken).toBe(0);
   });
 
+  it('overlooks none whose owner was taken out of the directory', async () => {
+    const { owner } = app.services.database;
+    await owner.query('delete from organization_directory where id = $1', [organizationId]);
+    const { broken, lines } = await verified();
+    expect([broken, lines.filter((line) => line.includes(organizationId))]).toEqual([0, [expect.stringMatching(/^valid   listed nowhere /)]]);
+  });
+
   it('knows nobody by a wrong name, and asks for one at a time', async () => {
     await expect(auditVerify(app.services, { organization: 'strangers' })).rejects.toThrow('there is no such organization');
     await expect(auditVerify(app.services, { organization: tenantId })).rejects.toThrow('there is no such organization');

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config-error.ts';
@@ -37,13 +37,18 @@ describe('the master key of the embedded default', () => {
 
   it('is replaced by the next attempt where one came no further than keeping the former', () => {
     const { masterKey } = readConfig(env);
-    writeFileSync(file('master-key.next'), 'half of a k');
-    writeFileSync(file('master-key.former'), readFileSync(file('master-key'), 'utf8'));
+    writeFileSync(file('0123.unfinished'), 'half of a k');
+    linkSync(file('master-key'), file('master-key.former'));
     expect(readConfig(env).masterKey).toEqual(masterKey);
     replace();
     expect(readConfig(env).otherMasterKey).toEqual(masterKey);
     expect(readConfig(env).masterKey).not.toEqual(masterKey);
-    expect(existsSync(file('master-key.next'))).toBe(false);
+  });
+
+  it('leaves no copy of itself under another name', () => {
+    readConfig(env);
+    replace();
+    expect(readdirSync(join(dataDir, 'keys')).toSorted()).toEqual(['audit-hmac-key', 'license-signing.pem', 'master-key', 'master-key.former']);
   });
 
   it('is none of ours where there is none', () => {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rewrapKeys } from '../../src/cli/master-key.ts';
 import { createTenant } from '../../src/cli/tenants.ts';
 import { compose, type House } from '../../src/compose.ts';
@@ -8,7 +8,7 @@ import { newLogger } from '../../src/logger.ts';
 import { asTenantId, INSTALLATION } from '../../src/kernel/ids.ts';
 import { Keyring } from '../../src/vault/keyring.ts';
 import { WrongMasterKey } from '../../src/vault/keyrings.ts';
-import { masterKeyUses } from '../../src/vault/rewrap.ts';
+import { masterKeyUses, NewerMasterKey } from '../../src/vault/rewrap.ts';
 import { PASSWORD, startApp, testConfig, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { cheapPasswords } from '../dsl/cheap-passwords.ts';
 import { freshDatabase } from '../dsl/database.ts';
@@ -34,9 +34,9 @@ describe('one master key takes the place of another', () => {
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
   /** Another process on the same database. */
-  async function node(masterKey: Buffer, otherMasterKey?: Buffer): Promise<House> {
+  async function node(masterKey: Buffer, otherMasterKey?: Buffer, project = false): Promise<House> {
     const config = testConfig(dataDir, { masterKey, otherMasterKey, auditKey: app.config.auditKey });
-    const house = await compose(config, { database: app.services.database.config, project: false, log: newLogger('silent'), passwords: cheapPasswords() });
+    const house = await compose(config, { database: app.services.database.config, project, log: newLogger('silent'), passwords: cheapPasswords() });
     houses.push(house);
     return house;
   }
@@ -47,7 +47,7 @@ describe('one master key takes the place of another', () => {
       body: JSON.stringify({ email: acme.email, password }),
     }).then(async (answer) => ({ status: answer.status, token: ((await answer.json()) as { accessToken?: string }).accessToken ?? '' }));
   const me = (house: House, token: string) => fetch(`${house.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status);
-  const uses = () => masterKeyUses(app.services.database.owner);
+  const uses = async () => (await masterKeyUses(app.services.database.owner)).filter(({ isRetired }) => !isRetired);
   const newTenantAt = (house: House) => createTenant(house.services, { name: 'New', email: `${randomUUID()}@new.example`, licenseKey: licenseKey(), baseUrl: 'https://new.example' });
 
   it('while both are at hand, every node opens what the others sealed, and believes their tokens', async () => {
@@ -65,7 +65,7 @@ describe('one master key takes the place of another', () => {
   it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
     await rewrapKeys((await node(SECOND, FIRST)).services);
     const [use, ...others] = await uses();
-    expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 4, []]);
+    expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 3, []]);
     expect(use?.tenantKeys).toBeGreaterThan(0);
 
     const alone = await node(SECOND);
@@ -107,20 +107,47 @@ describe('one master key takes the place of another', () => {
     const next = await node(SECOND, FIRST);
     const first = await rewrapKeys(next.services);
     expect([first.fingerprint, first.retired]).toEqual([nameOf(SECOND), [nameOf(FIRST)]]);
-    expect(await rewrapKeys(next.services)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [] });
+    expect(await rewrapKeys(next.services)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [nameOf(FIRST)] });
     await app.settled();
     const recorded = await app.services.reads(INSTALLATION).rows<{ action: string; resource_id: string }>(`select action, resource_id from audit_log where tenant_id = $1 and action = 'master_key.replaced'`);
     expect(recorded).toEqual([{ action: 'master_key.replaced', resource_id: nameOf(SECOND) }]);
   });
 
-  it('changes nothing when some key opens with neither', async () => {
-    const next = await node(SECOND, FIRST);
+  it('changes nothing when some key opens with neither, or when a newer one is at work', async () => {
+    const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
+    const first = await uses();
+    await expect(rewrapKeys(middle.services)).rejects.toThrow(NewerMasterKey);
+    expect(await uses()).toEqual(first);
     await app.services.database.owner.query(`insert into tenant_keys (tenant_id, wrapped) values ($1, $2)`, [randomUUID(), randomBytes(60)]);
     const before = await uses();
     await expect(rewrapKeys(next.services)).rejects.toThrow(WrongMasterKey);
     expect(await uses()).toEqual(before);
     expect((await login(app.house)).status).toBe(200);
   });
+});
+
+describe('a process that lacks a master key which others have', () => {
+  let app: TestApp;
+  let house: House | undefined;
+  const dataDir = scratchFolder('lacking-master-key');
+  beforeAll(async () => {
+    app = await startApp({ masterKey: FIRST });
+  });
+  afterAll(async () => {
+    await house?.stop();
+    await app.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('says so, and leaves the read models to those who have it', async () => {
+    const config = testConfig(dataDir, { masterKey: SECOND, otherMasterKey: FIRST, auditKey: app.config.auditKey });
+    house = await compose(config, { database: app.services.database.config, project: true, log: newLogger('silent'), passwords: cheapPasswords() });
+    // Until now the other one leads: its leases are not free.
+    const { tenantId } = await createTenant(house.services, { name: 'New', email: 'new@new.example', licenseKey: licenseKey(), baseUrl: 'https://new.example' });
+    await vi.waitFor(async () => expect(await house!.services.reads(tenantId).rows('select from tenants where tenant_id = $1')).toHaveLength(1), 20_000);
+    expect((await app.anonymous.get('/health')).body.dependencies.master_key.status).toBe('unhealthy');
+    expect(((await (await fetch(`${house.addresses.http}/health`)).json()) as { status: string }).status).toBe('healthy');
+  }, 30_000);
 });
 
 describe('a database of a version that named no master key', () => {
@@ -136,20 +163,59 @@ describe('a database of a version that named no master key', () => {
 
   const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
 
-  it('starts with the one that its tenants are sealed with, and with no other', async () => {
-    const tenantId = asTenantId(randomUUID());
-    const place = { owner: 'x', field: 'y' };
-    const first = await start(FIRST);
-    const reference = await first.services.vault.put(tenantId, place, 'secret');
-    const salt = first.services.credentialSalt(tenantId);
-    await first.services.database.owner.query('update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys');
-    await first.stop();
+  const tenantId = asTenantId(randomUUID());
+  const place = { owner: 'x', field: 'y' };
 
+  /** As that version left it: keys derived from its master key, and nothing said about it. */
+  async function ofBefore(masterKey: Buffer): Promise<{ reference: string; salt: string }> {
+    const first = await start(masterKey);
+    const reference = await first.services.vault.put(tenantId, place, 'secret');
+    await first.services.database.owner.query('alter table tenant_keys alter column wrapped_by drop not null');
+    await first.services.database.owner.query('update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys; delete from retired_master_keys');
+    await first.stop();
+    return { reference, salt: new Keyring(masterKey).digester('credential-salt')(tenantId) };
+  }
+  const tables = async () => {
+    const house = await start(FIRST);
+    const { owner } = house.services.database;
+    const { rows } = await owner.query('select (select count(*)::int from master_keys) as masters, (select count(*)::int from kept_keys) as kept');
+    await house.stop();
+    return rows[0] as { masters: number; kept: number };
+  };
+
+  it('starts with the one that its tenants are sealed with, and with no other, which leaves no trace', async () => {
+    const { reference, salt } = await ofBefore(FIRST);
     await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
-    // Even while another takes its place: what was derived from it stays as it was.
+    const house = await start(FIRST);
+    expect(house.services.credentialSalt(tenantId)).toBe(salt);
+    expect((await house.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
+    await house.stop();
+    expect(await tables()).toEqual({ masters: 1, kept: 3 });
+    await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
+    expect(await tables()).toEqual({ masters: 1, kept: 3 });
+  });
+
+  it('may be replaced before it was ever named: what was derived from it stays as it was, and it is retired all the same', async () => {
+    await fresh.drop();
+    fresh = await freshDatabase();
+    const { reference, salt } = await ofBefore(FIRST);
     const next = await start(SECOND, FIRST);
     expect(next.services.credentialSalt(tenantId)).toBe(salt);
     expect((await next.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
+    expect((await rewrapKeys(next.services)).retired).toEqual([nameOf(FIRST)]);
+    // That version would wrap with a key that nobody has any more; now it cannot.
+    const wrapping = next.services.database.owner.query('insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing', [tenantId, randomBytes(60)]);
+    await expect(wrapping).rejects.toMatchObject({ code: '23502' });
     await next.stop();
+    await expect(start(FIRST, SECOND)).rejects.toThrow(/retired/);
+  });
+});
+
+describe('a new installation', () => {
+  it('has digests and salts that nobody can compute from its master key', async () => {
+    const app = await startApp({ masterKey: FIRST });
+    const { tenantId } = await app.newTenant();
+    expect(app.services.credentialSalt(tenantId)).not.toBe(new Keyring(FIRST).digester('credential-salt')(tenantId));
+    await app.close();
   });
 });

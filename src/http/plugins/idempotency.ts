@@ -25,11 +25,12 @@ const ABANDONED_SECONDS = 60;
  */
 export class IdempotentAnswers {
   readonly #pool: TenantPool;
-  readonly #key: Buffer;
+  readonly #keys: readonly [Buffer, ...Buffer[]];
 
-  constructor(pool: TenantPool, key: Buffer) {
+  /** Answers are sealed with the first of the keys, and opened with any. */
+  constructor(pool: TenantPool, keys: readonly [Buffer, ...Buffer[]]) {
     this.#pool = pool;
-    this.#key = key;
+    this.#keys = keys;
   }
 
   /** The first answer, or undefined when the caller is the first and must `keep` or `release`. Throws 409. */
@@ -53,13 +54,25 @@ export class IdempotentAnswers {
       const [first] = rows;
       if (!first?.request_hash.equals(hash)) throw new FailureError(conflict('the idempotency key belongs to another request'));
       if (first.status === null) throw new FailureError(conflict('the first request with this idempotency key is still being answered'));
-      return { status: first.status, body: open(this.#key, first.sealed_body!, asked.subjectId).toString() };
+      return { status: first.status, body: this.#opened(first.sealed_body!, asked.subjectId) };
     });
+  }
+
+  /** Sealed with a key that was retired since: what was done is not done again, and what was said is not known any more. */
+  #opened(sealed: Buffer, subjectId: string): string {
+    for (const key of this.#keys) {
+      try {
+        return open(key, sealed, subjectId).toString();
+      } catch {
+        // the next one, then
+      }
+    }
+    throw new FailureError(conflict('the first request with this idempotency key was answered, and its answer cannot be shown any more'));
   }
 
   async keep(asked: Asked, { status, body }: Answered): Promise<void> {
     const sql = 'update idempotent_answers set status = $4, sealed_body = $5 where tenant_id = $1 and subject_id = $2 and digest = $3';
-    const sealed = seal(this.#key, Buffer.from(body), asked.subjectId);
+    const sealed = seal(this.#keys[0], Buffer.from(body), asked.subjectId);
     await this.#pool.statement(asked.tenantId, sql, [asked.subjectId, sha256(asked.key), status, sealed]);
   }
 
