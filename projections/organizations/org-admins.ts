@@ -15,7 +15,7 @@ export type OrgAdminRow = Row<{ columns: typeof columns }>;
 /** The admins of an organization, with the names that tokens do not carry. */
 export const orgAdmins = defineReadModel({
   name: 'org_admins',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['admin_id'],
@@ -33,5 +33,6 @@ export const orgAdmins = defineReadModel({
       }),
     }),
     OrgAdminSuspended: (event) => ({ key: { admin_id: event.data.adminId }, fold: (row) => row && { ...row, status: 'suspended' } }),
+    OrgAdminReinstated: (event) => ({ key: { admin_id: event.data.adminId }, fold: (row) => row && { ...row, status: 'active' } }),
   },
 });

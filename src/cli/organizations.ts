@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { attachTenant, createOrganization } from '../organizations/cli.ts';
+import { attachTenant, createOrganization, detachTenant, recoverOrgAdmin, suspendOrgAdmin, type NamedOrgAdmin } from '../organizations/cli.ts';
 import type { WithHouse } from './house.ts';
 
 export function addOrganizationCommands(program: Command, withHouse: WithHouse): void {
@@ -25,5 +25,34 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
       await withHouse(({ services }) => attachTenant(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug}`);
+    });
+  org
+    .command('detach')
+    .description('let a tenant go from its organization')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--tenant <id|slug>')
+    .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
+      await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
+      console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
+    });
+  org
+    .command('recover')
+    .description('let an admin of an organization in again, whatever locks them out; their new password is printed on the last line')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--email <email>')
+    .action(async (named: NamedOrgAdmin) => {
+      const { password, liftedSso } = await withHouse(({ services }) => recoverOrgAdmin(services, named));
+      if (liftedSso) console.log(`${named.slug} requires single sign-on no longer: passwords let in all of its admins`);
+      console.log(`${named.email} can sign in with`);
+      console.log(password);
+    });
+  org
+    .command('suspend')
+    .description('shut an admin out of an organization and end their sessions; not its last active owner')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--email <email>')
+    .action(async (named: NamedOrgAdmin) => {
+      await withHouse(({ services }) => suspendOrgAdmin(services, named));
+      console.log(`${named.email} is suspended`);
     });
 }

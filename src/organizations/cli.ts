@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { attachTenant as attachTenantCommand } from '../../commands/organizations/attach-tenant.ts';
 import { createOrganization as createOrganizationCommand } from '../../commands/organizations/create-organization.ts';
+import { detachTenant as detachTenantCommand } from '../../commands/organizations/detach-tenant.ts';
+import { recoverOrgAdmin as recoverOrgAdminCommand } from '../../commands/organizations/recover-org-admin.ts';
+import { suspendOrgAdmin as suspendOrgAdminCommand } from '../../commands/organizations/suspend-org-admin.ts';
+import { unlockLogin } from '../../commands/auth/unlock-login.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import { emailField } from '../domain/identity/password-rule.ts';
+import { findOrgAdmin, type OrgAdminFound } from '../identity/org-sign-in.ts';
 import { randomPassword } from '../identity/passwords.ts';
 import { system } from '../kernel/actor.ts';
-import { FailureError, invalid, orThrow } from '../kernel/failure.ts';
+import { FailureError, invalid, notFound, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
+import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import { findOrganization } from './find-organization.ts';
 import { findTenant } from '../tenants/find-tenant.ts';
@@ -54,6 +60,54 @@ export async function attachTenant(services: Services, { slug, tenant: named }: 
   const attachedTenantId = await findTenant(services, named);
   const issuer = { tenantId: organizationId, actor: system('castellan org attach') };
   orThrow(await services.executor.execute(attachTenantCommand, { attachedTenantId }, issuer));
+}
+
+/** Lets a tenant (its id or its slug) go from the organization of this slug. */
+export async function detachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const detachedTenantId = await findTenant(services, named);
+  const issuer = { tenantId: organizationId, actor: system('castellan org detach') };
+  orThrow(await services.executor.execute(detachTenantCommand, { detachedTenantId }, issuer));
+}
+
+/** An organization's admin, as an operator names one. */
+export interface NamedOrgAdmin {
+  /** The organization's slug or id. */
+  readonly slug: string;
+  readonly email: string;
+}
+
+export interface RecoveredOrgAdmin {
+  /** Shown this once. */
+  readonly password: string;
+  /** Whether the organization required single sign-on until now. */
+  readonly liftedSso: boolean;
+}
+
+/** As the recovery over HTTP, without its key: whoever can run this holds all the keys there are. */
+export async function recoverOrgAdmin(services: Services, named: NamedOrgAdmin): Promise<RecoveredOrgAdmin> {
+  const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
+  const { adminId, accountDigest } = admin;
+  const password = randomPassword();
+  const issuer = { tenantId, actor: system('castellan org recover') };
+  const { result } = orThrow(await services.executor.execute(recoverOrgAdminCommand, { adminId, tempPassword: password }, issuer));
+  orThrow(await services.executor.execute(unlockLogin, { accountDigest, subjectId: adminId }, issuer));
+  await forgetSecrets(services, tenantId, result.unusedSecrets);
+  return { password, liftedSso: result.liftedSso };
+}
+
+/** Shuts an admin out of the organization; `recoverOrgAdmin` is the way back. */
+export async function suspendOrgAdmin(services: Services, named: NamedOrgAdmin): Promise<void> {
+  const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
+  const issuer = { tenantId, actor: system('castellan org suspend') };
+  orThrow(await services.executor.execute(suspendOrgAdminCommand, { adminId: admin.adminId }, issuer));
+}
+
+async function findNamedOrgAdmin(services: Services, { slug, email }: NamedOrgAdmin): Promise<OrgAdminFound> {
+  const organizationId = await findOrganization(services, slug);
+  const found = await findOrgAdmin(services, services.accountDigest(email));
+  if (found?.organizationId !== organizationId) throw new FailureError(notFound('the organization has no such admin'));
+  return found;
 }
 
 async function knownBaseUrl({ reads, loader, config }: Services): Promise<string> {

@@ -23,6 +23,8 @@ const ssoConfig = z.object({
 export const organizationEvents = defineEvents('organization', {
   OrganizationCreated: { version: 1, schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }), audit: 'organization.created' },
   TenantAttached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_attached' },
+  /** The tenant is on its own again; another organization may take it. */
+  TenantDetached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_detached' },
   OrgAdminCreated: {
     version: 1,
     schema: z.object({
@@ -39,6 +41,13 @@ export const organizationEvents = defineEvents('organization', {
     audit: 'org_admin.created',
   },
   OrgAdminSuspended: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.suspended' },
+  OrgAdminReinstated: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.reinstated' },
+  OrgAdminPasswordChanged: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), passwordRef: uuid(), reason: z.enum(['recovered']) }),
+    about,
+    audit: 'org_admin.password_changed',
+  },
   OrgAdminSessionsRevoked: { version: 1, schema: z.object({ adminId: uuid(), reason: z.string() }), about, audit: 'org_admin.sessions_revoked' },
   OrgSsoConfigCreated: {
     version: 1,

@@ -55,6 +55,11 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
       return { ...state, exists: true, slug: event.data.slug, externalBaseUrl: event.data.externalBaseUrl };
     case 'TenantAttached':
       return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
+    case 'TenantDetached': {
+      const tenants = new Set(state.tenants);
+      tenants.delete(event.data.tenantId);
+      return { ...state, tenants };
+    }
     case 'OrgAdminCreated': {
       const { adminId, accountDigest, role, passwordRef } = event.data;
       const admin: OrgAdminState = { adminId, accountDigest, role, status: 'active', passwordRef, sessionEpoch: 0 };
@@ -62,6 +67,10 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
     }
     case 'OrgAdminSuspended':
       return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'suspended', sessionEpoch: admin.sessionEpoch + 1 }));
+    case 'OrgAdminReinstated':
+      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
+    case 'OrgAdminPasswordChanged':
+      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, passwordRef: event.data.passwordRef }));
     case 'OrgAdminSessionsRevoked':
       return changedAdmin(event.data.adminId, (admin) => ({ ...admin, sessionEpoch: admin.sessionEpoch + 1 }));
     case 'OrgSsoConfigCreated':
@@ -82,6 +91,9 @@ export const organizationStream = (organizationId: TenantId): string =>
 
 export const enabledConfigs = ({ ssoConfigs }: OrganizationState): OrgSsoConfigState[] =>
   [...ssoConfigs.values()].filter(({ isEnabled }) => isEnabled);
+
+export const activeOwners = ({ admins }: OrganizationState): OrgAdminState[] =>
+  [...admins.values()].filter(({ role, status }) => role === 'org_owner' && status === 'active');
 
 /** The account that an e-mail's digest belongs to. */
 export const orgAdminByAccount = ({ admins }: OrganizationState, accountDigest: string): OrgAdminState | undefined =>

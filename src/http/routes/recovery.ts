@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { unlockLogin } from '../../../commands/auth/unlock-login.ts';
+import { recoverOrgAdmin } from '../../../commands/organizations/recover-org-admin.ts';
 import { recoverAdmin } from '../../../commands/recovery/recover-admin.ts';
 import { refuseRecovery } from '../../../commands/recovery/refuse-recovery.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
@@ -12,6 +13,9 @@ import { openWhere } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
 
+/** An organization's admins are nowhere asked to choose another. */
+const ADVICE = { admin: 'sign in with the temporary password and choose another', org_admin: 'sign in with the temporary password' };
+
 /** The way back in for an operator who holds RECOVERY_KEY, whatever state the account is in (interface, "Recovery"). */
 export const recoveryRoutes: RouteGroup = {
   area: 'recovery',
@@ -20,7 +24,8 @@ export const recoveryRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/recovery/reset',
       access: openWhere(({ recoveryKey }) => recoveryKey !== undefined, 'recovery'),
-      summary: "Recover an admin's account: a temporary password, no second factor, no lock, no session; 404 unless RECOVERY_KEY is set",
+      summary:
+        "Recover the account of a tenant's or an organization's admin: a temporary password, no second factor, no lock, no session, no requirement of single sign-on; 404 unless RECOVERY_KEY is set",
       body: z.object({ recoveryKey: z.string().min(1).max(1_024), email: emailField }),
       answer: z.object({ success: z.literal(true), tempPassword: z.string(), message: z.string() }),
       handle: async ({ body, services, request, run }) => {
@@ -36,13 +41,18 @@ export const recoveryRoutes: RouteGroup = {
           await refuse(account);
           throw new FailureError(account === 'unknown_account' ? notFound() : invalid('X-Tenant-ID', 'is required: several tenants have an account for this e-mail'));
         }
-        const { tenantId, adminId } = account;
+        const { tenantId, adminId, kind } = account;
         const accountDigest = services.accountDigest(body.email);
         const tempPassword = randomPassword();
-        const { result } = await run(recoverAdmin, { adminId, accountDigest, tempPassword }, { tenantId, actor });
-        await run(unlockLogin, { accountDigest, subjectId: adminId }, { tenantId, actor });
-        await forgetSecrets(services, tenantId, result.unusedSecrets);
-        return { success: true, tempPassword, message: 'sign in with the temporary password and choose another' };
+        const behalf = { tenantId, actor };
+        const recoverIt = async () => {
+          if (kind === 'admin') return { liftedSso: false, ...(await run(recoverAdmin, { adminId, accountDigest, tempPassword }, behalf)).result };
+          return (await run(recoverOrgAdmin, { adminId, tempPassword }, behalf)).result;
+        };
+        const { unusedSecrets, liftedSso } = await recoverIt();
+        await run(unlockLogin, { accountDigest, subjectId: adminId }, behalf);
+        await forgetSecrets(services, tenantId, unusedSecrets);
+        return { success: true, tempPassword, message: ADVICE[kind] + (liftedSso ? '; the organization requires single sign-on no longer' : '') };
       },
     }),
   ],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { attachTenant } from '../../../commands/organizations/attach-tenant.ts';
 import { createOrganization, type CreateOrganization } from '../../../commands/organizations/create-organization.ts';
+import { detachTenant } from '../../../commands/organizations/detach-tenant.ts';
 import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
 import { INSTALLATION } from '../../../src/kernel/ids.ts';
 import { given, TENANT } from '../../dsl/given.ts';
@@ -65,5 +66,25 @@ describe('attaching a tenant', () => {
   it('is refused for a tenant or an organization that there is not', () => {
     given(created).when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: false }).thenRefused('notFound');
     given().when(attachTenant, { attachedTenantId: OTHER }, there).thenRefused('notFound');
+  });
+});
+
+describe('detaching a tenant', () => {
+  const attached: OrganizationEvent = { type: 'TenantAttached', data: { tenantId: OTHER } };
+  const detached: OrganizationEvent = { type: 'TenantDetached', data: { tenantId: OTHER } };
+
+  it('lets it go, and others take it', () => {
+    const outcome = given(created, attached).when(detachTenant, { detachedTenantId: OTHER });
+    outcome.then(detached);
+    outcome.thenReleases({ kind: 'tenant-organization', value: OTHER, tenantId: INSTALLATION });
+  });
+
+  it("is refused for a tenant that is not the organization's, or not any more", () => {
+    given(created).when(detachTenant, { detachedTenantId: OTHER }).thenRefused('notFound');
+    given(created, attached, detached).when(detachTenant, { detachedTenantId: OTHER }).thenRefused('notFound');
+  });
+
+  it('lets the same organization take it again', () => {
+    given(created, attached, detached).when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: true }).then(attached);
   });
 });

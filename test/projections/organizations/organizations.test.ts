@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { orgAdmins } from '../../../projections/organizations/org-admins.ts';
 import { organizationDirectory } from '../../../projections/organizations/organization-directory.ts';
 import { organizations } from '../../../projections/organizations/organizations.ts';
 import { orgSsoConfigs } from '../../../projections/organizations/org-sso-configs.ts';
@@ -27,6 +28,18 @@ describe('the tables of an organization', () => {
     expect(after(organizations, created)).toMatchObject([{ id: TENANT, name: 'North', slug: 'north', external_base_url: 'https://c.example', require_sso: false }]);
     expect(after(organizations, created, required)).toMatchObject([{ require_sso: true }]);
     expect(after(organizationDirectory, created, required)).toMatchObject([{ id: TENANT, name: 'North', slug: 'north', external_base_url: 'https://c.example' }]);
+  });
+
+  it('say who administers it, and who is shut out', () => {
+    const admin = (adminId: string): OrganizationEvent => ({
+      type: 'OrgAdminCreated',
+      data: { adminId, email: 'a@n.example', accountDigest: 'digest', displayName: 'A', role: 'org_owner', passwordRef: SECRET },
+    });
+    const both = [created, admin(CONFIG), admin(SECRET)];
+    const suspended: OrganizationEvent = { type: 'OrgAdminSuspended', data: { adminId: SECRET } };
+    const statuses = (...events: OrganizationEvent[]) => after(orgAdmins, ...both, ...events).map(({ admin_id, status }) => [admin_id, status]);
+    expect(statuses(suspended)).toEqual([[CONFIG, 'active'], [SECRET, 'suspended']]);
+    expect(statuses(suspended, { type: 'OrgAdminReinstated', data: { adminId: SECRET } })).toEqual([[CONFIG, 'active'], [SECRET, 'active']]);
   });
 
   it('say that a configuration has a secret, not where', () => {

@@ -1,0 +1,36 @@
+import type { OrganizationEvent } from '../../src/domain/organizations/events.ts';
+import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface RecoverOrgAdmin {
+  readonly adminId: string;
+  readonly tempPassword: string;
+}
+
+/**
+ * Break-glass, whatever state account and organization are in: active again, without sessions, with a new password. Where
+ * single sign-on is required it is so no longer, since a provider that fails is what locks everybody out (F111). The
+ * account's lock, which is not the organization's, is ended beside this.
+ */
+export const recoverOrgAdmin = defineCommand({
+  name: 'RecoverOrgAdmin',
+  aggregate: organization,
+  stream: (_input: RecoverOrgAdmin, { tenantId }) => organizationStream(tenantId),
+  async prepare({ adminId, tempPassword }: RecoverOrgAdmin, { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>, { tenantId }) {
+    return { passwordRef: await vault.put(tenantId, orgPasswordPlace(adminId), await passwords.hash(tempPassword)) };
+  },
+  decide({ admins, requireSso }, { adminId }, _context, { passwordRef }: { passwordRef: string }) {
+    const admin = admins.get(adminId);
+    if (!admin) return notFound();
+    const events: OrganizationEvent[] = [
+      { type: 'OrgAdminPasswordChanged', data: { adminId, passwordRef, reason: 'recovered' } },
+      { type: 'OrgAdminSessionsRevoked', data: { adminId, reason: 'recovered' } },
+    ];
+    if (admin.status === 'suspended') events.push({ type: 'OrgAdminReinstated', data: { adminId } });
+    if (requireSso) events.push({ type: 'OrgSsoRequirementSet', data: { requireSso: false } });
+    return acceptWith({ unusedSecrets: [admin.passwordRef], liftedSso: requireSso }, events);
+  },
+  freshens: ['org_admins', 'organizations', 'live-state'],
+});

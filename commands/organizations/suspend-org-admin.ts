@@ -1,0 +1,23 @@
+import { activeOwners, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+
+interface SuspendOrgAdmin {
+  readonly adminId: string;
+}
+
+/** Shut out, with every session. Of two owners who suspend each other, one stays: nobody else could run the organization. */
+export const suspendOrgAdmin = defineCommand({
+  name: 'SuspendOrgAdmin',
+  aggregate: organization,
+  stream: (_input: SuspendOrgAdmin, { tenantId }) => organizationStream(tenantId),
+  decide(state, { adminId }) {
+    const admin = state.admins.get(adminId);
+    if (!admin) return notFound();
+    if (admin.status === 'suspended') return accept([]);
+    const [owner, ...others] = activeOwners(state);
+    if (owner?.adminId === adminId && others.length === 0) return conflict('the last active owner stays');
+    return accept([{ type: 'OrgAdminSuspended', data: { adminId } }]);
+  },
+  freshens: ['org_admins', 'live-state'],
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { recoverOrgAdmin } from '../../../commands/organizations/recover-org-admin.ts';
+import { suspendOrgAdmin } from '../../../commands/organizations/suspend-org-admin.ts';
+import type { OrgRole } from '../../../src/domain/identity/roles.ts';
+import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
+import { organization } from '../../../src/domain/organizations/organization.ts';
+import { given } from '../../dsl/given.ts';
+
+const [ADA, BOB] = ['44444444-4444-4444-8444-444444444441', '44444444-4444-4444-8444-444444444442'];
+const [REF, NEW_REF] = ['55555555-5555-4555-8555-555555555551', '55555555-5555-4555-8555-555555555552'];
+
+const admin = (adminId: string, role: OrgRole): OrganizationEvent => ({
+  type: 'OrgAdminCreated',
+  data: { adminId, email: `${adminId}@north.example`, accountDigest: `digest of ${adminId}`, displayName: role, role, passwordRef: REF },
+});
+const suspended = (adminId: string): OrganizationEvent => ({ type: 'OrgAdminSuspended', data: { adminId } });
+const required = (requireSso: boolean): OrganizationEvent => ({ type: 'OrgSsoRequirementSet', data: { requireSso } });
+const owners = [admin(ADA, 'org_owner'), admin(BOB, 'org_owner')];
+const stateAfter = (...events: OrganizationEvent[]) => events.reduce((state, event) => organization.fold(state, event), organization.initial);
+
+describe('suspending an admin of an organization', () => {
+  it('shuts them out', () => {
+    given(...owners).when(suspendOrgAdmin, { adminId: BOB }).then(suspended(BOB));
+  });
+
+  it('leaves an owner who can still sign in', () => {
+    given(admin(ADA, 'org_owner'), admin(BOB, 'org_admin')).when(suspendOrgAdmin, { adminId: ADA }).thenRefused('conflict', 'the last active owner stays');
+    given(...owners, suspended(BOB)).when(suspendOrgAdmin, { adminId: ADA }).thenRefused('conflict');
+    given(admin(ADA, 'org_owner'), admin(BOB, 'org_viewer')).when(suspendOrgAdmin, { adminId: BOB }).then(suspended(BOB));
+  });
+
+  it('twice is once, and of nobody is refused', () => {
+    given(...owners, suspended(BOB)).when(suspendOrgAdmin, { adminId: BOB }).thenNothing();
+    given(admin(ADA, 'org_owner')).when(suspendOrgAdmin, { adminId: BOB }).thenRefused('notFound');
+    given().when(suspendOrgAdmin, { adminId: ADA }).thenRefused('notFound');
+  });
+});
+
+describe('recovering an admin of an organization', () => {
+  const recover = { adminId: ADA, tempPassword: 'not in any event' };
+  const facts = { passwordRef: NEW_REF };
+  const changed: OrganizationEvent = { type: 'OrgAdminPasswordChanged', data: { adminId: ADA, passwordRef: NEW_REF, reason: 'recovered' } };
+  const revoked: OrganizationEvent = { type: 'OrgAdminSessionsRevoked', data: { adminId: ADA, reason: 'recovered' } };
+  const reinstated: OrganizationEvent = { type: 'OrgAdminReinstated', data: { adminId: ADA } };
+
+  it('gives another password and ends every session', () => {
+    const outcome = given(...owners).when(recoverOrgAdmin, recover, facts);
+    outcome.then(changed, revoked);
+    expect(outcome.result()).toEqual({ unusedSecrets: [REF], liftedSso: false });
+  });
+
+  it('works from every state', () => {
+    given(...owners, suspended(ADA)).when(recoverOrgAdmin, recover, facts).then(changed, revoked, reinstated);
+    given(...owners, suspended(ADA), reinstated).when(recoverOrgAdmin, recover, facts).then(changed, revoked);
+    const locked = given(...owners, required(true), suspended(ADA)).when(recoverOrgAdmin, recover, facts);
+    locked.then(changed, revoked, reinstated, required(false));
+    expect(locked.result()).toEqual({ unusedSecrets: [REF], liftedSso: true });
+    given(...owners, required(true), required(false)).when(recoverOrgAdmin, recover, facts).then(changed, revoked);
+  });
+
+  it('names the password of the recovery before as unused', () => {
+    const again = given(...owners, changed, revoked).when(recoverOrgAdmin, recover, { passwordRef: REF });
+    expect(again.result()).toEqual({ unusedSecrets: [NEW_REF], liftedSso: false });
+  });
+
+  it("is of nobody where the account is another organization's", () => {
+    given().when(recoverOrgAdmin, recover, facts).thenRefused('notFound');
+    given(admin(BOB, 'org_owner')).when(recoverOrgAdmin, recover, facts).thenRefused('notFound');
+  });
+
+  it('brings no session back that a suspension ended', () => {
+    const epochs = [stateAfter(...owners), stateAfter(...owners, suspended(ADA), reinstated)].map(({ admins }) => admins.get(ADA)!.sessionEpoch);
+    expect(epochs).toEqual([0, 1]);
+    expect(stateAfter(...owners, suspended(ADA), changed, revoked, reinstated).admins.get(ADA)).toMatchObject({ status: 'active', passwordRef: NEW_REF });
+    expect(stateAfter(...owners, suspended(ADA), changed, revoked, reinstated).admins.get(BOB)).toMatchObject({ passwordRef: REF, sessionEpoch: 0 });
+  });
+});
