@@ -1,3 +1,4 @@
+import type { PasswordConfirmed } from '../../src/domain/logins/events.ts';
 import { login, LOGIN_TAIL, loginStream, triesWithout } from '../../src/domain/logins/login.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 
@@ -6,7 +7,7 @@ interface ConfirmPassword {
   readonly subjectId: string;
   /** When the try was taken, epoch milliseconds. */
   readonly triedAt: number;
-  readonly purpose: 'second_factor_follows' | 're_authentication';
+  readonly purpose: PasswordConfirmed['purpose'];
 }
 
 /**

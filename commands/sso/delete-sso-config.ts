@@ -16,5 +16,5 @@ export const deleteSsoConfig = defineCommand({
     if (!config) return notFound();
     return acceptWith({ unusedSecret: config.secretRef }, [{ type: 'SsoConfigDeleted', data: { configId } }]);
   },
-  freshens: ['sso_configs'],
+  freshens: ['sso_configs', 'live-state'],
 });

@@ -47,7 +47,7 @@ export const updateSsoConfig = defineCommand({
     const unusedSecret = stored.secretRef === updated.secretRef ? null : stored.secretRef;
     return brokenRule(state, updated) ?? acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }]);
   },
-  freshens: ['sso_configs'],
+  freshens: ['sso_configs', 'live-state'],
 });
 
 const storedConfig = async (aggregates: AggregateReader, tenantId: TenantId, configId: string): Promise<SsoConfig | undefined> =>

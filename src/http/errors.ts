@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EventStoreUnavailable } from '../eventstore/port.ts';
 import { WrongMasterKey } from '../vault/keyrings.ts';
+import { TooManyWaiting } from '../identity/hashing-turns.ts';
 import { FailureError, invalid, notFound, tooLarge, type Failure, type FailureKind } from '../kernel/failure.ts';
 
 /** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
@@ -27,7 +28,7 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
       ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
     };
   }
-  if (error instanceof EventStoreUnavailable || error instanceof WrongMasterKey) return { status: 503, message: 'service unavailable' };
+  if (error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting) return { status: 503, message: 'service unavailable' };
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
     case 'FST_REQ_FILE_TOO_LARGE':

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify';
 import type { Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
 import { FailureError, orThrow } from '../kernel/failure.ts';
@@ -35,6 +35,8 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
       ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest) => {
         request.principal = await authenticate(request, access, services);
+        await declared.precondition?.(services);
+        refuseOtherMedia(request, declared);
       },
     ],
   };
@@ -64,6 +66,13 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
       }
     },
   });
+}
+
+/** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
+function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute): void {
+  if (body && consumes === 'json' && /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')) {
+    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
+  }
 }
 
 /**
@@ -128,7 +137,8 @@ async function awaitFreshness(reply: FastifyReply, { freshness }: Services, mode
   if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
 }
 
-async function honourPosition({ headers }: FastifyRequest, { freshness, mainModels }: Services): Promise<void> {
+/** For those who can have written something: strangers keep nobody waiting. */
+async function honourPosition({ headers, principal }: FastifyRequest, { freshness, mainModels }: Services): Promise<void> {
   const asked = headers['x-log-position'];
-  if (typeof asked === 'string' && /^\d{1,19}$/.test(asked)) await freshness.waitFor(mainModels, BigInt(asked));
+  if (principal && typeof asked === 'string' && /^\d{1,19}$/.test(asked)) await freshness.waitFor(mainModels, BigInt(asked));
 }

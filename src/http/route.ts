@@ -64,6 +64,8 @@ export interface Route<
   readonly path: string;
   readonly access: A;
   readonly summary: string;
+  /** What must hold before anything that was sent is looked at. Throws. */
+  readonly precondition?: (services: Services) => Promise<void>;
   readonly params?: Params;
   readonly query?: QueryString;
   readonly body?: Body;

@@ -1,11 +1,10 @@
-import { confirmPassword } from '../../commands/auth/confirm-password.ts';
 import { passwordPlace } from '../domain/tenants/admin.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import type { Actor } from '../kernel/actor.ts';
-import { FailureError, forbidden, orThrow, unauthenticated } from '../kernel/failure.ts';
+import { FailureError, forbidden, unauthenticated } from '../kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { behalfOf, forgiveTries, openSession, provePassword, type KnownAccount, type Tokens } from './sign-in.ts';
+import { forgiveTries, giveBackTry, openSession, provePassword, type KnownAccount, type Tokens } from './sign-in.ts';
 
 export interface AdminAtTheDoor {
   readonly tenantId: TenantId;
@@ -34,10 +33,12 @@ export async function signInWithPassword(services: Services, tenantId: TenantId,
   const account = { tenantId: state.exists ? tenantId : INSTALLATION, accountDigest, subjectId: admin?.adminId ?? null, actor };
   const triedAt = await provePassword(services, account, passwordHashOf(services, account.tenantId, admin), password);
   const atTheDoor = { tenantId, admin: admin!, actor };
-  if (admin!.status === 'suspended') throw new FailureError(forbidden('account suspended'));
+  if (admin!.status === 'suspended') {
+    await giveBackTry(services, accountOf(atTheDoor), triedAt, 'not_admitted');
+    throw new FailureError(forbidden('account suspended'));
+  }
   if (!admin!.mfa) return { admin: admin!, next: await admit(services, atTheDoor, 'password') };
-  const confirmed = { accountDigest, subjectId: admin!.adminId, triedAt, purpose: 'second_factor_follows' } as const;
-  orThrow(await services.executor.execute(confirmPassword, confirmed, behalfOf(accountOf(atTheDoor))));
+  await giveBackTry(services, accountOf(atTheDoor), triedAt, 'second_factor_follows');
   const token = { tenantId, subjectId: admin!.adminId, payload: { epoch: admin!.sessionEpoch } };
   return { admin: admin!, next: { step: 'mfa', token: await services.oneTimeTokens.issue('mfa', token, MFA_TOKEN.seconds, MFA_TOKEN.tries) } };
 }
@@ -60,8 +61,7 @@ export async function confirmAdminPassword(services: Services, tenantId: TenantI
   if (!admin) throw new FailureError(unauthenticated());
   const account = accountOf({ tenantId, admin, actor });
   const triedAt = await provePassword(services, account, passwordHashOf(services, tenantId, admin), password);
-  const confirmed = { accountDigest: admin.accountDigest, subjectId: adminId, triedAt, purpose: 're_authentication' } as const;
-  orThrow(await services.executor.execute(confirmPassword, confirmed, behalfOf(account)));
+  await giveBackTry(services, account, triedAt, 're_authentication');
 }
 
 /** Nobody's password is looked for as well: there is no secret of that reference. */

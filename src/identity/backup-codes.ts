@@ -1,5 +1,6 @@
 import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import type { Reservation } from './hashing-turns.ts';
 import type { Passwords } from './passwords.ts';
 
 export const BACKUP_CODES = 10;
@@ -34,9 +35,9 @@ export async function newBackupCodes(passwords: Passwords): Promise<NewBackupCod
 }
 
 /** The place of a code in its set; undefined when it is none of them. Whether it was used before is not known here. */
-export async function placeOfCode(kept: string, code: string, passwords: Passwords): Promise<number | undefined> {
+export async function placeOfCode(kept: string, code: string, passwords: Passwords, reservation?: Reservation): Promise<number | undefined> {
   const { salt, digests } = keptSchema.parse(JSON.parse(kept));
-  const presented = await passwords.digest(code, Buffer.from(salt, 'base64'));
+  const presented = await passwords.digest(code, Buffer.from(salt, 'base64'), reservation);
   // Every digest is looked at: how long it takes does not tell which one it was.
   const matches = digests.map((digest) => timingSafeEqual(Buffer.from(digest, 'base64'), presented));
   const place = matches.indexOf(true);

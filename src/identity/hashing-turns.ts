@@ -16,6 +16,11 @@ export interface TurnLimits {
   readonly waiting: number;
 }
 
+/** A place in the queue, held for a computation that something has to be written down before. Used or given back, once. */
+export interface Reservation {
+  giveBack(): void;
+}
+
 /**
  * Bounds how many slow computations are under way. While more of them are asked for than there are turns, who is done is
  * held back for a moment, to leave with others: what each does next (appends, look-ups, an answer) then shares round trips and
@@ -25,6 +30,7 @@ export class HashingTurns {
   readonly #limits: TurnLimits;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
+  readonly #reserved = new Set<Reservation>();
   readonly #leaving: (() => void)[] = [];
   #latest: NodeJS.Timeout | undefined;
 
@@ -32,9 +38,18 @@ export class HashingTurns {
     this.#limits = limits;
   }
 
-  /** Does the work when its turn has come. Throws `TooManyWaiting` instead, at once, where too much is waiting. */
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    await this.#turn();
+  /** Holds a place. Throws `TooManyWaiting` where there is none. */
+  reserve(): Reservation {
+    if (this.#isFull) throw new TooManyWaiting();
+    const reservation: Reservation = { giveBack: () => void this.#reserved.delete(reservation) };
+    this.#reserved.add(reservation);
+    return reservation;
+  }
+
+  /** Does the work when its turn has come. Throws `TooManyWaiting` instead, at once, where too much is waiting and no place was held. */
+  async take<T>(work: () => Promise<T>, reservation?: Reservation): Promise<T> {
+    const isExpected = reservation !== undefined && this.#reserved.delete(reservation);
+    await this.#turn(isExpected);
     try {
       return await work();
     } finally {
@@ -45,13 +60,17 @@ export class HashingTurns {
     }
   }
 
+  get #isFull(): boolean {
+    return this.#waiting.length + this.#reserved.size >= this.#limits.waiting;
+  }
+
   /** A turn that ends passes to who has waited longest. */
-  async #turn(): Promise<void> {
+  async #turn(isExpected: boolean): Promise<void> {
     if (this.#running < this.#limits.atOnce) {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= this.#limits.waiting) throw new TooManyWaiting();
+    if (!isExpected && this.#isFull) throw new TooManyWaiting();
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 

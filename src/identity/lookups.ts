@@ -7,6 +7,7 @@ import { organization, organizationStream } from '../domain/organizations/organi
 import { session, sessionStream } from '../domain/sessions/session.ts';
 import { admitsSession } from '../domain/tenants/admin.ts';
 import { tenant, tenantStream, type TenantState } from '../domain/tenants/tenant.ts';
+import { isStillVouchedFor } from './vouching.ts';
 import type { LiveState } from '../projector/live-state.ts';
 
 export interface LiveAdmin {
@@ -36,11 +37,12 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
   return {
     adminSession: live.remember(
       async (tenantId, sessionId) => {
-        const [{ status, subjectId, epoch }, { admins }] = await Promise.all([
+        const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
           aggregates.load(session, sessionStream(tenantId, sessionId)),
           aggregates.load(tenant, tenantStream(tenantId)),
         ]);
         const admin = admins.get(subjectId);
+        if (!(await isStillVouchedFor(aggregates, 'tenant', tenantId, vouchedBy))) return undefined;
         if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
         return { adminId: admin.adminId, role: admin.role };
       },
@@ -51,19 +53,22 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         AdminUserDeleted: ofTenant,
         AdminSessionsRevoked: ofTenant,
         AdminOtherSessionsRevoked: ofTenant,
+        SsoConfigUpdated: ofTenant,
+        SsoConfigDeleted: ofTenant,
       },
     ),
     orgSession: live.remember(
       async (organizationId, sessionId) => {
-        const [{ status, subjectId, epoch }, { admins }] = await Promise.all([
+        const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
           aggregates.load(session, sessionStream(organizationId, sessionId)),
           aggregates.load(organization, organizationStream(organizationId)),
         ]);
         const admin = admins.get(subjectId);
+        if (!(await isStillVouchedFor(aggregates, 'organization', organizationId, vouchedBy))) return undefined;
         if (status !== 'live' || admin?.status !== 'active' || admin.sessionEpoch !== epoch) return undefined;
         return { adminId: admin.adminId, role: admin.role };
       },
-      { SessionEnded: ofSession, OrgAdminSuspended: ofTenant, OrgAdminSessionsRevoked: ofTenant },
+      { SessionEnded: ofSession, OrgAdminSuspended: ofTenant, OrgAdminReinstated: ofTenant, OrgAdminSessionsRevoked: ofTenant, OrgSsoConfigUpdated: ofTenant, OrgSsoConfigDeleted: ofTenant },
     ),
     device: live.remember(
       async (tenantId, deviceId) => {

@@ -7,7 +7,6 @@ import type { TenantId } from '../kernel/ids.ts';
 import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import { newBackupCodes } from './backup-codes.ts';
-import { orBusy } from './sign-in.ts';
 import { newTotpSecret, stepOfCode } from './totp.ts';
 
 interface Self {
@@ -38,6 +37,6 @@ export async function firstStepOf({ loader, vault }: Services, { tenantId, admin
 
 /** Ten codes to be shown once; their digests go into the vault. */
 export async function makeBackupCodes({ passwords, vault }: Services, { tenantId, adminId }: Self): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
-  const { codes, kept } = await orBusy(() => newBackupCodes(passwords));
+  const { codes, kept } = await newBackupCodes(passwords);
   return { codes, backupCodesRef: await vault.put(tenantId, backupCodesPlace(adminId), kept) };
 }

@@ -1,7 +1,9 @@
 import { organization, organizationStream, type OrgAdminState } from '../domain/organizations/organization.ts';
+import { vouchedBySchema, type VouchedBy } from '../domain/sso/vouching.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
+import { isStillVouchedFor, vouchedNow } from './vouching.ts';
 
 /** Interface "Limits": about a minute, once. */
 export const HANDOFF_SECONDS = 60;
@@ -17,30 +19,35 @@ export interface HandoffProof {
  * in the browser that went to the provider: by a link alone nobody is signed in as somebody else. No session exists before
  * the exchange.
  */
-export function issueOrgHandoff(
+export async function issueOrgHandoff(
   services: Services,
   organizationId: TenantId,
   { adminId, sessionEpoch }: OrgAdminState,
-  bound: { readonly browserSecret: string; readonly challenge: string | null },
+  bound: { readonly browserSecret: string; readonly challenge: string | null; readonly configId: string },
 ): Promise<string> {
-  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge: bound.challenge };
+  const vouchedBy = await vouchedNow(services.loader, 'organization', organizationId, bound.configId);
+  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge: bound.challenge, vouchedBy };
   return services.oneTimeTokens.issue('org-handoff', { tenantId: organizationId, subjectId: adminId, payload }, HANDOFF_SECONDS);
 }
 
 /**
- * The admin of a code, unless they were suspended or signed out everywhere in that minute. Spends the code, also in the
- * wrong browser: a code that was seen elsewhere is no good any more.
+ * The admin of a code, unless they were suspended or signed out everywhere in that minute, or their provider is none any more.
+ * Spends the code, also in the wrong browser: a code that was seen elsewhere is no good any more.
  */
 export async function redeemOrgHandoff(
   services: Services,
   code: string,
   { browserSecret, verifier }: HandoffProof,
-): Promise<{ readonly organizationId: TenantId; readonly admin: OrgAdminState } | undefined> {
+): Promise<{ readonly organizationId: TenantId; readonly admin: OrgAdminState; readonly vouchedBy: VouchedBy } | undefined> {
   const token = await services.oneTimeTokens.spend('org-handoff', code);
   if (!token) return undefined;
   const { tenantId: organizationId, subjectId, payload } = token;
-  // A challenge is the digest of its verifier (RFC 7636 §4.6), as the cookie's is of its secret.
-  if (!isBrowserOf(browserSecret, payload['browser']) && !isBrowserOf(verifier, payload['challenge'])) return undefined;
+  // A challenge is the digest of its verifier (RFC 7636 §4.6), as the cookie's is of its secret. A page that said one alone has its
+  // verifier: the cookie is in the browser of whoever was sent there by a link, too.
+  const isTheirs = payload['challenge'] ? isBrowserOf(verifier, payload['challenge']) : isBrowserOf(browserSecret, payload['browser']);
+  if (!isTheirs) return undefined;
+  const vouchedBy = vouchedBySchema.safeParse(payload['vouchedBy']).data;
+  if (!vouchedBy || !(await isStillVouchedFor(services.loader, 'organization', organizationId, vouchedBy))) return undefined;
   const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
-  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch'] ? { organizationId, admin } : undefined;
+  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch'] ? { organizationId, admin, vouchedBy } : undefined;
 }

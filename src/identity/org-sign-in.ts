@@ -1,4 +1,3 @@
-import { confirmPassword } from '../../commands/auth/confirm-password.ts';
 import {
   orgAdminAccountClaim,
   orgAdminByAccount,
@@ -10,10 +9,10 @@ import {
 } from '../domain/organizations/organization.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
-import { FailureError, forbidden, orThrow } from '../kernel/failure.ts';
+import { FailureError, forbidden } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { behalfOf, forgiveTries, provePassword, type KnownAccount } from './sign-in.ts';
+import { forgiveTries, giveBackTry, provePassword, type KnownAccount } from './sign-in.ts';
 
 export interface OrgAdminFound {
   readonly organizationId: TenantId;
@@ -39,9 +38,12 @@ export async function checkOrgPassword(services: Services, email: string, passwo
   const accountDigest = services.accountDigest(email);
   const known = await findOrgAdmin(services, accountDigest);
   const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
-  const { account } = await proveFoundPassword(services, accountDigest, found, password, actor);
-  if (found!.admin.status === 'suspended') throw new FailureError(forbidden('account suspended'));
-  if (found!.organization.requireSso) throw new FailureError(forbidden('sso required'));
+  const { account, triedAt } = await proveFoundPassword(services, accountDigest, found, password, actor);
+  const refusal = found!.admin.status === 'suspended' ? 'account suspended' : found!.organization.requireSso ? 'sso required' : undefined;
+  if (refusal) {
+    await giveBackTry(services, account, triedAt, 'not_admitted');
+    throw new FailureError(forbidden(refusal));
+  }
   await forgiveTries(services, account);
   return found!;
 }
@@ -51,8 +53,7 @@ export async function confirmOrgPassword(services: Services, organizationId: Ten
   const state = await services.loader.load(organization, organizationStream(organizationId));
   const admin = state.admins.get(adminId)!;
   const { account, triedAt } = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, actor);
-  const confirmed = { accountDigest: admin.accountDigest, subjectId: adminId, triedAt, purpose: 're_authentication' } as const;
-  orThrow(await services.executor.execute(confirmPassword, confirmed, behalfOf(account)));
+  await giveBackTry(services, account, triedAt, 're_authentication');
 }
 
 async function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, actor: Actor): Promise<{ account: KnownAccount; triedAt: number }> {

@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import { randomBytes, randomInt } from 'node:crypto';
-import { HashingTurns } from './hashing-turns.ts';
+import { HashingTurns, type Reservation } from './hashing-turns.ts';
 
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -27,22 +27,27 @@ export class Passwords {
     this.#nobodysHash = nobodysHash(cost);
   }
 
+  /** A place for a check, to be had before anything is written down about it. Throws `TooManyWaiting`. */
+  reserve(): Reservation {
+    return this.#turns.reserve();
+  }
+
   hash(password: string): Promise<string> {
     return this.#turns.take(() => argon2.hash(password, this.#cost));
   }
 
-  verify(hash: string, password: string): Promise<boolean> {
-    return this.#turns.take(() => argon2.verify(hash, password));
+  verify(hash: string, password: string, reservation?: Reservation): Promise<boolean> {
+    return this.#turns.take(() => argon2.verify(hash, password), reservation);
   }
 
   /** The bare digest of a machine-made code under a given salt: one computation to compare with many. */
-  digest(code: string, salt: Buffer): Promise<Buffer> {
-    return this.#turns.take(() => argon2.hash(code, { ...this.#cost, salt, raw: true }));
+  digest(code: string, salt: Buffer, reservation?: Reservation): Promise<Buffer> {
+    return this.#turns.take(() => argon2.hash(code, { ...this.#cost, salt, raw: true }), reservation);
   }
 
   /** What an unknown account costs: the same as a known one. Always false. */
-  async verifyNobody(password: string): Promise<boolean> {
-    await this.verify(this.#nobodysHash, password);
+  async verifyNobody(password: string, reservation?: Reservation): Promise<boolean> {
+    await this.verify(this.#nobodysHash, password, reservation);
     return false;
   }
 }

@@ -9,7 +9,8 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { accountOf, admit, type AdminAtTheDoor, type NextStep } from './admin-sign-in.ts';
 import { placeOfCode } from './backup-codes.ts';
-import { behalfOf, orBusy } from './sign-in.ts';
+import type { Reservation } from './hashing-turns.ts';
+import { behalfOf } from './sign-in.ts';
 import { stepOfCode } from './totp.ts';
 
 export type PresentedCode = { readonly code: string } | { readonly backupCode: string };
@@ -32,18 +33,35 @@ export async function passSecondFactor(
   if (!known) throw invalidToken();
   const { tenantId, subjectId, payload } = known;
   isFor(tenantId);
+  // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
+  const place = 'backupCode' in presented ? services.passwords.reserve() : undefined;
+  try {
+    return await passWith(services, { mfaToken, tenantId, subjectId, payload }, presented, actor, place);
+  } finally {
+    place?.giveBack();
+  }
+}
+
+interface Challenge {
+  readonly mfaToken: string;
+  readonly tenantId: TenantId;
+  readonly subjectId: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+async function passWith(services: Services, { mfaToken, tenantId, subjectId, payload }: Challenge, presented: PresentedCode, actor: Actor, place: Reservation | undefined) {
   if (!(await services.oneTimeTokens.spend('mfa', mfaToken))) throw invalidToken();
   const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(subjectId);
   // A reset, a suspension or a recovery since then has made the token worthless.
   if (admin?.status !== 'active' || admin.sessionEpoch !== payload['epoch'] || !admin.mfa) throw invalidToken();
   const atTheDoor = { tenantId, admin, actor };
-  await useUpCode(services, atTheDoor, admin.mfa, presented);
+  await useUpCode(services, atTheDoor, admin.mfa, presented, place);
   // Of two right codes under one token, one lets in.
   if (!(await services.oneTimeTokens.discard('mfa', mfaToken))) throw invalidToken();
   return { tenantId, admin, next: await admit(services, atTheDoor, 'code' in presented ? 'password+totp' : 'password+backup_code') };
 }
 
-async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: MfaState, presented: PresentedCode): Promise<void> {
+async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: MfaState, presented: PresentedCode, reservation: Reservation | undefined): Promise<void> {
   const { tenantId, admin: { adminId } } = atTheDoor;
   const account = accountOf(atTheDoor);
   const behalf = behalfOf(account);
@@ -56,7 +74,7 @@ async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: Mfa
     orThrow(await services.executor.execute(acceptTotpCode, { adminId, totpSecretRef: mfa.totpSecretRef, step }, behalf));
   } else {
     const kept = await services.vault.get(tenantId, backupCodesPlace(adminId), mfa.backupCodesRef);
-    const place = kept && (await orBusy(() => placeOfCode(kept.toString(), presented.backupCode, services.passwords)));
+    const place = kept && (await placeOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
     if (place === undefined) throw invalidCode();
     const { position } = orThrow(await services.executor.execute(useBackupCode, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf));
     // The status that is asked for next counts the codes that are left.

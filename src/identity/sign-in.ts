@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { attemptLogin } from '../../commands/auth/attempt-login.ts';
+import { confirmPassword } from '../../commands/auth/confirm-password.ts';
 import { recordLoginSuccess } from '../../commands/auth/record-login-success.ts';
 import { startSession } from '../../commands/auth/start-session.ts';
+import type { PasswordConfirmed } from '../domain/logins/events.ts';
 import type { SessionEvent } from '../domain/sessions/events.ts';
+import type { VouchedBy } from '../domain/sso/vouching.ts';
 import type { Actor } from '../kernel/actor.ts';
-import { FailureError, forbidden, isFailure, orThrow, unauthenticated, unavailable } from '../kernel/failure.ts';
+import { FailureError, forbidden, isFailure, orThrow, unauthenticated } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { TooManyWaiting } from './hashing-turns.ts';
+import type { Reservation } from './hashing-turns.ts';
 import { ADMIN_LIFETIME, ORG_LIFETIME } from './refresh-tokens.ts';
 
 export interface Tokens {
@@ -23,18 +26,20 @@ export interface NewSession {
   readonly epoch: number;
   readonly role: string;
   readonly method: Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'];
+  /** Of a single sign-on. */
+  readonly vouchedBy?: VouchedBy;
   readonly actor: Actor;
 }
 
 /** Starts a session and hands out its first tokens. */
 export async function openSession(services: Services, wanted: NewSession): Promise<Tokens> {
-  const { tenantId, subjectId, subjectKind, epoch, method, role } = wanted;
+  const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null } = wanted;
   const sessionId = randomUUID();
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
   // Side by side: tokens of a session that did not come to be let nobody in.
   const [started, refreshToken, { token, expiresAt }] = await Promise.all([
-    services.executor.execute(startSession, { sessionId, subjectId, subjectKind, epoch, method }, { tenantId, actor }),
+    services.executor.execute(startSession, { sessionId, subjectId, subjectKind, epoch, method, vouchedBy }, { tenantId, actor }),
     services.refreshTokens.issue(tenantId, sessionId, subjectId, lifetime),
     services.accessTokens.issue(subjectKind === 'admin' ? 'access' : 'org', tenantId, subjectId, sessionId, role),
   ]);
@@ -61,32 +66,39 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
 /**
  * Checks an account's password, taking one of its tries first. `findHash` answers undefined for nobody, which costs the
  * same. Answers when the try was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
- * account. The try still counts: what the right password is worth is for the caller to say.
+ * account, `TooManyWaiting` before a try is taken. The try still counts: what the right password is worth is for the caller to say.
  */
-export async function provePassword(services: Services, { tenantId, accountDigest, subjectId, actor }: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
-  const attempt = services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor });
+export async function provePassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
+  // In a storm the place comes first: who is sent away has not had their password looked at, and is not locked for coming again.
+  const place = services.passwords.reserve();
+  try {
+    return await proveWith(services, account, findHash, password, place);
+  } finally {
+    place.giveBack();
+  }
+}
+
+async function proveWith({ executor, passwords }: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string, place: Reservation): Promise<number> {
+  const { tenantId, accountDigest, subjectId, actor } = account;
+  const attempt = executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor });
   const [attempted, hash] = await Promise.all([attempt, findHash()]);
   // Costs the same: whose tries are used up, and under which name they were counted, is nobody's business.
-  if (isFailure(attempted) && attempted.kind === 'unauthenticated') await orBusy(() => services.passwords.verifyNobody(password));
+  if (isFailure(attempted) && attempted.kind === 'unauthenticated') await passwords.verifyNobody(password, place);
   const { result } = orThrow(attempted);
-  const right = await orBusy(() => (hash ? services.passwords.verify(hash.toString(), password) : services.passwords.verifyNobody(password)));
+  const right = await (hash ? passwords.verify(hash.toString(), password, place) : passwords.verifyNobody(password, place));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
   return result.at;
+}
+
+/** The password was right, and is not the way in: its own try does not count, earlier wrong ones still do. */
+export async function giveBackTry(services: Services, account: KnownAccount, triedAt: number, purpose: PasswordConfirmed['purpose']): Promise<void> {
+  const { accountDigest, subjectId } = account;
+  orThrow(await services.executor.execute(confirmPassword, { accountDigest, subjectId, triedAt, purpose }, behalfOf(account)));
 }
 
 /** Whoever stands at the door has shown everything that was asked for. */
 export async function forgiveTries(services: Services, account: KnownAccount): Promise<void> {
   const { accountDigest, subjectId } = account;
   orThrow(await services.executor.execute(recordLoginSuccess, { accountDigest, subjectId }, behalfOf(account)));
-}
-
-/** A storm of slow computations is refused, not queued without end. */
-export async function orBusy<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof TooManyWaiting) throw new FailureError(unavailable());
-    throw error;
-  }
 }

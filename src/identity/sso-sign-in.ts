@@ -2,6 +2,7 @@ import { refuseSsoSignIn } from '../../commands/sso/refuse-sso-sign-in.ts';
 import type { SsoProtocol } from '../domain/sso/events.ts';
 import { speaksFor } from '../domain/sso/fields.ts';
 import type { SsoRefusal } from '../domain/sso/refusals.ts';
+import type { VouchedBy } from '../domain/sso/vouching.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
@@ -40,8 +41,8 @@ export async function admitAdmin({ loader, accountDigest }: Services, tenantId: 
 }
 
 /** A session whose start says by which protocol; the provider has seen to further factors (choice OP-035). */
-export const openSsoSession = (services: Services, tenantId: TenantId, { adminId, sessionEpoch, role }: AdminState, method: SsoProtocol, actor: Actor): Promise<Tokens> =>
-  openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, method, actor });
+export const openSsoSession = (services: Services, tenantId: TenantId, { adminId, sessionEpoch, role }: AdminState, by: { method: SsoProtocol; vouchedBy: VouchedBy }, actor: Actor): Promise<Tokens> =>
+  openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, ...by, actor });
 
 export interface RefusedAttempt {
   /** Undefined where nothing believable says whose sign-in it was. */

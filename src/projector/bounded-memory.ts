@@ -44,6 +44,6 @@ export class BoundedMemory {
   }
 
   forgetTenant(tenantId: TenantId): void {
-    for (const name of [...(this.#byTenant.get(tenantId) ?? [])]) this.forget(name);
+    for (const name of this.#byTenant.get(tenantId) ?? []) this.forget(name);
   }
 }

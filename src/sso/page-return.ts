@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { SsoProtocol } from '../domain/sso/events.ts';
+import { vouchedBySchema, type VouchedBy } from '../domain/sso/vouching.ts';
 import type { SsoRefusal } from '../domain/sso/refusals.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -34,14 +35,15 @@ export interface HandedOver {
   /** Of the admin at that moment: whoever is signed out everywhere in the meantime does not come in. */
   readonly sessionEpoch: number;
   readonly method: SsoProtocol;
+  readonly vouchedBy: VouchedBy;
 }
 
 const SECONDS = 60;
-const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string(), sessionEpoch: z.int() });
+const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string(), sessionEpoch: z.int(), vouchedBy: vouchedBySchema });
 
 /** The address on this host to send the browser to. */
-export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, sessionEpoch, method }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
-  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch } }, SECONDS);
+export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, sessionEpoch, method, vouchedBy }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
+  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy } }, SECONDS);
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 }
 
@@ -54,9 +56,9 @@ export async function takeOver(tokens: OneTimeTokens, code: string, verifier: st
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) return undefined;
-  const { method, challenge, sessionEpoch } = payload.data;
+  const { method, challenge, sessionEpoch, vouchedBy } = payload.data;
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method };
+  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method, vouchedBy };
 }

@@ -185,6 +185,18 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     await page.getByRole('button', { name: 'I administer an organization' }).click();
     await field('E-mail').fill(organization.email);
     await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText(`The organization “${organization.slug}” signs in people with this e-mail`).waitFor();
+    await page.getByRole('button', { name: 'Use a password instead' }).click();
+    await field('Password').fill(organization.password);
+    await field('E-mail').fill(organization.email);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('link', { name: 'Go to the identity provider' }).click();
+    await expectSignedIn(organization.email, 'Organization owner');
+
+    // By a link that did not begin at the page: nobody is signed in before they say so.
+    await page.goto(`${app.url}/api/v1/org/auth/sso/login?slug=${organization.slug}`);
+    await page.getByRole('heading', { name: 'Did you begin this sign-in?' }).waitFor();
+    await page.getByRole('button', { name: 'Yes, sign me in' }).click();
     await expectSignedIn(organization.email, 'Organization owner');
     await provider.close();
   });
@@ -194,6 +206,7 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     expect(await failure()).toContain('there is no administrator account with your e-mail address');
     expect(page.url()).toBe(`${app.url}/login`);
     await page.goto(`${app.url}/login?org_sso_code=no-such-code`);
+    await page.getByRole('button', { name: 'Yes, sign me in' }).click();
     await page.getByText('used already or took too long').waitFor();
     expect(page.url()).toBe(`${app.url}/login`);
   });

@@ -8,16 +8,19 @@ import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 
 const CONFIGS = '/api/v1/org/sso-configs';
 const SECRET = 'a-client-secret-nobody-reads';
-const provider = { name: 'Okta', issuerUrl: 'https://idp.example', clientId: 'castellan', clientSecret: SECRET, emailDomains: ['North.Example'], isEnabled: true };
+const providerFor = (domain: string) => ({ name: 'Okta', issuerUrl: 'https://idp.example', clientId: 'castellan', clientSecret: SECRET, emailDomains: [domain], isEnabled: true });
 
 describe('SSO configurations of an organization', () => {
   let app: TestApp;
   let north: TestOrganization;
+  let provider: ReturnType<typeof providerFor>;
   beforeAll(async () => {
     app = await startApp();
   });
   beforeEach(async () => {
     north = await newOrganization(app);
+    // A domain is one organization's alone.
+    provider = providerFor(`${north.slug}.North.Example`);
   });
   afterAll(() => app.close());
 
@@ -37,7 +40,7 @@ describe('SSO configurations of an organization', () => {
       protocol: 'oidc',
       name: 'Okta',
       isEnabled: true,
-      emailDomains: ['north.example'],
+      emailDomains: [`${north.slug}.north.example`],
       issuerUrl: 'https://idp.example',
       clientId: 'castellan',
       clientSecretConfigured: true,
@@ -119,6 +122,22 @@ describe('SSO configurations of an organization', () => {
     expect((await north.write('PUT', `${CONFIGS}/require`, { requireSso: false })).status).toBe(200);
     expect((await north.write('DELETE', `${CONFIGS}/${id}`)).status).toBe(204);
     expect((await north.owner.get(`${CONFIGS}/${id}`)).status).toBe(404);
+  });
+
+  it("name an e-mail's domain for one organization alone, as long as they are enabled", async () => {
+    const south = await newOrganization(app);
+    const { id } = await created();
+    const taken = await south.write('POST', CONFIGS, provider);
+    expect([taken.status, taken.body.error]).toEqual([409, `emailDomains: another organization signs in ${provider.emailDomains[0]!.toLowerCase()}`]);
+    const theirs = await south.write('POST', CONFIGS, { ...provider, isEnabled: false });
+    expect(theirs.status).toBe(201);
+    const enable = () => south.write('PUT', `${CONFIGS}/${theirs.body.id}`, { isEnabled: true });
+    expect((await enable()).status).toBe(409);
+    expect((await north.write('PUT', `${CONFIGS}/${id}`, { emailDomains: ['elsewhere.example'] })).status).toBe(200);
+    expect((await enable()).status).toBe(200);
+    expect((await north.write('PUT', `${CONFIGS}/${id}`, { emailDomains: provider.emailDomains })).status).toBe(409);
+    expect((await south.write('DELETE', `${CONFIGS}/${theirs.body.id}`)).status).toBe(204);
+    expect((await north.write('PUT', `${CONFIGS}/${id}`, { emailDomains: provider.emailDomains })).status).toBe(200);
   });
 
   it('of another organization are not there', async () => {

@@ -112,6 +112,47 @@ describe('the single sign-on of an organization', () => {
     expect((await exchange({ code: stolen.code }, stolen.cookie)).status).toBe(401);
   });
 
+  it('does not take the cookie for the verifier of a page: whoever followed a link holds the cookie as well', async () => {
+    await configure();
+    provider.signsIn({ email: north.email });
+    const challenge = createHash('sha256').update('a verifier that a stranger made').digest('base64url');
+    for (const verifier of [undefined, '', 'v'.repeat(43)]) {
+      const { code, cookie } = await cameBack({ challenge });
+      const { status, body } = await exchange({ code, verifier }, cookie);
+      expect([status, body]).toEqual(INVALID);
+    }
+  });
+
+  it('ends with the configuration that vouched for it: codes, sessions and their refreshing, and does not begin again with it', async () => {
+    const { id } = await configure();
+    provider.signsIn({ email: north.email });
+    const signIn = async () => {
+      const { code, cookie } = await cameBack();
+      return (await exchange({ code }, cookie)).body as { accessToken: string; refreshToken: string };
+    };
+    const works = async ({ accessToken }: { accessToken: string }) => (await app.as(accessToken).get(CONFIGS)).status;
+    const change = async (over: object) => expect((await north.write('PUT', `${CONFIGS}/${id}`, over)).status).toBe(200);
+
+    const first = await signIn();
+    await change({ name: 'Another name' });
+    expect(await works(first)).toBe(200);
+    const under = await cameBack();
+    await change({ isEnabled: false });
+    expect([await works(first), (await exchange({ code: under.code }, under.cookie)).status]).toEqual([401, 401]);
+    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).status).toBe(401);
+    await change({ isEnabled: true });
+    expect(await works(first)).toBe(401);
+
+    const second = await signIn();
+    await change({ issuerUrl: 'https://other.example' });
+    expect(await works(second)).toBe(401);
+    await change({ issuerUrl: provider.issuer });
+    const third = await signIn();
+    expect([await works(third), await works(second)]).toEqual([200, 401]);
+    expect((await north.write('DELETE', `${CONFIGS}/${id}`)).status).toBe(204);
+    expect([await works(third), (await north.owner.get(CONFIGS)).status]).toEqual([401, 200]);
+  });
+
   it('exchanges one of two hundred uses of a code', async () => {
     await configure();
     provider.signsIn({ email: north.email });

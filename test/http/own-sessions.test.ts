@@ -37,6 +37,17 @@ describe("an admin's own sessions", () => {
     await expect.poll(() => meAt(other.addresses.http, token), { timeout: 2_000, interval: 5 }).toBe(401);
   }
 
+  it('are not lost by a refresh that named another tenant', async () => {
+    const acme = await app.newTenant();
+    const { refreshToken } = await signIn(acme);
+    const stray = await app.anonymous.post('/api/v1/auth/refresh', { refreshToken }, { headers: { 'x-tenant-id': randomUUID() } });
+    expect(stray.status).toBe(401);
+    // Had it been spent, the next one would be taken for a thief's once the grace is over.
+    const { rows } = await app.services.database.owner.query('select spent_at from refresh_tokens where tenant_id = $1', [acme.tenantId]);
+    expect(rows.filter(({ spent_at: spentAt }) => spentAt !== null)).toEqual([]);
+    expect(await refresh(refreshToken)).toBe(200);
+  });
+
   it('are listed newest first, with where they are from, to nobody else', async () => {
     const tenant = await app.newTenant();
     const { accessToken } = await signIn(tenant);

@@ -159,3 +159,37 @@ describe('set-up and sign-in over HTTP', () => {
     });
   });
 });
+
+describe('at the doors of strangers', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+    await createTenant(app.services, { name: 'Acme', email: 'first@acme.example', licenseKey: licenseKey(), baseUrl: 'https://castellan.acme.example' });
+  });
+  afterAll(() => app.close());
+
+  it('set-up is over whatever is sent', async () => {
+    for (const body of [{}, { email: 1 }, null]) expect((await app.anonymous.post('/api/v1/setup/complete', body)).status).toBe(403);
+  });
+
+  it('a form is no JSON: any page can have a browser send one', async () => {
+    const raw = new URLSearchParams({ email: 'first@acme.example', password: PASSWORD }).toString();
+    for (const type of ['application/x-www-form-urlencoded', 'Application/X-WWW-Form-Urlencoded; charset=utf-8', 'multipart/form-data; boundary=x']) {
+      expect([type, (await app.anonymous.send('POST', '/api/v1/auth/login', { raw, headers: { 'content-type': type } })).status]).toEqual([type, 415]);
+    }
+  });
+
+  it('a position that never comes keeps nobody waiting', async () => {
+    const waits = vi.spyOn(app.services.freshness, 'waitFor');
+    await app.anonymous.get('/api/v1/org/auth/sso/status?slug=nowhere', { headers: { 'x-log-position': '9'.repeat(19) } });
+    expect(waits).not.toHaveBeenCalled();
+    waits.mockRestore();
+  });
+
+  it('a state that cannot be ours is answered as a browser is', async () => {
+    for (const query of [`state=${'x'.repeat(600)}`, 'state=a&state=b', '']) {
+      const answer = await app.anonymous.get(`/api/v1/org/auth/sso/callback?code=c&${query}`);
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/login?org_sso_error=invalid_state']);
+    }
+  });
+});

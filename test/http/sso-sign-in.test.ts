@@ -64,6 +64,30 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(log.body.auditLogs[0].details).toMatchObject({ method: 'oidc', subjectId: acme.adminId });
   });
 
+  it('ends with the configuration that vouched for it, and does not begin again with it', async () => {
+    const { id } = await configure();
+    provider.signsIn({ email: acme.email });
+    const works = async (accessToken: string) => (await app.as(accessToken).get('/api/v1/admin/me')).status;
+    const change = async (over: object) => expect((await acme.admin.put(`${CONFIGS}/${id}`, over)).status).toBe(200);
+    const { accessToken, refreshToken } = (await signIn()).answer.body;
+    await change({ name: 'Another name' });
+    expect(await works(accessToken)).toBe(200);
+    const verifier = 'v'.repeat(43);
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const { answer } = await signIn(provider, { return_to: 'login', challenge });
+    const code = new URL(answer.headers.get('location')!, 'https://castellan.example').searchParams.get('sso_code');
+    await change({ isEnabled: false });
+    expect([await works(accessToken), (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).status]).toEqual([401, 401]);
+    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status).toBe(401);
+    await change({ isEnabled: true });
+    expect(await works(accessToken)).toBe(401);
+    const again = (await signIn()).answer.body.accessToken;
+    expect(await works(again)).toBe(200);
+    expect((await acme.admin.delete(`${CONFIGS}/${id}`)).status).toBe(204);
+    // Whoever signed in with a password is not concerned.
+    expect([await works(again), await works(acme.token)]).toEqual([401, 200]);
+  });
+
   it('asks with PKCE, state and nonce, and for nothing else than it is configured for', async () => {
     await configure(provider, { scopes: 'openid email' });
     const { address, state, nonce, cookie } = await departs(app.anonymous, loginPath());

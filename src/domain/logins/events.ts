@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvents } from '../../kernel/event.ts';
+import { defineEvents, type EventOf } from '../../kernel/event.ts';
 import { uuid } from '../../kernel/ids.ts';
 
 /**
@@ -15,19 +15,22 @@ export const loginEvents = defineEvents('login', {
   },
   /**
    * The right password, where that is not yet the whole way in (a second factor follows), or not a way in at all
-   * (re-authentication): this try is given back, and wrong ones before it still count.
+   * (re-authentication; a suspended account, or one that has to come through its provider): this try is given back, and wrong
+   * ones before it still count.
    */
   PasswordConfirmed: {
-    version: 1,
+    version: 2,
     schema: z.object({
       at: z.iso.datetime(),
       subjectId: uuid(),
-      purpose: z.enum(['second_factor_follows', 're_authentication']),
+      purpose: z.enum(['second_factor_follows', 're_authentication', 'not_admitted']),
       /** The tries that count from here on. */
       tries: z.array(z.iso.datetime()),
     }),
+    upcasters: { 1: (data: object) => data },
     audit: 'login.password_confirmed',
   },
   LoginSucceeded: { version: 1, schema: z.object({ at: z.iso.datetime(), subjectId: uuid() }), audit: 'login.succeeded' },
   LoginUnlocked: { version: 1, schema: z.object({ at: z.iso.datetime(), subjectId: uuid() }), audit: 'login.unlocked' },
 });
+export type PasswordConfirmed = Extract<EventOf<typeof loginEvents>, { type: 'PasswordConfirmed' }>['data'];

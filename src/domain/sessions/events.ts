@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../kernel/event.ts';
+import { vouchedBySchema } from '../sso/vouching.ts';
 import { uuid } from '../../kernel/ids.ts';
 
 const about = { resource: 'session', id: 'sessionId' } as const;
@@ -7,7 +8,7 @@ const about = { resource: 'session', id: 'sessionId' } as const;
 /** One short stream a session, of a tenant's admin or of an organization's. Refreshes are not history: only its ends are. */
 export const sessionEvents = defineEvents('session', {
   SessionStarted: {
-    version: 1,
+    version: 2,
     schema: z.object({
       sessionId: uuid(),
       subjectId: uuid(),
@@ -15,7 +16,10 @@ export const sessionEvents = defineEvents('session', {
       /** The subject's session epoch at that moment. */
       epoch: z.int(),
       method: z.enum(['setup', 'password', 'password+totp', 'password+backup_code', 'oidc', 'saml', 'org_sso']),
+      /** The session lives no longer than that configuration vouches for it; null where the holder showed a password. */
+      vouchedBy: vouchedBySchema.nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ vouchedBy: null, ...data }) },
     about,
     audit: 'session.started',
   },

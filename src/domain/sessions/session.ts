@@ -1,5 +1,6 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { TenantId } from '../../kernel/ids.ts';
+import type { VouchedBy } from '../sso/vouching.ts';
 import { sessionEvents, type SessionEvent } from './events.ts';
 
 export interface SessionState {
@@ -8,14 +9,17 @@ export interface SessionState {
   readonly epoch: number;
   /** How its holder signed in; null before they did. */
   readonly method: Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'] | null;
+  readonly vouchedBy: VouchedBy | null;
 }
 
-const initial: SessionState = { status: 'none', subjectId: '', epoch: 0, method: null };
+const initial: SessionState = { status: 'none', subjectId: '', epoch: 0, method: null, vouchedBy: null };
 
 export const session = defineAggregate<SessionState, typeof sessionEvents>(sessionEvents, initial, (state, event) => {
   switch (event.type) {
-    case 'SessionStarted':
-      return { status: 'live', subjectId: event.data.subjectId, epoch: event.data.epoch, method: event.data.method };
+    case 'SessionStarted': {
+      const { subjectId, epoch, method, vouchedBy } = event.data;
+      return { status: 'live', subjectId, epoch, method, vouchedBy };
+    }
     case 'SessionEnded':
       return { ...state, status: 'ended' };
   }

@@ -2,7 +2,7 @@ import { offerOrganizationSignIn } from './organization.js';
 import { offerPasswordSignIn } from './password.js';
 import { ask, succeeded } from './server.js';
 import { begin, offerSignOut } from './session.js';
-import { fail, forgetFailure, say, show } from './screens.js';
+import { element, fail, forgetFailure, say, show } from './screens.js';
 import { finishReturn } from './sso-return.js';
 import { findTenant } from './tenant.js';
 import { refusal, ssoError } from './words.js';
@@ -10,7 +10,8 @@ import { refusal, ssoError } from './words.js';
 /** Where a single sign-on came back to this page: by which parameters, and who exchanges the code. */
 const RETURNS = [
   { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', screen: 'password' },
-  { code: 'org_sso_code', error: 'org_sso_error', exchange: '/api/v1/org/auth/sso/exchange', screen: 'organization' },
+  // An organization's own link may begin it without this page: then only its administrator can say whether they meant to.
+  { code: 'org_sso_code', error: 'org_sso_error', exchange: '/api/v1/org/auth/sso/exchange', screen: 'organization', mayBeginElsewhere: true },
 ];
 
 const parameters = new URLSearchParams(location.search);
@@ -32,10 +33,17 @@ const verifier = finishReturn();
 const came = RETURNS.find(({ code, error }) => parameters.has(code) || parameters.has(error));
 say('One moment…');
 const code = came && parameters.get(came.code);
-const [answer] = await Promise.all([code ? ask('POST', came.exchange, { body: { code, verifier }, fromProvider: true }) : undefined, findTenant(tenantId)]);
+const exchange = () => ask('POST', came.exchange, { body: { code, verifier }, fromProvider: true });
+const isStray = Boolean(code && verifier === '' && came.mayBeginElsewhere);
+const [answer] = await Promise.all([code && !isStray ? exchange() : undefined, findTenant(tenantId)]);
 say('');
-if (answer && succeeded(answer)) begin(answer.body);
-else {
+if (isStray) {
+  show('stray');
+  element('stray-go').addEventListener('click', async () => finish(await exchange()), { once: true });
+} else finish(answer);
+
+function finish(answer) {
+  if (answer && succeeded(answer)) return begin(answer.body);
   show(came?.screen ?? 'password');
   if (answer) fail(refusal(answer, 'This sign-in was used already or took too long. Start it again.'));
   else if (came) fail(ssoError(parameters.get(came.error)));

@@ -9,10 +9,12 @@ export function offerOrganizationSignIn() {
   const passwordField = element('org-password-field');
   const password = element('org-password');
   element('org-email').addEventListener('input', () => {
+    element('org-sso').hidden = true;
     passwordField.hidden = true;
     password.required = false;
     password.value = '';
   });
+  element('org-use-password').addEventListener('click', usePassword);
 
   whenSubmitted(element('organization-form'), async (fields) => {
     const email = fields.get('email').trim();
@@ -26,8 +28,22 @@ export function offerOrganizationSignIn() {
   async function discover(email) {
     const answer = await ask('POST', '/api/v1/org/auth/sso/discover', { body: { email } });
     const { ssoAvailable, loginUrl } = answer.body;
-    if (succeeded(answer) && ssoAvailable && canReturn() && /^https?:\/\//.test(loginUrl ?? '')) return location.assign(await leavingAddress(loginUrl));
+    if (succeeded(answer) && ssoAvailable && canReturn() && /^https?:\/\//.test(loginUrl ?? '')) return offerProvider(loginUrl);
     if (!succeeded(answer) && answer.status !== 404) return fail(refusal(answer, 'This e-mail cannot be used.'), element('org-email'));
+    usePassword();
+  }
+
+  /** Whose provider it is, is said before the browser goes there: an e-mail's domain may be named by an organization that is not its own. */
+  async function offerProvider(loginUrl) {
+    const slug = new URL(loginUrl).searchParams.get('slug') ?? '';
+    element('org-sso-name').textContent = `The organization “${slug}” signs in people with this e-mail at its identity provider.`;
+    element('org-sso-go').href = await leavingAddress(loginUrl);
+    element('org-sso').hidden = false;
+    element('org-sso-go').focus();
+  }
+
+  function usePassword() {
+    element('org-sso').hidden = true;
     passwordField.hidden = false;
     password.required = true;
     password.focus();

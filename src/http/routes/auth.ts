@@ -7,6 +7,7 @@ import { listTenants } from '../../../queries/tenants/list-tenants.ts';
 import { emailField, newPassword, presentedPassword } from '../../domain/identity/password-rule.ts';
 import { signInWithPassword } from '../../identity/admin-sign-in.ts';
 import { backupCodeField } from '../../identity/backup-codes.ts';
+import { tenantOf as tenantNamedBy } from '../../identity/refresh-tokens.ts';
 import { passSecondFactor } from '../../identity/second-factor.ts';
 import { totpCodeField } from '../../identity/totp.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
@@ -114,8 +115,8 @@ export const authRoutes: RouteGroup = {
         const epoch = Number(token.payload['epoch']);
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
-          // A password that is refused costs no new sign-in.
-          if (error instanceof FailureError && error.failure.kind === 'invalid') await services.oneTimeTokens.giveBack('temp', body.tempToken);
+          // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
+          if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated')) await services.oneTimeTokens.giveBack('temp', body.tempToken);
           throw error;
         });
         await forgetSecrets(services, tenantId, result.unusedSecrets);
@@ -130,10 +131,12 @@ export const authRoutes: RouteGroup = {
       body: z.object({ refreshToken: z.string().min(1).max(256) }),
       answer: signedIn.extend({ user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }) }),
       handle: async ({ body, services, request, run, ask }) => {
+        // Before it is spent: a slip in a header must not make the next try look like a thief's.
+        const named = tenantNamedBy(body.refreshToken);
+        if (named) refuseOtherTenant(request, named);
         const redeemed = await services.refreshTokens.redeem(body.refreshToken);
         if (redeemed.kind === 'unknown') throw new FailureError(unauthenticated('invalid or expired refresh token'));
         const { tenantId, sessionId, subjectId } = redeemed;
-        refuseOtherTenant(request, tenantId);
         if (redeemed.kind === 'reused') {
           await run(endSession, { sessionId, reason: 'refresh_reuse' }, tenantId);
           await services.refreshTokens.revokeSession(tenantId, sessionId);

@@ -116,7 +116,7 @@ export const orgSsoRoutes: RouteGroup = {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
           const { trip, identity, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returnedBy(request, state), find, (trip) => (believed = trip));
           const admin = await admitOrgAdmin(services, trip.owner, identity);
-          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge });
+          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge, configId: trip.configId });
           forgetInBrowser(reply, state, secure);
           keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
@@ -143,10 +143,10 @@ export const orgSsoRoutes: RouteGroup = {
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
         const redeemed = await redeemOrgHandoff(services, code, { browserSecret: keptByBrowser(request, code), verifier });
         if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));
-        const { organizationId: tenantId, admin } = redeemed;
+        const { organizationId: tenantId, admin, vouchedBy } = redeemed;
         const { adminId, sessionEpoch: epoch, role } = admin;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'org_sso', actor });
+        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'org_sso', vouchedBy, actor });
         return { ...tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
       },
     }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { vouchedNow } from '../../identity/vouching.ts';
 import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { handOver, pageReturnOf, pageReturnQuery, refusedReturn } from '../../sso/page-return.ts';
@@ -62,11 +63,12 @@ export const samlRoutes: RouteGroup = {
         let pending: OpenRequest | undefined;
         try {
           pending = await pendingRequests(services).find(relayState);
-          const { tenantId, browser } = pending;
+          const { tenantId, browser, configId } = pending;
           const admin = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
           const { adminId, sessionEpoch } = admin;
-          if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml' }, { challenge: browser }));
-          const tokens = await openSsoSession(services, tenantId, admin, 'saml', actor);
+          const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
+          if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy }, { challenge: browser }));
+          const tokens = await openSsoSession(services, tenantId, admin, { method: 'saml', vouchedBy }, actor);
           return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;

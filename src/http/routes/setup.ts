@@ -47,6 +47,7 @@ export const setupRoutes: RouteGroup = {
       path: '/api/v1/setup/complete',
       access: open('setup'),
       summary: 'Make the first tenant and its first admin',
+      precondition: refuseOnceSetUp,
       body: setupBody,
       status: 201,
       answer: z.object({
@@ -60,7 +61,6 @@ export const setupRoutes: RouteGroup = {
         user: adminUserView,
       }),
       handle: async ({ body, run, ask, services, request }) => {
-        await refuseOnceSetUp(services);
         const tenantId = asTenantId(randomUUID());
         const adminId = randomUUID();
         const { result } = await run(setUpTenant, { ...body, name: null, adminId, mustChangePassword: false, completesSetup: true }, tenantId);

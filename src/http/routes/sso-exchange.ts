@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tenant, tenantStream } from '../../domain/tenants/tenant.ts';
 import { openSsoSession } from '../../identity/sso-sign-in.ts';
+import { isStillVouchedFor } from '../../identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { takeOver } from '../../sso/page-return.ts';
 import { open } from '../access.ts';
@@ -23,10 +24,10 @@ export const ssoExchangeRoutes: RouteGroup = {
         const refused = new FailureError(unauthenticated('invalid or expired code'));
         const taken = await takeOver(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
-        const { tenantId, adminId, sessionEpoch, method } = taken;
+        const { tenantId, adminId, sessionEpoch, method, vouchedBy } = taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
-        if (admin?.status !== 'active' || admin.sessionEpoch !== sessionEpoch) throw refused;
-        const tokens = await openSsoSession(services, tenantId, admin, method, actorOf(undefined, request.ip, request.headers['user-agent']));
+        if (admin?.status !== 'active' || admin.sessionEpoch !== sessionEpoch || !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))) throw refused;
+        const tokens = await openSsoSession(services, tenantId, admin, { method, vouchedBy }, actorOf(undefined, request.ip, request.headers['user-agent']));
         return signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
       },
     }),

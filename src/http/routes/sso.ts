@@ -5,6 +5,7 @@ import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../domain/sso/ss
 import { roleSchema } from '../../domain/identity/roles.ts';
 import { session, sessionStream } from '../../domain/sessions/session.ts';
 import { admitAdmin, auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { vouchedNow } from '../../identity/vouching.ts';
 import { FailureError, notFound, unauthenticated, unavailable } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 import { enabledSsoConfig } from '../../sso/enabled-config.ts';
@@ -90,11 +91,12 @@ export const ssoRoutes: RouteGroup = {
         try {
           const { trip, identity, secure } = await finishOidcSignIn(services, 'tenant', returnedBy(request, state), tenantOidcConfig(services), (trip) => (believed = trip));
           forgetInBrowser(reply, state, secure);
-          const { owner: tenantId, challenge } = trip;
+          const { owner: tenantId, challenge, configId } = trip;
           const admin = await admitAdmin(services, tenantId, identity);
           const { adminId, sessionEpoch } = admin;
-          if (challenge !== null) return redirect(reply, 302, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'oidc' }, { challenge }));
-          const tokens = await openSsoSession(services, tenantId, admin, 'oidc', actor);
+          const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
+          if (challenge !== null) return redirect(reply, 302, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy }, { challenge }));
+          const tokens = await openSsoSession(services, tenantId, admin, { method: 'oidc', vouchedBy }, actor);
           const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
           return { ...tokens, user: { id, email, displayName, roleType } };
         } catch (error) {
