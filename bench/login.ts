@@ -23,7 +23,7 @@ const CALLERS = 8;
 /** So many that a round's end, when the last callers wait alone, is no part of it to speak of. */
 const LOGINS = 300;
 /** What memory costs changes by a fifth from one second to the next where it is shared with neighbours. */
-const ROUNDS = 7;
+const ROUNDS = 13;
 /** A service is compiled by then, as it is some minutes after its start. Hashes are left out meanwhile: theirs is compiled code already. */
 const WARM = 12_000;
 /** Wrong passwords that an account is asked with: fewer than lock it. */
