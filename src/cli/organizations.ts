@@ -32,8 +32,9 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
-      await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
+      const providers = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
+      for (const name of providers) console.log(`Its admins still sign in through "${name}": if that provider is the organization's, switch it off or delete it`);
     });
   org
     .command('recover')

@@ -6,6 +6,7 @@ import { detachTenant as detachTenantCommand } from '../../commands/organization
 import { recoverOrgAdmin as recoverOrgAdminCommand } from '../../commands/organizations/recover-org-admin.ts';
 import { suspendOrgAdmin as suspendOrgAdminCommand } from '../../commands/organizations/suspend-org-admin.ts';
 import { unlockLogin } from '../../commands/auth/unlock-login.ts';
+import { ssoConfigs, ssoConfigsStream } from '../domain/sso/sso-configs.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import { emailField } from '../domain/identity/password-rule.ts';
 import { findOrgAdmin, type OrgAdminFound } from '../identity/org-sign-in.ts';
@@ -62,12 +63,17 @@ export async function attachTenant(services: Services, { slug, tenant: named }: 
   orThrow(await services.executor.execute(attachTenantCommand, { attachedTenantId }, issuer));
 }
 
-/** Lets a tenant (its id or its slug) go from the organization of this slug. */
-export async function detachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<void> {
+/**
+ * Lets a tenant (its id or its slug) go from the organization of this slug. Answers the names of its enabled single sign-on
+ * configurations: the organization may have made them, and through them its provider goes on letting people in.
+ */
+export async function detachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<string[]> {
   const organizationId = await findOrganization(services, slug);
   const detachedTenantId = await findTenant(services, named);
   const issuer = { tenantId: organizationId, actor: system('castellan org detach') };
   orThrow(await services.executor.execute(detachTenantCommand, { detachedTenantId }, issuer));
+  const configs = await services.loader.load(ssoConfigs, ssoConfigsStream(detachedTenantId));
+  return [...configs.values()].flatMap(({ isEnabled, name }) => (isEnabled ? [name] : []));
 }
 
 /** An organization's admin, as an operator names one. */

@@ -3,12 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roles } from '../../src/domain/identity/roles.ts';
 import { permissionTable, type Permission } from '../../src/http/permissions.ts';
 import { startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { rolesOfChoices } from './roles-of-choices.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 
 const adminRoutes = everyRoute.filter(({ access }) => access.kind === 'admin');
 const permissionOf = (route: (typeof adminRoutes)[number]) => (route.access as { permission: Permission }).permission;
 
 describe('the permission table', () => {
+  it.each(adminRoutes.map((route) => [named(route), route] as const))('has for %s the roles of the choices', (_name, route) => {
+    expect(permissionTable[permissionOf(route)]).toEqual(rolesOfChoices(route.method, route.path));
+  });
+
   let app: TestApp;
   let tenant: TestTenant;
   const clients = new Map<string, Client>();

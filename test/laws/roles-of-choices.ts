@@ -1,0 +1,73 @@
+import type { Role } from '../../src/domain/identity/roles.ts';
+
+const ROLES: Readonly<Record<string, Role>> = { SA: 'super_admin', AD: 'admin', AN: 'analyst', VI: 'viewer' };
+const ALL = 'SA AD AN VI';
+
+/**
+ * Choices OP-255 … OP-281 once more, by address instead of by permission: who reads (GET) and who writes. Below `/api/v1/admin`; the
+ * first line that fits counts, one with a method before its address counts for that alone. A route that names a permission which is
+ * not its own is found by this.
+ */
+const TABLE: readonly (readonly [address: string, reads: string, writes: string])[] = [
+  ['/me', ALL, ALL],
+  ['/verify-password', ALL, ALL],
+  ['/mfa', ALL, ALL],
+  ['/users', ALL, 'SA AD'],
+  ['/credential-stats', ALL, ''],
+  ['/alerts', ALL, 'SA AD AN'],
+  ['/endpoints', ALL, 'SA AD AN'],
+  ['/auth-endpoints', ALL, 'SA AD AN'],
+  ['/attack-surface', ALL, 'SA AD AN'],
+  ['PUT /devices/{deviceID}/silence-stale-alerts', '', 'SA AD AN'],
+  ['/devices', ALL, 'SA AD'],
+  ['/fleet-health', ALL, ''],
+  ['/security-posture', ALL, ''],
+  ['/dashboard', ALL, ''],
+  ['/filters', ALL, ''],
+  ['/support-bundle', 'SA', ''],
+  ['POST /policies/test', '', 'SA AD AN'],
+  ['/policies', ALL, 'SA AD'],
+  ['/domain-scope', ALL, 'SA AD'],
+  ['/phishing-whitelist', ALL, 'SA AD'],
+  ['/unblock-keys', 'SA AD AN', 'SA AD AN'],
+  ['/settings/license', 'SA AD', 'SA'],
+  ['/settings', ALL, 'SA AD'],
+  ['/admin-users/roles', ALL, ''],
+  ['/admin-users', 'SA AD', 'SA AD'],
+  ['/threat-intel', 'SA AD AN', 'SA AD'],
+  ['/sso-configs', 'SA AD', 'SA'],
+  ['/active-countermeasures', ALL, 'SA AD'],
+  ['/signatures', ALL, 'SA AD'],
+  ['/clickfix-signatures', ALL, 'SA AD'],
+  ['/alert-notifications', 'SA AD AN', 'SA AD'],
+  ['/push-rules', 'SA AD AN', 'SA AD'],
+  ['/extension-monitoring/whitelist', ALL, 'SA AD AN'],
+  ['/extension-monitoring', ALL, 'SA AD'],
+  ['/screenshots', 'SA AD AN', ''],
+  ['/events/stats', ALL, ''],
+  ['/events', 'SA AD AN', ''],
+  ['/log-destinations', 'SA AD', 'SA AD'],
+  ['/directory-sources', 'SA AD', 'SA AD'],
+  ['/certificates', 'SA AD', 'SA'],
+  ['/tls', 'SA AD', 'SA'],
+  ['/enrollment', 'SA AD', 'SA AD'],
+  ['/search/export', 'SA AD AN', ''],
+  ['/search', ALL, ''],
+  ['/audit-log/export', 'SA AD', ''],
+  ['/audit-log', 'SA AD AN', ''],
+  ['/groups', ALL, 'SA AD'],
+  ['/verification', 'SA AD AN', 'SA AD AN'],
+  ['/portal', 'SA AD AN', ''],
+];
+
+const fits = (address: string, method: string, path: string): boolean => {
+  const [prefix, only] = address.includes(' ') ? [address.split(' ')[1]!, address.split(' ')[0]] : [address, undefined];
+  return (only === undefined || only === method) && (path === prefix || path.startsWith(`${prefix}/`));
+};
+
+/** Who may use an administrator's route; undefined for one that the choices do not speak of. */
+export function rolesOfChoices(method: string, path: string): readonly Role[] | undefined {
+  const below = path.replace(/^\/api\/v1\/admin/, '');
+  const line = TABLE.find(([address]) => fits(address, method, below));
+  return line?.[method === 'GET' ? 1 : 2].split(' ').flatMap((role) => ROLES[role] ?? []);
+}
