@@ -70,7 +70,8 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
 
 /** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute): void {
-  if (body && consumes === 'json' && /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')) {
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  if (body && !isEmpty && consumes === 'json' && /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')) {
     throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
   }
 }

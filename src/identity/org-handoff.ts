@@ -3,7 +3,7 @@ import { vouchedBySchema, type VouchedBy } from '../domain/sso/vouching.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
-import { isStillVouchedFor, vouchedNow } from './vouching.ts';
+import { isStillVouchedFor } from './vouching.ts';
 
 /** Interface "Limits": about a minute, once. */
 export const HANDOFF_SECONDS = 60;
@@ -19,14 +19,14 @@ export interface HandoffProof {
  * in the browser that went to the provider: by a link alone nobody is signed in as somebody else. No session exists before
  * the exchange.
  */
-export async function issueOrgHandoff(
+export function issueOrgHandoff(
   services: Services,
   organizationId: TenantId,
   { adminId, sessionEpoch }: OrgAdminState,
-  bound: { readonly browserSecret: string; readonly challenge: string | null; readonly configId: string },
+  bound: { readonly browserSecret: string; readonly challenge: string | null; readonly vouchedBy: VouchedBy },
 ): Promise<string> {
-  const vouchedBy = await vouchedNow(services.loader, 'organization', organizationId, bound.configId);
-  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge: bound.challenge, vouchedBy };
+  const { challenge, vouchedBy } = bound;
+  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge, vouchedBy };
   return services.oneTimeTokens.issue('org-handoff', { tenantId: organizationId, subjectId: adminId, payload }, HANDOFF_SECONDS);
 }
 
@@ -43,8 +43,9 @@ export async function redeemOrgHandoff(
   if (!token) return undefined;
   const { tenantId: organizationId, subjectId, payload } = token;
   // A challenge is the digest of its verifier (RFC 7636 §4.6), as the cookie's is of its secret. A page that said one alone has its
-  // verifier: the cookie is in the browser of whoever was sent there by a link, too.
-  const isTheirs = payload['challenge'] ? isBrowserOf(verifier, payload['challenge']) : isBrowserOf(browserSecret, payload['browser']);
+  // verifier: the cookie is in the browser of whoever was sent there by a link, too. And a page that has one did not begin this.
+  const isPages = Boolean(verifier) || Boolean(payload['challenge']);
+  const isTheirs = isPages ? isBrowserOf(verifier, payload['challenge']) : isBrowserOf(browserSecret, payload['browser']);
   if (!isTheirs) return undefined;
   const vouchedBy = vouchedBySchema.safeParse(payload['vouchedBy']).data;
   if (!vouchedBy || !(await isStillVouchedFor(services.loader, 'organization', organizationId, vouchedBy))) return undefined;

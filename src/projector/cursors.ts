@@ -149,6 +149,17 @@ export class Cursors {
     );
   }
 
+  /** Writes down why its holder cannot go on; nothing where somebody else holds it by now. */
+  async blame(cursor: Cursor, failure: string): Promise<void> {
+    await this.#pool.query('update cursors set failure = $5 where name = $1 and version = $2 and generation = $3 and epoch = $4', [
+      cursor.name,
+      cursor.version,
+      cursor.generation,
+      String(cursor.epoch),
+      failure,
+    ]);
+  }
+
   /** Names of live cursors that have written down why they cannot go on. */
   async stuck(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ name: string }>(`select name from cursors where state = 'live' and failure is not null order by name`);

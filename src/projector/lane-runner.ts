@@ -212,7 +212,7 @@ export class LaneRunner {
       log.error({ lane: this.lane, reason: error.message }, 'a lane could not move on');
     }
     this.#failures += 1;
-    const giveWay = this.#failures % GIVES_WAY === 0;
+    const giveWay = !this.#services.alone && this.#failures % GIVES_WAY === 0;
     if (giveWay) await cursors.release(this.#members.map(({ cursor }) => cursor)).catch(() => undefined);
     this.#lead([]);
     this.#lastLook = 0;

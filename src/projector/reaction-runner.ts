@@ -135,17 +135,17 @@ export class ReactionRunner {
         if (isNoAccident) await this.#giveWay(error as Error);
         this.#cursor = undefined;
         const wait = Math.min(100 * 2 ** failures, 10_000) * Math.random();
-        await sleep(isNoAccident ? Math.max(wait, 2 * IDLE_MS) : wait, undefined, { signal }).catch(() => undefined);
+        await sleep(isNoAccident && !this.#services.alone ? Math.max(wait, 2 * IDLE_MS) : wait, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
   /** What this process cannot do, another may. `/health` names it: what no process can do holds up everything behind it, and no retry will help. */
   async #giveWay(error: Error): Promise<void> {
-    const { cursors } = this.#services;
-    if (!this.#cursor) return;
-    await cursors.setState(this.#cursor, 'live', error.message).catch(() => undefined);
-    await cursors.release([this.#cursor]).catch(() => undefined);
+    const { cursors, alone } = this.#services;
+    if (!this.#cursor || error instanceof LeaseLost) return;
+    await cursors.blame(this.#cursor, error.message).catch(() => undefined);
+    if (!alone) await cursors.release([this.#cursor]).catch(() => undefined);
   }
 
   /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */

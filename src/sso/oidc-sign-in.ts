@@ -1,6 +1,8 @@
 import { ORG_OIDC_CALLBACK, OIDC_CALLBACK } from '../domain/sso/addresses.ts';
 import type { OidcConfig } from '../domain/sso/events.ts';
+import type { VouchedBy } from '../domain/sso/vouching.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
+import { vouchedNow } from '../identity/vouching.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import type { Services } from '../services.ts';
@@ -43,6 +45,8 @@ export interface Returned {
 export interface Finished {
   readonly trip: Trip;
   readonly identity: ProvenIdentity;
+  /** As the configuration was before the provider was asked: one that is changed meanwhile has vouched for nobody. */
+  readonly vouchedBy: VouchedBy;
   readonly browserSecret: string;
   readonly secure: boolean;
 }
@@ -51,12 +55,13 @@ export interface Finished {
 export async function finishOidcSignIn(services: Services, kind: Trip['kind'], { state, query, browserSecret }: Returned, find: FindConfig, onTrip: (trip: Trip) => void): Promise<Finished> {
   const { trip, request } = await arrive(services, kind, state, browserSecret);
   onTrip(trip);
+  const vouchedBy = await vouchedNow(services.loader, kind, trip.owner, trip.configId);
   const found = await find(trip.owner);
   // Another configuration has been enabled since: what comes back is of an issuer that nobody trusts here any more.
   if (found?.config.configId !== trip.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
   const { email } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
-  return { trip, identity: { email, emailDomains: found.config.emailDomains }, browserSecret: browserSecret!, secure: isSecure(found) };
+  return { trip, vouchedBy, identity: { email, emailDomains: found.config.emailDomains }, browserSecret: browserSecret!, secure: isSecure(found) };
 }
 
 export const tenantOidcConfig = (services: Services): FindConfig => (tenantId) => enabledSsoConfig(services, tenantId, 'oidc');

@@ -123,6 +123,14 @@ describe('the single sign-on of an organization', () => {
     }
   });
 
+  it('takes no cookie from a page that began another: it has a verifier, and the code none', async () => {
+    await configure();
+    provider.signsIn({ email: north.email });
+    const { code, cookie } = await cameBack();
+    const { status, body } = await exchange({ code, verifier: 'v'.repeat(43) }, cookie);
+    expect([status, body]).toEqual(INVALID);
+  });
+
   it('ends with the configuration that vouched for it: codes, sessions and their refreshing, and does not begin again with it', async () => {
     const { id } = await configure();
     provider.signsIn({ email: north.email });

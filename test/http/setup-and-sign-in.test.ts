@@ -179,6 +179,12 @@ describe('at the doors of strangers', () => {
     }
   });
 
+  it('nothing at all is no form, whatever it is called', async () => {
+    const { admin } = await app.newTenant();
+    const answer = await admin.send('POST', '/api/v1/admin/enrollment/token', { raw: '', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    expect(answer.status).toBe(201);
+  });
+
   it('a position that never comes keeps nobody waiting', async () => {
     const waits = vi.spyOn(app.services.freshness, 'waitFor');
     await app.anonymous.get('/api/v1/org/auth/sso/status?slug=nowhere', { headers: { 'x-log-position': '9'.repeat(19) } });

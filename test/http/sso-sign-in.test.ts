@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { startOpenIdProvider, type OpenIdProviderOptions, type TestOpenIdProvider } from '../dsl/openid-provider.ts';
 import { cookiesOf, departs, returns } from '../dsl/sso-browser.ts';
@@ -77,6 +78,8 @@ describe('a single sign-on over OpenID Connect', () => {
     const { answer } = await signIn(provider, { return_to: 'login', challenge });
     const code = new URL(answer.headers.get('location')!, 'https://castellan.example').searchParams.get('sso_code');
     await change({ isEnabled: false });
+    const { body } = await acme.admin.get('/api/v1/admin/me/sessions');
+    expect([body.total, body.sessions.map(({ current }: { current: boolean }) => current)]).toEqual([1, [true]]);
     expect([await works(accessToken), (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).status]).toEqual([401, 401]);
     expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status).toBe(401);
     await change({ isEnabled: true });
@@ -86,6 +89,29 @@ describe('a single sign-on over OpenID Connect', () => {
     expect((await acme.admin.delete(`${CONFIGS}/${id}`)).status).toBe(204);
     // Whoever signed in with a password is not concerned.
     expect([await works(again), await works(acme.token)]).toEqual([401, 200]);
+  });
+
+  it('is worth nothing when its configuration was switched off while the provider was asked, also once that is on again', async () => {
+    const { id } = await configure();
+    provider.signsIn({ email: acme.email });
+    const change = async (isEnabled: boolean) => expect((await acme.admin.put(`${CONFIGS}/${id}`, { isEnabled })).status).toBe(200);
+    const { loader } = app.services;
+    const load = loader.load.bind(loader);
+    let looks = 0;
+    // The tenant is looked at with its configuration, before the provider is asked, and again behind its answer.
+    const spy = vi.spyOn(loader, 'load').mockImplementation(async (aggregate, stream) => {
+      if ((aggregate as unknown) === tenant && stream === tenantStream(acme.tenantId) && looks >= 0 && ++looks === 3) {
+        looks = -1;
+        await change(false);
+      }
+      return load(aggregate, stream);
+    });
+    const { answer } = await signIn();
+    spy.mockRestore();
+    const works = async () => (await app.as(String(answer.body.accessToken)).get('/api/v1/admin/me')).status;
+    expect([looks, answer.status, await works()]).toEqual([-1, 200, 401]);
+    await change(true);
+    expect(await works()).toBe(401);
   });
 
   it('asks with PKCE, state and nonce, and for nothing else than it is configured for', async () => {

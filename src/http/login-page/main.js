@@ -39,7 +39,16 @@ const [answer] = await Promise.all([code && !isStray ? exchange() : undefined, f
 say('');
 if (isStray) {
   show('stray');
-  element('stray-go').addEventListener('click', async () => finish(await exchange()), { once: true });
+  element('stray-go').addEventListener(
+    'click',
+    async () => {
+      say('One moment…');
+      const said = await exchange();
+      say('');
+      finish(said);
+    },
+    { once: true },
+  );
 } else finish(answer);
 
 function finish(answer) {

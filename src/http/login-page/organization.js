@@ -15,6 +15,10 @@ export function offerOrganizationSignIn() {
     password.value = '';
   });
   element('org-use-password').addEventListener('click', usePassword);
+  element('org-sso-go').addEventListener('click', async (event) => {
+    event.preventDefault();
+    location.assign(await leavingAddress(element('org-sso-go').href));
+  });
 
   whenSubmitted(element('organization-form'), async (fields) => {
     const email = fields.get('email').trim();
@@ -27,6 +31,8 @@ export function offerOrganizationSignIn() {
 
   async function discover(email) {
     const answer = await ask('POST', '/api/v1/org/auth/sso/discover', { body: { email } });
+    // Typed on in the meantime: this answer is about another e-mail.
+    if (element('org-email').value.trim() !== email) return;
     const { ssoAvailable, loginUrl } = answer.body;
     if (succeeded(answer) && ssoAvailable && canReturn() && /^https?:\/\//.test(loginUrl ?? '')) return offerProvider(loginUrl);
     if (!succeeded(answer) && answer.status !== 404) return fail(refusal(answer, 'This e-mail cannot be used.'), element('org-email'));
@@ -34,10 +40,10 @@ export function offerOrganizationSignIn() {
   }
 
   /** Whose provider it is, is said before the browser goes there: an e-mail's domain may be named by an organization that is not its own. */
-  async function offerProvider(loginUrl) {
+  function offerProvider(loginUrl) {
     const slug = new URL(loginUrl).searchParams.get('slug') ?? '';
     element('org-sso-name').textContent = `The organization “${slug}” signs in people with this e-mail at its identity provider.`;
-    element('org-sso-go').href = await leavingAddress(loginUrl);
+    element('org-sso-go').href = loginUrl;
     element('org-sso').hidden = false;
     element('org-sso-go').focus();
   }

@@ -10,6 +10,7 @@ export function begin({ accessToken, user }) {
   session = { accessToken };
   // Whoever comes next signs in to the same tenant, but is somebody else.
   for (const field of document.querySelectorAll('input:not(#tenant-id)')) field.value = '';
+  element('org-sso').hidden = true;
   forgetFailure();
   element('who-name').textContent = user.displayName;
   element('who-email').textContent = user.email;

@@ -114,9 +114,9 @@ export const orgSsoRoutes: RouteGroup = {
         let believed: Trip | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { trip, identity, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returnedBy(request, state), find, (trip) => (believed = trip));
+          const { trip, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returnedBy(request, state), find, (trip) => (believed = trip));
           const admin = await admitOrgAdmin(services, trip.owner, identity);
-          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge, configId: trip.configId });
+          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge, vouchedBy });
           forgetInBrowser(reply, state, secure);
           keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
-import { vouchedNow } from '../../identity/vouching.ts';
 import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { handOver, pageReturnOf, pageReturnQuery, refusedReturn } from '../../sso/page-return.ts';
@@ -63,10 +62,9 @@ export const samlRoutes: RouteGroup = {
         let pending: OpenRequest | undefined;
         try {
           pending = await pendingRequests(services).find(relayState);
-          const { tenantId, browser, configId } = pending;
-          const admin = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
+          const { tenantId, browser } = pending;
+          const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
           const { adminId, sessionEpoch } = admin;
-          const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
           if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy }, { challenge: browser }));
           const tokens = await openSsoSession(services, tenantId, admin, { method: 'saml', vouchedBy }, actor);
           return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);

@@ -5,7 +5,6 @@ import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../domain/sso/ss
 import { roleSchema } from '../../domain/identity/roles.ts';
 import { session, sessionStream } from '../../domain/sessions/session.ts';
 import { admitAdmin, auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
-import { vouchedNow } from '../../identity/vouching.ts';
 import { FailureError, notFound, unauthenticated, unavailable } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 import { enabledSsoConfig } from '../../sso/enabled-config.ts';
@@ -89,12 +88,11 @@ export const ssoRoutes: RouteGroup = {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let believed: Trip | undefined;
         try {
-          const { trip, identity, secure } = await finishOidcSignIn(services, 'tenant', returnedBy(request, state), tenantOidcConfig(services), (trip) => (believed = trip));
+          const { trip, identity, vouchedBy, secure } = await finishOidcSignIn(services, 'tenant', returnedBy(request, state), tenantOidcConfig(services), (trip) => (believed = trip));
           forgetInBrowser(reply, state, secure);
-          const { owner: tenantId, challenge, configId } = trip;
+          const { owner: tenantId, challenge } = trip;
           const admin = await admitAdmin(services, tenantId, identity);
           const { adminId, sessionEpoch } = admin;
-          const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
           if (challenge !== null) return redirect(reply, 302, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy }, { challenge }));
           const tokens = await openSsoSession(services, tenantId, admin, { method: 'oidc', vouchedBy }, actor);
           const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);

@@ -1,11 +1,13 @@
 import { tenantOf } from '../../identity/refresh-tokens.ts';
 import { admitAdmin, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { vouchedNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../domain/tenants/tenant.ts';
 import { SAML_CALLBACK, samlEntityId } from '../../domain/sso/addresses.ts';
 import type { SamlConfig } from '../../domain/sso/events.ts';
 import { nameIdFormatUrn } from '../../domain/sso/fields.ts';
 import type { SsoRefusal } from '../../domain/sso/refusals.ts';
 import { certificatesOf } from '../../domain/sso/saml-material.ts';
+import type { VouchedBy } from '../../domain/sso/vouching.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import { Keyring } from '../../vault/keyring.ts';
@@ -52,7 +54,8 @@ export interface SamlAnswer {
 }
 
 /** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
-export async function finishSamlSignIn(services: Services, { samlResponse, relayState }: SamlAnswer, { tenantId, configId, requestId }: OpenRequest): Promise<AdminState> {
+export async function finishSamlSignIn(services: Services, { samlResponse, relayState }: SamlAnswer, { tenantId, configId, requestId }: OpenRequest): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
+  const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
   const { entityId: spEntityId, acsUrl } = serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled);
@@ -64,7 +67,7 @@ export async function finishSamlSignIn(services: Services, { samlResponse, relay
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
   if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
-  return admitAdmin(services, tenantId, { email, emailDomains });
+  return { admin: await admitAdmin(services, tenantId, { email, emailDomains }), vouchedBy };
 }
 
 /** Whose sign-in a relay state says that it is of, for the audit log: not proven, but of a tenant that there is. */
