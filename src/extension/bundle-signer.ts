@@ -1,9 +1,7 @@
-import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { ed25519Key } from '../vault/ed25519.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { Keyrings } from '../vault/keyrings.ts';
-
-/** RFC 8410: an Ed25519 private key in PKCS#8 is this prefix and a 32-byte seed. */
-const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** RFC 8037: what an extension needs to check a bundle. */
 export interface BundleKey {
@@ -37,8 +35,7 @@ export class BundleSigner {
   }
 }
 
-const signingKey = (keyring: Keyring): KeyObject =>
-  createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, keyring.key('policy-bundle-signing')]), format: 'der', type: 'pkcs8' });
+const signingKey = (keyring: Keyring): KeyObject => ed25519Key(keyring.key('policy-bundle-signing'));
 
 function published(key: KeyObject): BundleKey {
   const x = String(createPublicKey(key).export({ format: 'jwk' }).x);

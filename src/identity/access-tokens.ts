@@ -1,7 +1,8 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
+import { ed25519Key } from '../vault/ed25519.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { Keyrings } from '../vault/keyrings.ts';
 
@@ -26,8 +27,6 @@ export interface AccessClaims {
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'castellan';
 const MOST_REMEMBERED = 20_000;
-/** RFC 8410: an Ed25519 private key in PKCS#8 is this prefix and a 32-byte seed. */
-const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 interface SigningKey {
   readonly id: string;
@@ -94,7 +93,6 @@ export class AccessTokens {
 }
 
 function signingKey(keyring: Keyring, generation: number): SigningKey {
-  const seed = keyring.key(`token-signing/${generation}`);
-  const secret = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  const secret = ed25519Key(keyring.key(`token-signing/${generation}`));
   return { id: `g${generation}`, secret, public: createPublicKey(secret) };
 }

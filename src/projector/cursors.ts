@@ -149,8 +149,8 @@ export class Cursors {
     );
   }
 
-  /** Writes down why its holder cannot go on; nothing where somebody else holds it by now. */
-  async blame(cursor: Cursor, failure: string): Promise<void> {
+  /** Writes down why its holder cannot go on, or that it can; nothing where somebody else holds it by now. */
+  async blame(cursor: Cursor, failure: string | null): Promise<void> {
     await this.#pool.query('update cursors set failure = $5 where name = $1 and version = $2 and generation = $3 and epoch = $4', [
       cursor.name,
       cursor.version,

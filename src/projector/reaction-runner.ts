@@ -105,7 +105,7 @@ export class ReactionRunner {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    const { cursors, log, tail } = this.#services;
+    const { cursors, tail } = this.#services;
     const { name, state } = this.#reaction;
     let seize = this.#services.alone;
     let failures = 0;
@@ -121,7 +121,7 @@ export class ReactionRunner {
         }
         const moved = await this.#step(this.#cursor);
         // Whoever had it before may have written down why it could not go on.
-        if (blamed) await cursors.setState(this.#cursor, 'live', null);
+        if (blamed) await cursors.blame(this.#cursor, null);
         blamed = false;
         failures = 0;
         if (moved) continue;
@@ -129,15 +129,20 @@ export class ReactionRunner {
         await this.#keepLease();
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof LeaseLost)) log.error({ reaction: name, reason: (error as Error).message }, 'a reaction will try again');
         failures += 1;
-        const isNoAccident = failures % WORTH_TELLING === 0;
-        if (isNoAccident) await this.#giveWay(error as Error);
-        this.#cursor = undefined;
-        const wait = Math.min(100 * 2 ** failures, 10_000) * Math.random();
-        await sleep(isNoAccident && !this.#services.alone ? Math.max(wait, 2 * IDLE_MS) : wait, undefined, { signal }).catch(() => undefined);
+        await this.#recover(error as Error, failures);
       }
     }
+  }
+
+  async #recover(error: Error, failures: number): Promise<void> {
+    if (!(error instanceof LeaseLost)) this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
+    const isNoAccident = failures % WORTH_TELLING === 0;
+    if (isNoAccident) await this.#giveWay(error);
+    this.#cursor = undefined;
+    const wait = Math.min(100 * 2 ** failures, 10_000) * Math.random();
+    const untilTaken = isNoAccident && !this.#services.alone ? 2 * IDLE_MS : 0;
+    await sleep(Math.max(wait, untilTaken), undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 
   /** What this process cannot do, another may. `/health` names it: what no process can do holds up everything behind it, and no retry will help. */

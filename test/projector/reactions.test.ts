@@ -120,6 +120,22 @@ describe('a reaction', () => {
     expect((await house.rowsOf('mail')).map(({ entry }) => entry).sort()).toEqual(['a', 'b']);
   });
 
+  it('is not blamed by somebody who has lost it: whoever has it now would never take that back', async () => {
+    const reaction = runner(effects());
+    await reaction.prepare();
+    const [first, second] = [new Cursors(house.database.projector, randomUUID()), new Cursors(house.database.projector, randomUUID())];
+    const key = { name: 'when-opened-greet', version: 1 };
+    const [held] = await first.acquire([key], ['live'], false);
+    await first.release([held!]);
+    const [taken] = await second.acquire([key], ['live'], false);
+    await first.blame(held!, 'too late');
+    expect(await second.stuck()).toEqual([]);
+    await second.blame(taken!, 'cannot go on');
+    expect(await second.stuck()).toEqual(['when-opened-greet']);
+    await first.blame(held!, null);
+    expect(await second.stuck()).toEqual(['when-opened-greet']);
+  });
+
   it('does not pass an event whose command could not run', async () => {
     let down = true;
     const reaction = runner(effects(() => (down ? unavailable() : undefined)));
