@@ -102,13 +102,19 @@ export class LaneRunner {
   /** Takes leases that are free, renews those held, and folds parked streams again where an operator asked. */
   async #lookForWork(seize: boolean): Promise<void> {
     this.#lastLook = Date.now();
-    const { cursors } = this.#services;
-    if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor, position }) => ({ cursor, to: position })));
+    if (this.#members.length > 0) await this.#save();
     this.#unsaved = false;
     const held = new Set(this.#members.map(({ cursor }) => cursor.name));
     const free = this.#models.filter((model) => !held.has(model.name));
     if (free.length > 0) await this.#takeOver(free, seize);
     for (const member of this.#members) if (member.parked.size > 0) await retryParked(member, this.#services);
+  }
+
+  /** Writes all checkpoints down, which keeps their leases. */
+  async #save(): Promise<void> {
+    const moves = this.#members.map((member) => ({ member, cursor: member.cursor, from: member.saved, to: member.position }));
+    await this.#services.cursors.renew(moves);
+    for (const { member, to } of moves) member.saved = to;
   }
 
   async #takeOver(free: readonly AnyReadModel[], seize: boolean): Promise<void> {
@@ -119,7 +125,7 @@ export class LaneRunner {
     const members = taken.map((cursor): Member => {
       const model = free.find(({ name }) => name === cursor.name)!;
       const parked = new Map((streams.get(cursor) ?? []).map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
-      return { cursor, position: cursor.position, projection: new Projection(model, cursor.generation), parked };
+      return { cursor, position: cursor.position, saved: cursor.position, projection: new Projection(model, cursor.generation), parked };
     });
     this.#lead([...this.#members, ...members]);
     for (const { name, position } of taken) freshness.passed([name], position);
@@ -162,7 +168,10 @@ export class LaneRunner {
     if (concerned.length === 0) return this.#passBy(to);
     const atHand = !this.#narrow && (await this.#atHand.write(concerned, to));
     if (!atHand) await writeInSteps(this.#services, concerned, to, this.#narrow);
-    for (const { member } of concerned) member.projection.committed();
+    for (const { member } of concerned) {
+      member.saved = to;
+      member.projection.committed();
+    }
     this.#passBy(to);
   }
 

@@ -165,12 +165,16 @@ export class Projector {
   async fillCursor(cursor: Cursor, options: { signal?: AbortSignal; onProgress?: Parameters<typeof fill>[1]['onProgress'] } = {}): Promise<void> {
     const { store, codec, pool, models } = this.#options;
     const model = models.find(({ name, version }) => name === cursor.name && version === cursor.version)!;
+    let saved = cursor.position;
     const position = await fill({ store, codec, pool }, {
       model,
       generation: cursor.generation,
       from: cursor.position,
       empty: cursor.position === 0n,
-      checkpoint: (client, to) => this.cursors.advance(client, [{ cursor, to }]),
+      checkpoint: async (client, to) => {
+        await this.cursors.advance(client, [{ cursor, from: saved, to }]);
+        saved = to;
+      },
       ...(options.signal ? { signal: options.signal } : {}),
       ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     });
@@ -189,7 +193,7 @@ export class Projector {
         [name],
       );
       const to = await this.#foldUpTo(client, cursor, model, BigInt(before?.position ?? 0));
-      await this.cursors.advance(client, [{ cursor, to }]);
+      await this.cursors.advance(client, [{ cursor, from: cursor.position, to }]);
       await client.query(serveTable(name, tableName(name, version, generation)));
       await client.query(
         `update cursors set state = case when version = $2 and generation = $3 then 'live' else 'retired' end,

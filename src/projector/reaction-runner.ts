@@ -67,6 +67,8 @@ export class ReactionRunner {
   #renewed = 0;
   #lastPage = 0;
   #unsaved = false;
+  /** Where its checkpoint stands in the database, as far as this holder knows. */
+  #saved: Position = 0n;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -115,6 +117,7 @@ export class ReactionRunner {
         if (!this.#cursor) {
           [this.#cursor] = await cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
           seize = false;
+          this.#saved = this.#cursor?.position ?? 0n;
           blamed = Boolean(this.#cursor?.failure);
           if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
           continue;
@@ -158,7 +161,9 @@ export class ReactionRunner {
     const mayWait = !this.#hurries || !this.#services.tail.quietFor(QUIET_MS);
     if (mayWait && Date.now() - this.#renewed < IDLE_MS) return;
     this.#renewed = Date.now();
-    await this.#services.cursors.renew([{ cursor: this.#cursor!, to: this.#cursor!.position }]);
+    const to = this.#cursor!.position;
+    await this.#services.cursors.renew([{ cursor: this.#cursor!, from: this.#saved, to }]);
+    this.#saved = to;
     this.#unsaved = false;
   }
 
@@ -205,7 +210,8 @@ export class ReactionRunner {
         }
       }
     };
-    await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, to: slice.position }]));
+    await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, from: this.#saved, to: slice.position }]));
+    this.#saved = slice.position;
     this.#cursor = { ...cursor, position: slice.position };
     this.#unsaved = false;
     return true;
