@@ -5,6 +5,7 @@ import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Cursors } from './cursors.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
 import type { Concerned, Member, Parked } from './member.ts';
@@ -31,6 +32,7 @@ export interface LaneServices {
   readonly parking: Parking;
   readonly tail: FeedTail;
   readonly freshness: Freshness;
+  readonly trust: LogTrust;
   readonly log: Logger;
   /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
   readonly alone: boolean;
@@ -56,6 +58,8 @@ export class LaneRunner {
   #lastPage = 0;
   #unsaved = false;
   #failures = 0;
+  /** What was cached in another epoch of trust is not believed. */
+  #epoch = 0;
   /** After the database refused a page: one event at a time, to find the one it cannot take. */
   #narrow = false;
 
@@ -87,6 +91,7 @@ export class LaneRunner {
     let seize = this.#services.alone;
     while (!signal.aborted) {
       try {
+        if (!(await this.#mayWork(signal))) continue;
         if (Date.now() - this.#lastLook > this.#patience) {
           await this.#lookForWork(seize);
           seize = false;
@@ -97,6 +102,18 @@ export class LaneRunner {
         await this.#recover(error as Error, signal);
       }
     }
+  }
+
+  /** While the log is in doubt nothing is written. After a doubt, rows in memory and known checkpoints are worth nothing. */
+  async #mayWork(signal: AbortSignal): Promise<boolean> {
+    const { trust } = this.#services;
+    if (trust.epoch !== this.#epoch) {
+      this.#epoch = trust.epoch;
+      this.#lead([]);
+      this.#lastLook = 0;
+    }
+    if (!trust.holds) await trust.changed(IDLE_MS, signal);
+    return trust.holds;
   }
 
   /** Takes leases that are free, renews those held, and folds parked streams again where an operator asked. */
