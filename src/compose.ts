@@ -10,6 +10,7 @@ import { families } from './domain/families.ts';
 import { BundleSigner } from './extension/bundle-signer.ts';
 import { openDoors } from './http/doors.ts';
 import { buildServer } from './http/server.ts';
+import { forgetRetention } from './http/telemetry-retention.ts';
 import { trustedProxies } from './http/trusted-proxies.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
 import { liveLookups } from './identity/lookups.ts';
@@ -61,6 +62,7 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const readSide = await openReadSide(site, storage);
   const background = openBackground(site, storage, writeSide, readSide);
   const services = assemble(site, storage, writeSide, readSide, background);
+  storage.trust.onDoubt(() => forgetRetention(storage.store));
   const watch = new LogWatch({ store: storage.store, pool: storage.database.projector, tail: readSide.tail, trust: storage.trust, log: site.log, projects: projects(site) });
   await watch.check();
   watch.start();
