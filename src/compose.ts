@@ -10,6 +10,7 @@ import { families } from './domain/families.ts';
 import { BundleSigner } from './extension/bundle-signer.ts';
 import { openDoors } from './http/doors.ts';
 import { buildServer } from './http/server.ts';
+import { forgetRetention } from './http/telemetry-retention.ts';
 import { trustedProxies } from './http/trusted-proxies.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
 import { liveLookups } from './identity/lookups.ts';
@@ -18,6 +19,7 @@ import { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
+import { LogWatch } from './projector/log-watch.ts';
 import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
 import { reactions } from './reactions/index.ts';
 import { SignedAddresses } from './screenshots/signed-addresses.ts';
@@ -60,6 +62,11 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const readSide = await openReadSide(site, storage);
   const background = openBackground(site, storage, writeSide, readSide);
   const services = assemble(site, storage, writeSide, readSide, background);
+  storage.trust.onDoubt(() => forgetRetention(storage.store));
+  const watch = new LogWatch({ store: storage.store, pool: storage.database.projector, tail: readSide.tail, trust: storage.trust, log: site.log, projects: projects(site) });
+  await watch.check();
+  watch.start();
+  onStop(() => watch.stop());
 
   await services.projector.prepare();
   services.live.start();
@@ -72,7 +79,7 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
 }
 
 function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background): Services {
-  const { keyrings, dataKeys, database, store, codec, vault, personKeys } = storage;
+  const { keyrings, dataKeys, database, store, trust, codec, vault, personKeys } = storage;
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
   const { projector, live } = readSide;
@@ -82,6 +89,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     families,
     database,
     store,
+    trust,
     codec,
     vault,
     personKeys,
@@ -97,20 +105,21 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),
-    probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
+    probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
     laggingModels: () => projector.lagging(),
-    measure: serviceMetrics(store, projector, later.jobs),
+    measure: serviceMetrics(store, trust, projector, later.jobs),
   };
   const listenerCertificate = new ListenerCertificate(services);
   return services;
 }
 
+const projects = ({ config, options }: Site): boolean => options.project ?? (config.role === 'all' || config.role === 'projector');
+
 /** What this process does besides answering, by its role. */
 async function startWork(site: Site, services: Services, alone: boolean): Promise<void> {
-  const { config, options, onStop } = site;
+  const { config, onStop } = site;
   const { projector, jobs } = services;
-  const projects = options.project ?? (config.role === 'all' || config.role === 'projector');
-  if (projects) {
+  if (projects(site)) {
     await projector.start();
     onStop(() => projector.stop());
     await startReactions(site, services, alone);
@@ -118,19 +127,19 @@ async function startWork(site: Site, services: Services, alone: boolean): Promis
     sealer.start();
     onStop(() => sealer.stop());
   }
-  if (projects || config.role === 'worker') {
+  if (projects(site) || config.role === 'worker') {
     await jobs.start();
     for (const [key, schedule] of Object.entries(maintenanceSchedules)) await jobs.schedule(key, schedule);
   }
 }
 
-async function startReactions({ log, onStop }: Site, { database, projector, tail, executor, jobs }: Services, alone: boolean): Promise<void> {
+async function startReactions({ log, onStop }: Site, { database, projector, tail, trust, executor, jobs }: Services, alone: boolean): Promise<void> {
   const effects: Effects = {
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
     enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
   };
   for (const reaction of reactions) {
-    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, alone });
+    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, trust, effects, log, alone });
     await runner.prepare();
     runner.start();
     onStop(() => runner.stop());

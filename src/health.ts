@@ -26,6 +26,9 @@ export interface Probe {
   check(): Promise<string | undefined>;
 }
 
+/** Thrown by a probe whose reason is the service's own words, fit for anyone to read; what a driver says is not. */
+export class Unhealthy extends Error {}
+
 const PATIENCE_MS = 2_000;
 
 /** Asks every dependency at once; one that does not answer in time is down (interface "Operational endpoints"). */
@@ -58,9 +61,9 @@ async function ask({ name, check }: Probe): Promise<Dependency> {
   try {
     const impairment = await Promise.race([check(), late]);
     return impairment ? done('degraded', impairment) : done('healthy');
-  } catch {
+  } catch (error) {
     // What a driver says may name hosts and users.
-    return done('unhealthy', 'unavailable');
+    return done('unhealthy', error instanceof Unhealthy ? error.message : 'unavailable');
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,5 @@
 import { Gauge } from 'prom-client';
+import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { registry } from './metrics.ts';
@@ -10,8 +11,11 @@ const parked = new Gauge({ name: 'castellan_parked_streams', help: 'Streams that
 const jobCount = new Gauge({ name: 'castellan_jobs', help: 'Background jobs by state', labelNames: ['state'] as const, registers: [registry] });
 const head = new Gauge({ name: 'castellan_feed_position', help: 'Position of the newest event', registers: [registry] });
 
+const trusted = new Gauge({ name: 'castellan_event_log_trusted', help: '1 while the event log is the one that this process knows; 0 while it is being checked, went backwards or is another one', registers: [registry] });
+
 /** Gauges that are looked up when somebody scrapes. */
-export const serviceMetrics = (store: EventStore, projector: Projector, jobs: Jobs) => async (): Promise<void> => {
+export const serviceMetrics = (store: EventStore, trust: LogTrust, projector: Projector, jobs: Jobs) => async (): Promise<void> => {
+  trusted.set(trust.holds ? 1 : 0);
   const end = await store.head();
   head.set(Number(end));
   for (const [state, count] of Object.entries(await jobs.counts())) jobCount.labels(state).set(count);

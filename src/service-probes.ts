@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Database } from './database/database.ts';
+import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
-import type { Probe } from './health.ts';
+import { Unhealthy, type Probe } from './health.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { objectKey, type ObjectStore } from './objects/object-store.ts';
 import type { Projector } from './projector/projector.ts';
@@ -11,6 +12,7 @@ import type { TenantDataKeys } from './vault/tenant-data-keys.ts';
 
 export interface Probed {
   readonly store: EventStore;
+  readonly trust: LogTrust;
   readonly database: Database;
   readonly projector: Projector;
   readonly jobs: Jobs;
@@ -29,9 +31,10 @@ const OBJECTS_ASKED_MS = 10_000;
 const OBJECTS_ANSWER_MS = 1_500;
 
 /** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
-export const serviceProbes = ({ store, database, projector, jobs, redis, objects, dataKeys, fingerprint }: Probed): Probe[] => [
+export const serviceProbes = ({ store, trust, database, projector, jobs, redis, objects, dataKeys, fingerprint }: Probed): Probe[] => [
   { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
+  { name: 'event_log', critical: true, check: () => Promise.resolve(logDoubt(trust)) },
   {
     name: 'redis',
     critical: false,
@@ -51,6 +54,12 @@ export const serviceProbes = ({ store, database, projector, jobs, redis, objects
   { name: 'objects', critical: false, check: atMostEvery(OBJECTS_ASKED_MS, () => reachable(objects)) },
   { name: 'projections', critical: false, check: () => projector.impairment() },
 ];
+
+/** A log that is being checked degrades for a moment; one that contradicts what is known of it stops the service. */
+function logDoubt({ doubt }: LogTrust): string | undefined {
+  if (doubt?.kind === 'contradicted') throw new Unhealthy(`the event log went backwards or is another one: ${doubt.reason}`);
+  return doubt && `the event log is being checked: ${doubt.reason}`;
+}
 
 /** Without it no screenshot is stored or shown; everything else goes on. */
 const reachable = (objects: ObjectStore): Promise<string | undefined> =>

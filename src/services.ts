@@ -10,6 +10,7 @@ import type { TenantReads } from './kernel/query.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
+import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { AggregateLoader } from './execution/aggregate-loader.ts';
 import type { Probe } from './health.ts';
@@ -58,6 +59,8 @@ export interface Services {
   readonly log: Logger;
   readonly database: Database;
   readonly store: EventStore;
+  /** Whether the log is the one that this process knows; `store` refuses to write while it is not. */
+  readonly trust: LogTrust;
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;

@@ -17,7 +17,7 @@ interface Head extends ChainHead {
   readonly tenant_id: TenantId;
 }
 
-type SealerServices = Pick<Services, 'store' | 'loader' | 'executor' | 'database' | 'config' | 'families' | 'log'>;
+type SealerServices = Pick<Services, 'store' | 'loader' | 'executor' | 'database' | 'config' | 'families' | 'log' | 'trust'>;
 
 /**
  * Seals the head of every chain that has moved, once a minute and when the service stops: in the log, and in a file beside
@@ -35,6 +35,7 @@ export class HeadSealer {
 
   constructor(services: SealerServices) {
     this.#services = services;
+    services.trust.onDoubt(() => this.#sealed.clear());
     this.#source = { store: services.store, key: new ChainKey(services.config.auditKey), words: auditVocabulary(services.families) };
     this.#file = new SealFile(services.config.dataDir);
   }
@@ -59,6 +60,7 @@ export class HeadSealer {
   }
 
   async #sealMoved(): Promise<void> {
+    if (!this.#services.trust.holds) return;
     const { rows } = await this.#services.database.projector.query<Head>(HEADS);
     const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
     if (moved.length === 0) return;

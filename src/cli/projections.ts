@@ -4,6 +4,7 @@ import type { AnyReadModel } from '../kernel/read-model.ts';
 import { diffModel } from '../projector/diff.ts';
 import type { FillProgress } from '../projector/filler.ts';
 import { FailureError, invalid, notFound } from '../kernel/failure.ts';
+import { standingDoubt } from '../projector/log-watch.ts';
 import { rebuildInto, rebuildLive, type AsOf } from '../projector/rebuild.ts';
 import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
@@ -72,11 +73,13 @@ export async function diff(services: Services, models: readonly AnyReadModel[]):
   return found;
 }
 
-async function status({ projector, store }: Services): Promise<void> {
+async function status({ projector, store, trust, database }: Services): Promise<void> {
   const head = await store.head();
   console.log(`feed position ${head} (${store.name})`);
+  const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector));
+  if (doubt) console.log(`THE EVENT LOG WENT BACKWARDS OR IS ANOTHER ONE, nothing is written: ${doubt}`);
   for (const { name, version, generation, lane, kind, state, position, idleSeconds, failure } of await projector.progress()) {
-    const behind = position < head ? `${head - position} behind` : 'up to date';
+    const behind = position < head ? `${head - position} behind` : position > head ? `${position - head} beyond the end of the log` : 'up to date';
     console.log(`${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`);
   }
   for (const { name, stream, events, error } of await projector.parking.list()) console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);

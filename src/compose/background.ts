@@ -23,7 +23,7 @@ export interface Background extends Pick<Services, 'jobs' | 'portal' | 'domainSc
 
 /** What is done later, or again and again, and whom it calls outside. */
 export function openBackground({ config, log, onStop }: Site, storage: Storage, { executor, loader, objects, pictures }: WriteSide, { freshness, reads }: ReadSide): Background {
-  const { connection, database, store, vault, personKeys } = storage;
+  const { connection, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.
   const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
   const domainScans = new DomainScans({ executor, aggregates: loader, freshness, vault, budget: new CallBudget(database.service), providers: openProviders(config.threatIntel) });
@@ -33,7 +33,7 @@ export function openBackground({ config, log, onStop }: Site, storage: Storage, 
     forwardAlertJob({ portal, executor, reads }),
     scanDomainJob(domainScans),
     forgetScreenshots(pictures),
-    sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, kept: config }),
+    sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
   const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: catalogue, log });
   onStop(() => jobs.close());

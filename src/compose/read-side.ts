@@ -13,14 +13,18 @@ import type { Storage } from './storage.ts';
 export type ReadSide = Pick<Services, 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads'>;
 
 /** What follows the feed, and what is asked of the tables that come of it. */
-export async function openReadSide({ config, log, onStop }: Site, { store, codec, database, personKeys, alone }: Storage): Promise<ReadSide> {
+export async function openReadSide({ config, log, onStop }: Site, { store, codec, database, personKeys, trust, alone }: Storage): Promise<ReadSide> {
   const tail = await FeedTail.open(store, codec, log);
   onStop(() => tail.close());
   const freshness: Freshness = new Freshness({ isNeeded: () => !projector.leads, readPositions: () => projector.livePositions() });
   // The audit chain is the one model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
-  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, alone });
-  const live = new LiveState(tail, freshness, log);
+  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, trust, log, alone });
+  const live = new LiveState(tail, freshness, log, trust);
+  trust.onDoubt(() => {
+    live.forget();
+    freshness.forget();
+  });
   live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const mainModels = models.filter(({ lane }) => lane === 'main').map(({ name }) => name);
   return { tail, freshness, projector, live, models, mainModels, reads: tenantReads(database.reads) };

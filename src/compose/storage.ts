@@ -5,8 +5,10 @@ import { migrate } from '../database/migrate.ts';
 import { families } from '../domain/families.ts';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { EventCodec } from '../eventstore/codec.ts';
+import { LogTrust } from '../eventstore/log-trust.ts';
 import { openEventStore } from '../eventstore/open.ts';
 import type { EventStore } from '../eventstore/port.ts';
+import { whileTrusted } from '../eventstore/trusted-store.ts';
 import { migrateJobs } from '../jobs/postgres/schema.ts';
 import { openKeyrings, type Keyrings } from '../vault/keyrings.ts';
 import { PostgresPersonKeys } from '../vault/postgres-person-keys.ts';
@@ -22,7 +24,9 @@ export interface Storage {
   readonly vault: PostgresVault;
   readonly personKeys: PostgresPersonKeys;
   readonly codec: EventCodec;
+  /** Writes only while `trust` holds. */
   readonly store: EventStore;
+  readonly trust: LogTrust;
   /** The service on its own embedded database; an operator's command beside it only looks at checkpoints. */
   readonly alone: boolean;
 }
@@ -43,9 +47,12 @@ export async function openStorage(site: Site): Promise<Storage> {
   const vault = new PostgresVault(database.service, dataKeys);
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
   const alone = config.databaseUrl === undefined && !options.database;
-  const store = await openEventStore(config, database, log, alone);
+  const trust = new LogTrust('unchecked');
+  const store = whileTrusted(await openEventStore(config, database, log, alone), trust);
+  database.onLost(() => trust.suspect('a connection to the database was lost'));
+  store.onInterruption(() => trust.suspect('the connection to the event store was lost'));
   onStop(() => store.close());
-  return { connection, database, keyrings, dataKeys, vault, personKeys, codec: new EventCodec(families, personKeys), store, alone };
+  return { connection, database, keyrings, dataKeys, vault, personKeys, codec: new EventCodec(families, personKeys), store, trust, alone };
 }
 
 async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfig> {

@@ -19,9 +19,10 @@ export interface WriteSide extends Pick<Services, 'loader' | 'executor' | 'ports
 }
 
 /** What takes commands, and what their decisions need. */
-export function openWriteSide({ config, options }: Site, { store, codec, keyrings, vault, personKeys }: Storage): WriteSide {
+export function openWriteSide({ config, options }: Site, { store, codec, keyrings, vault, personKeys, trust }: Storage): WriteSide {
   const keyring = keyrings.current;
   const loader = new AggregateLoader(store, codec);
+  trust.onDoubt(() => loader.forget());
   const digestAccount = keyring.digester('account');
   const accountDigest = (email: string) => digestAccount(foldedEmail(email));
   const passwords = options.passwords ?? new Passwords();

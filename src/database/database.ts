@@ -16,6 +16,8 @@ export interface Database {
   readonly projector: pg.Pool;
   readonly reads: pg.Pool;
   readonly config: pg.ClientConfig;
+  /** Calls back when a connection was lost, idle or in use: the server may be another one, or an older one, from then on. */
+  onLost(heard: () => void): void;
   close(): Promise<void>;
 }
 
@@ -71,6 +73,10 @@ const STORE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
   // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
   let closing = false;
+  const listeners = new Set<() => void>();
+  const lost = () => {
+    if (!closing) for (const heard of listeners) heard();
+  };
   const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
     const opened = new ReadyPool({
@@ -90,7 +96,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
     });
     opened.on('error', (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'));
     // The pool listens only while a connection is idle; one that dies in somebody's hands must not end the process.
-    opened.on('connect', (client) => client.on('error', () => undefined));
+    opened.on('connect', (client) => client.on('error', lost));
     return opened;
   };
   const opened = {
@@ -104,6 +110,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
     ...opened,
     service: new TenantPool(opened.service),
     config,
+    onLost: (heard) => void listeners.add(heard),
     close: async () => {
       closing = true;
       await Promise.all(Object.values(opened).filter(({ ended }) => !ended).map((one) => one.end()));

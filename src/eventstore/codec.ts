@@ -58,6 +58,12 @@ export class EventCodec {
     return this.#contracts.has(type);
   }
 
+  /** True for an event that stays in the log for good; what is kept out of the audit log (telemetry) expires. */
+  isLasting(type: string): boolean {
+    const contract = this.#contracts.get(type);
+    return contract !== undefined && contract.definition.audit !== false;
+  }
+
   async encode(id: string, tenantId: TenantId, event: DomainEvent, metadata: EventMetadata): Promise<NewEvent> {
     const { definition, personal } = this.#contract(event.type);
     const checked = definition.schema.safeParse(event.data);

@@ -22,8 +22,13 @@ export interface EventStore {
   readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage>;
   /** The position of the newest event, 0 when there is none. */
   head(): Promise<Position>;
+  /** The id of the event at exactly this position, if one is there. */
+  idAt(position: Position): Promise<string | undefined>;
   /** Calls back when the feed may have grown: a hint, never the truth. Answers the function that ends it. */
   onGrowth(wake: (hint?: FeedHint) => void): () => void;
+
+  /** Calls back when the connection to the store was lost: what is behind it now may be another log. Returns the function that ends it. */
+  onInterruption(heard: () => void): () => void;
 
   /** The stream that holds a claim now, if any. */
   claimHolder(claim: ClaimKey): Promise<string | undefined>;

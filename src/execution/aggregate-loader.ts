@@ -19,12 +19,17 @@ const MOST_CACHED = 20_000;
 export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
-  readonly #caches = new WeakMap<object, Map<string, Loaded<unknown>>>();
+  #caches = new WeakMap<object, Map<string, Loaded<unknown>>>();
   readonly #leaving = new WeakMap<object, Map<string, Promise<Loaded<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
     this.#store = store;
     this.#codec = codec;
+  }
+
+  /** Nothing that was folded so far is believed any more: the log may be another one. */
+  forget(): void {
+    this.#caches = new WeakMap();
   }
 
   async load<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<State> {

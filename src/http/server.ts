@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { IdempotentAnswers } from './plugins/idempotency.ts';
+import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
@@ -47,6 +48,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   validateWithZod(app);
   parseJsonBodies(app);
   setSecurityHeaders(app);
+  refuseWhileLogContradicts(app, services.trust);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });

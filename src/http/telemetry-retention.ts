@@ -13,6 +13,9 @@ export async function retentionOf({ lookups, config }: Services, tenantId: Tenan
 const retained = new WeakMap<EventStore, Set<string>>();
 const MOST_REMEMBERED = 100_000;
 
+/** Nothing that was set so far is believed any more: the log may be another one. */
+export const forgetRetention = (store: EventStore): boolean => retained.delete(store);
+
 /** Lets a device-day leave the log in time; asks the store once for each. */
 export async function ensureRetention(store: EventStore, stream: string, maxAgeDays: number): Promise<void> {
   let known = retained.get(store);

@@ -43,6 +43,12 @@ export class BoundedMemory {
     if (names.size === 0) this.#byTenant.delete(entry.tenantId);
   }
 
+  forgetAll(): void {
+    this.#entries.clear();
+    this.#byTenant.clear();
+    this.#weight = 0;
+  }
+
   forgetTenant(tenantId: TenantId): void {
     for (const name of this.#byTenant.get(tenantId) ?? []) this.forget(name);
   }

@@ -17,29 +17,37 @@ export interface Cursor {
   readonly failure?: string | null;
 }
 
-/** Somebody else holds the lease now, or an operator changed the cursor: this holder's work must not commit. */
+/**
+ * Another process holds the lease, an operator changed the checkpoint, or the database lost its last commits in a crash: the
+ * checkpoint is not where this holder left it, so its work must not commit.
+ */
 export class LeaseLost extends Error {
   constructor() {
-    super('the lease on a cursor was lost');
+    super('the lease on a checkpoint was lost, or the checkpoint was moved');
     this.name = 'LeaseLost';
   }
 }
 
-/** A checkpoint and where it shall stand. */
+/** A checkpoint, where its holder last saved it, and where it moves to. */
 export interface Move {
   readonly cursor: Cursor;
+  readonly from: Position;
   readonly to: Position;
 }
 
 /**
  * A statement of these writes, CTEs each, that moves checkpoints and prolongs their leases besides: all of them, or it fails and nothing
  * of it was done (`migrations/012_lean_checkpoints.sql`). Its own two parameters stand at this place and the next.
+ *
+ * A checkpoint moves by compare-and-set: on the holder's epoch and on the position it was last saved at. Commits do not wait for the
+ * disk, so a crash of the database can undo the newest ones under a holder that saw no error. The epoch does not show that; the position does.
  */
 export const advancing = (place: number, writes: readonly string[] = []): string => `
   with ${writes.map((write) => `${write}, `).join('')}moved as (
     update cursors c set position = m.position, leased_until = now() + make_interval(secs => $${place + 1}), updated_at = now()
-      from json_to_recordset($${place}::json) as m(name text, version int, generation int, epoch bigint, state text, position bigint)
+      from json_to_recordset($${place}::json) as m(name text, version int, generation int, epoch bigint, state text, came_from bigint, position bigint)
      where c.name = m.name and c.version = m.version and c.generation = m.generation and c.epoch = m.epoch and c.state = m.state
+       and c.position = m.came_from
     returning 1)
   select case when (select count(*) from moved) <> json_array_length($${place}::json) then lease_lost() end`;
 
@@ -113,7 +121,7 @@ export class Cursors {
     return rows.map(cursorOf);
   }
 
-  /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held. */
+  /** Moves checkpoints inside the caller's transaction. Throws `LeaseLost` unless every one of them is still held and stands where it was left. */
   advance(client: Pick<pg.PoolClient, 'query'>, moved: readonly Move[]): Promise<void> {
     return this.advanceWith(client, moved, { name: 'advance-cursors', text: ADVANCE, values: [] });
   }
@@ -124,12 +132,13 @@ export class Cursors {
     moved: readonly Move[],
     { name, text, values }: { name: string; text: string; values: readonly unknown[] },
   ): Promise<void> {
-    const rows = moved.map(({ cursor, to }) => ({
+    const rows = moved.map(({ cursor, from, to }) => ({
       name: cursor.name,
       version: cursor.version,
       generation: cursor.generation,
       epoch: String(cursor.epoch),
       state: cursor.state,
+      came_from: String(from),
       position: String(to),
     }));
     await client.query({ name, text, values: [...values, JSON.stringify(rows), LEASE_SECONDS] }).catch((error: { code?: string }) => {

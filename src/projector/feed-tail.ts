@@ -9,6 +9,12 @@ export interface Slice {
   readonly position: Position;
 }
 
+/** An event that stands in the log for good: what a log that went backwards, or another log, does not have in that place. */
+export interface LogMark {
+  readonly position: Position;
+  readonly id: string;
+}
+
 /** A position is missing from a store whose positions have no gaps. Nobody guesses: the tail stops and says so. */
 export class FeedGapError extends Error {
   constructor(after: Position, found: Position) {
@@ -52,6 +58,7 @@ export class FeedTail {
   #recent: StoredEvent[] = [];
   #from: Position;
   #to: Position;
+  #mark: LogMark | undefined;
   #grownAt = 0;
   #suspect = true;
   #reading: Promise<void> | undefined;
@@ -75,6 +82,11 @@ export class FeedTail {
   /** The newest position that this process knows of. */
   get head(): Position {
     return this.#to;
+  }
+
+  /** The newest lasting event that this process has seen. */
+  get mark(): LogMark | undefined {
+    return this.#mark;
   }
 
   /** Nothing came for this many milliseconds. */
@@ -195,6 +207,8 @@ export class FeedTail {
   #extend(events: readonly StoredEvent[], to: Position): void {
     this.#recent.push(...events);
     this.#to = to;
+    const lasting = events.findLast(({ type }) => this.#codec.isLasting(type));
+    if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = Date.now();
     if (this.#recent.length > 2 * REMEMBERED) {
       this.#recent = this.#recent.slice(-REMEMBERED);

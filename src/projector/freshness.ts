@@ -34,6 +34,11 @@ export class Freshness {
     for (const check of this.#waiters) check();
   }
 
+  /** Positions that were known are not believed any more; they are looked up, or come in, anew. */
+  forget(): void {
+    this.#positions.clear();
+  }
+
   positionOf(model: string): Position | undefined {
     return this.#positions.get(model);
   }

@@ -5,6 +5,7 @@ import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Cursors } from './cursors.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
 import type { Concerned, Member, Parked } from './member.ts';
@@ -31,6 +32,7 @@ export interface LaneServices {
   readonly parking: Parking;
   readonly tail: FeedTail;
   readonly freshness: Freshness;
+  readonly trust: LogTrust;
   readonly log: Logger;
   /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
   readonly alone: boolean;
@@ -56,6 +58,8 @@ export class LaneRunner {
   #lastPage = 0;
   #unsaved = false;
   #failures = 0;
+  /** What was cached in another epoch of trust is not believed. */
+  #epoch = 0;
   /** After the database refused a page: one event at a time, to find the one it cannot take. */
   #narrow = false;
 
@@ -87,6 +91,7 @@ export class LaneRunner {
     let seize = this.#services.alone;
     while (!signal.aborted) {
       try {
+        if (!(await this.#mayWork(signal))) continue;
         if (Date.now() - this.#lastLook > this.#patience) {
           await this.#lookForWork(seize);
           seize = false;
@@ -99,16 +104,34 @@ export class LaneRunner {
     }
   }
 
+  /** While the log is in doubt nothing is written. After a doubt, rows in memory and known checkpoints are worth nothing. */
+  async #mayWork(signal: AbortSignal): Promise<boolean> {
+    const { trust } = this.#services;
+    if (trust.epoch !== this.#epoch) {
+      this.#epoch = trust.epoch;
+      this.#lead([]);
+      this.#lastLook = 0;
+    }
+    if (!trust.holds) await trust.changed(IDLE_MS, signal);
+    return trust.holds;
+  }
+
   /** Takes leases that are free, renews those held, and folds parked streams again where an operator asked. */
   async #lookForWork(seize: boolean): Promise<void> {
     this.#lastLook = Date.now();
-    const { cursors } = this.#services;
-    if (this.#members.length > 0) await cursors.renew(this.#members.map(({ cursor, position }) => ({ cursor, to: position })));
+    if (this.#members.length > 0) await this.#save();
     this.#unsaved = false;
     const held = new Set(this.#members.map(({ cursor }) => cursor.name));
     const free = this.#models.filter((model) => !held.has(model.name));
     if (free.length > 0) await this.#takeOver(free, seize);
     for (const member of this.#members) if (member.parked.size > 0) await retryParked(member, this.#services);
+  }
+
+  /** Writes all checkpoints down, which keeps their leases. */
+  async #save(): Promise<void> {
+    const moves = this.#members.map((member) => ({ member, cursor: member.cursor, from: member.saved, to: member.position }));
+    await this.#services.cursors.renew(moves);
+    for (const { member, to } of moves) member.saved = to;
   }
 
   async #takeOver(free: readonly AnyReadModel[], seize: boolean): Promise<void> {
@@ -119,7 +142,7 @@ export class LaneRunner {
     const members = taken.map((cursor): Member => {
       const model = free.find(({ name }) => name === cursor.name)!;
       const parked = new Map((streams.get(cursor) ?? []).map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
-      return { cursor, position: cursor.position, projection: new Projection(model, cursor.generation), parked };
+      return { cursor, position: cursor.position, saved: cursor.position, projection: new Projection(model, cursor.generation), parked };
     });
     this.#lead([...this.#members, ...members]);
     for (const { name, position } of taken) freshness.passed([name], position);
@@ -162,7 +185,10 @@ export class LaneRunner {
     if (concerned.length === 0) return this.#passBy(to);
     const atHand = !this.#narrow && (await this.#atHand.write(concerned, to));
     if (!atHand) await writeInSteps(this.#services, concerned, to, this.#narrow);
-    for (const { member } of concerned) member.projection.committed();
+    for (const { member } of concerned) {
+      member.saved = to;
+      member.projection.committed();
+    }
     this.#passBy(to);
   }
 

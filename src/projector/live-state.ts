@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { BoundedMemory } from './bounded-memory.ts';
+import { LogTrust } from '../eventstore/log-trust.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
 
@@ -46,6 +47,7 @@ export class LiveState {
   readonly #tail: FeedTail;
   readonly #freshness: Freshness;
   readonly #log: Logger;
+  readonly #trust: LogTrust;
   readonly #caches: Cache[] = [];
   readonly #heeded = new Map<string, (event: Recorded) => void>();
   readonly #stop = new AbortController();
@@ -53,7 +55,8 @@ export class LiveState {
   #currentAt = 0;
   #running: Promise<void> | undefined;
 
-  constructor(tail: FeedTail, freshness: Freshness, log: Logger) {
+  constructor(tail: FeedTail, freshness: Freshness, log: Logger, trust = new LogTrust()) {
+    this.#trust = trust;
     this.#tail = tail;
     this.#freshness = freshness;
     this.#log = log;
@@ -70,7 +73,7 @@ export class LiveState {
     this.#caches.push(cache);
     return async (tenantId, id) => {
       const name = `${tenantId}/${id}`;
-      const trusted = Date.now() - this.#currentAt < TRUSTED_MS;
+      const trusted = this.#trust.holds && Date.now() - this.#currentAt < TRUSTED_MS;
       const known = trusted ? cache.entries.get(name) : undefined;
       if (known !== undefined) return known as Value;
       const under: Load = { tenantId, name, stale: false };
@@ -88,6 +91,15 @@ export class LiveState {
   /** Calls back for every event of a type: for what this process keeps in memory elsewhere and has to forget. */
   heed(type: string, forget: (event: Recorded) => void): void {
     this.#heeded.set(type, forget);
+  }
+
+  /** Nothing that was looked up so far is believed any more, nor what is being looked up now. */
+  forget(): void {
+    this.#currentAt = 0;
+    for (const { entries, loads } of this.#caches) {
+      entries.forgetAll();
+      for (const load of loads) load.stale = true;
+    }
   }
 
   start(): void {

@@ -12,7 +12,10 @@ export interface Parked {
 export interface Member {
   /** As it was leased; its position stands still. */
   readonly cursor: Cursor;
+  /** How far it has come; ahead of `saved` while nothing that passed concerned it. */
   position: Position;
+  /** Where its checkpoint stands in the database, as far as this holder knows. */
+  saved: Position;
   readonly projection: Projection;
   readonly parked: Map<string, Parked>;
 }

@@ -38,7 +38,7 @@ export class PagesAtHand {
   async write(concerned: readonly Concerned[], to: Position): Promise<boolean> {
     const changes = foldAtHand(concerned);
     if (!changes) return false;
-    const moved = concerned.map(({ member: { cursor } }) => ({ cursor, to }));
+    const moved = concerned.map(({ member: { cursor, saved } }) => ({ cursor, from: saved, to }));
     const removals = changes.flatMap((of) => of.removals);
     const upserts = changes.flatMap((of) => of.upserts);
     const plan = removals.length === 0 ? this.#planOf(upserts) : undefined;

@@ -37,7 +37,7 @@ export class Halted extends Error {
 export async function writeInSteps(services: StepServices, concerned: readonly Concerned[], to: Position, narrow: boolean): Promise<void> {
   const { pool, cursors } = services;
   const halted: { member: Member; poison: Poisoned }[] = [];
-  const moved = concerned.map(({ member: { cursor } }) => ({ cursor, to }));
+  const moved = concerned.map(({ member: { cursor, saved } }) => ({ cursor, from: saved, to }));
   const written: Promise<unknown>[] = [];
   const fold = async (client: pg.PoolClient) => {
     const foldFor = async (one: Concerned) => {

@@ -30,18 +30,20 @@ export async function retryParked(member: Member, services: RetryServices): Prom
 
 async function retryStream(member: Member, { parking, pool, cursors, tail, log }: RetryServices, stream: string, waiting: readonly Position[]): Promise<void> {
   const events = await eventsAt(member, tail, waiting);
+  const to = member.position;
   try {
     await transaction(pool, async (client) => {
       const [poison] = await member.projection.apply(client, events);
       if (poison) throw new StillPoisoned(poison.error.message);
       await parking.unpark(client, member.cursor, stream);
-      await cursors.advance(client, [{ cursor: member.cursor, to: member.position }]);
+      await cursors.advance(client, [{ cursor: member.cursor, from: member.saved, to }]);
     });
   } catch (error) {
     member.projection.forget();
     if (!(error instanceof StillPoisoned) && !isRefusal(error)) throw error;
     return parking.keepParked(member.cursor, stream, (error as Error).message);
   }
+  member.saved = to;
   member.projection.committed();
   member.parked.delete(stream);
   log.info({ model: member.cursor.name, stream, events: events.length }, 'a parked stream was folded');

@@ -6,6 +6,7 @@ import type { Position } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import { Cursors, type Cursor } from './cursors.ts';
 import { FeedTail } from './feed-tail.ts';
@@ -23,6 +24,7 @@ export interface ProjectorOptions {
   readonly tail: FeedTail;
   readonly models: readonly AnyReadModel[];
   readonly freshness: Freshness;
+  readonly trust: LogTrust;
   readonly log: Logger;
   /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
   readonly alone: boolean;
@@ -41,11 +43,11 @@ export class Projector {
   #filling: Promise<void> | undefined;
 
   constructor(options: ProjectorOptions) {
-    const { pool, tail, freshness, log, alone, models } = options;
+    const { pool, tail, freshness, trust, log, alone, models } = options;
     this.#options = options;
     this.cursors = new Cursors(pool, randomUUID());
     this.parking = new Parking(pool);
-    const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, log, alone };
+    const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, trust, log, alone };
     this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
   }
 
@@ -131,6 +133,7 @@ export class Projector {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
+        await this.#options.trust.assured();
         const keys = models.map(({ name, version }) => ({ name, version }));
         const mine = await this.cursors.acquire(keys, ['filling'], seize);
         seize = false;
@@ -165,12 +168,16 @@ export class Projector {
   async fillCursor(cursor: Cursor, options: { signal?: AbortSignal; onProgress?: Parameters<typeof fill>[1]['onProgress'] } = {}): Promise<void> {
     const { store, codec, pool, models } = this.#options;
     const model = models.find(({ name, version }) => name === cursor.name && version === cursor.version)!;
+    let saved = cursor.position;
     const position = await fill({ store, codec, pool }, {
       model,
       generation: cursor.generation,
       from: cursor.position,
       empty: cursor.position === 0n,
-      checkpoint: (client, to) => this.cursors.advance(client, [{ cursor, to }]),
+      checkpoint: async (client, to) => {
+        await this.cursors.advance(client, [{ cursor, from: saved, to }]);
+        saved = to;
+      },
       ...(options.signal ? { signal: options.signal } : {}),
       ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     });
@@ -189,7 +196,7 @@ export class Projector {
         [name],
       );
       const to = await this.#foldUpTo(client, cursor, model, BigInt(before?.position ?? 0));
-      await this.cursors.advance(client, [{ cursor, to }]);
+      await this.cursors.advance(client, [{ cursor, from: cursor.position, to }]);
       await client.query(serveTable(name, tableName(name, version, generation)));
       await client.query(
         `update cursors set state = case when version = $2 and generation = $3 then 'live' else 'retired' end,

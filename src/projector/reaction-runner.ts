@@ -8,6 +8,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import { isFailure } from '../kernel/failure.ts';
 import type { AnyReaction, Effect } from '../kernel/reaction.ts';
 import { settleAll, transaction } from '../database/transaction.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import { derivedId, type Issuer } from '../execution/executor.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import type { FeedTail } from './feed-tail.ts';
@@ -45,6 +46,7 @@ export interface ReactionServices {
   readonly pool: pg.Pool;
   readonly cursors: Cursors;
   readonly tail: FeedTail;
+  readonly trust: LogTrust;
   readonly effects: Effects;
   readonly log: Logger;
   /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
@@ -67,6 +69,10 @@ export class ReactionRunner {
   #renewed = 0;
   #lastPage = 0;
   #unsaved = false;
+  /** Where its checkpoint stands in the database, as far as this holder knows. */
+  #saved: Position = 0n;
+  /** What was known in another epoch of trust is not believed. */
+  #epoch = 0;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
@@ -112,9 +118,11 @@ export class ReactionRunner {
     let blamed = false;
     while (!signal.aborted) {
       try {
+        if (!(await this.#mayWork(signal))) continue;
         if (!this.#cursor) {
           [this.#cursor] = await cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
           seize = false;
+          this.#saved = this.#cursor?.position ?? 0n;
           blamed = Boolean(this.#cursor?.failure);
           if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
           continue;
@@ -133,6 +141,17 @@ export class ReactionRunner {
         await this.#recover(error as Error, failures);
       }
     }
+  }
+
+  /** While the log is in doubt nothing happens. After a doubt, the checkpoint is read again. */
+  async #mayWork(signal: AbortSignal): Promise<boolean> {
+    const { trust } = this.#services;
+    if (trust.epoch !== this.#epoch) {
+      this.#epoch = trust.epoch;
+      this.#cursor = undefined;
+    }
+    if (!trust.holds) await trust.changed(IDLE_MS, signal);
+    return trust.holds;
   }
 
   async #recover(error: Error, failures: number): Promise<void> {
@@ -158,7 +177,9 @@ export class ReactionRunner {
     const mayWait = !this.#hurries || !this.#services.tail.quietFor(QUIET_MS);
     if (mayWait && Date.now() - this.#renewed < IDLE_MS) return;
     this.#renewed = Date.now();
-    await this.#services.cursors.renew([{ cursor: this.#cursor!, to: this.#cursor!.position }]);
+    const to = this.#cursor!.position;
+    await this.#services.cursors.renew([{ cursor: this.#cursor!, from: this.#saved, to }]);
+    this.#saved = to;
     this.#unsaved = false;
   }
 
@@ -205,7 +226,8 @@ export class ReactionRunner {
         }
       }
     };
-    await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, to: slice.position }]));
+    await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, from: this.#saved, to: slice.position }]));
+    this.#saved = slice.position;
     this.#cursor = { ...cursor, position: slice.position };
     this.#unsaved = false;
     return true;

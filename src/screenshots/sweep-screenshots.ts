@@ -7,6 +7,7 @@ import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import type { AggregateReader } from '../kernel/aggregate.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { dayOf } from '../kernel/read-model.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import { ObjectStoreUnavailable, type ObjectStore } from '../objects/object-store.ts';
 import { personKey, type PersonKeys } from '../vault/vault.ts';
 import { PICTURES, placeOf } from './pictures.ts';
@@ -21,6 +22,8 @@ export interface Sweeping {
   readonly aggregates: AggregateReader;
   readonly personKeys: Pick<PersonKeys, 'forOpening'>;
   readonly projector: pg.Pool;
+  /** What the log does not name is deleted: never while it is in doubt. */
+  readonly trust: Pick<LogTrust, 'assured'>;
   /** What the operator set; a tenant's license may allow less. */
   readonly kept: { readonly eventRetentionDays: number; readonly streamRetentionDays: number };
 }
@@ -38,11 +41,15 @@ export const sweepScreenshots = (sweeping: Sweeping): AnyJob =>
     backoff: { firstMs: 5_000, longestMs: 300_000 },
     timeoutMs: 3_600_000,
     handle: async (_data, { signal }) => {
-      const firstKept = await trimRows(sweeping);
       try {
+        await sweeping.trust.assured();
+        const firstKept = await trimRows(sweeping);
         for await (const { key, storedAt } of sweeping.objects.list(PICTURES)) {
           if (signal.aborted) return;
-          if (Date.now() - storedAt > LEFT_ALONE_MS && (await isOver(sweeping, key, firstKept))) await sweeping.objects.delete(key);
+          if (Date.now() - storedAt > LEFT_ALONE_MS && (await isOver(sweeping, key, firstKept))) {
+            await sweeping.trust.assured();
+            await sweeping.objects.delete(key);
+          }
         }
       } catch (error) {
         throw new JobFailed(error instanceof ObjectStoreUnavailable ? error.message : 'the screenshots were not swept', { cause: error });

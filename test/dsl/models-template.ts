@@ -8,6 +8,7 @@ import { families } from '../../src/domain/families.ts';
 import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
 import { Freshness } from '../../src/projector/freshness.ts';
 import { Projector } from '../../src/projector/projector.ts';
+import { LogTrust } from '../../src/eventstore/log-trust.ts';
 import { newLogger } from '../../src/logger.ts';
 import { administer, freshDatabase } from './database.ts';
 
@@ -40,7 +41,7 @@ async function withModels(): Promise<string> {
   const database = openDatabase(config, log);
   const parts = { pool: database.projector, store: new PostgresEventStore(database.store, config), models, freshness: new Freshness(), log, alone: false };
   // Making tables takes neither codec nor tail.
-  await new Projector({ ...parts, codec: undefined as never, tail: undefined as never }).prepare();
+  await new Projector({ ...parts, codec: undefined as never, tail: undefined as never, trust: new LogTrust() }).prepare();
   await database.close();
   return name;
 }

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase, type Database } from '../../src/database/database.ts';
 import { EventCodec } from '../../src/eventstore/codec.ts';
+import { LogTrust } from '../../src/eventstore/log-trust.ts';
 import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore } from '../../src/eventstore/port.ts';
 import type { DomainEvent, EventFamily, EventMetadata, Position, Recorded } from '../../src/kernel/event.ts';
@@ -126,7 +127,7 @@ async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[
     freshness,
     parts: () => ({ store, codec, pool: database.projector }),
     projector(models, over = {}) {
-      const made = new Projector({ pool: database.projector, store, codec, tail, models, freshness, log, alone: false, ...over });
+      const made = new Projector({ pool: database.projector, store, codec, tail, models, freshness, trust: new LogTrust(), log, alone: false, ...over });
       projectors.push(made);
       return made;
     },

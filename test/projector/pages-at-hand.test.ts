@@ -26,7 +26,7 @@ describe('a page whose rows are in memory', () => {
   /** The lease anew, and a memory that knows the rows of these names. */
   const begin = async (...names: string[]) => {
     const [cursor] = await cursors.acquire([entries], ['live'], true);
-    member = { cursor: cursor!, position: cursor!.position, projection: new Projection(entries, 1), parked: new Map() };
+    member = { cursor: cursor!, position: cursor!.position, saved: cursor!.position, projection: new Projection(entries, 1), parked: new Map() };
     const asked = names.map((entry) => happened('EntryChanged', { entry, amount: 0, note: null }));
     await transaction(house.database.projector, (client) => member.projection.apply(client, asked));
     member.projection.committed();
@@ -35,9 +35,12 @@ describe('a page whose rows are in memory', () => {
   const opened = (entry: string) => happened('EntryOpened', { entry, owner: OWNER, amount: 1 });
   const write = async (mine: ReturnType<typeof opened>[], mostPlans?: number) => {
     const pages = new PagesAtHand({ pool: house.database.projector, cursors }, mostPlans);
-    const done = await pages.write([{ member, mine }], mine.at(-1)!.position);
-    if (done) member.projection.committed();
-    return done;
+    const to = mine.at(-1)!.position;
+    const done = await pages.write([{ member, mine }], to);
+    if (!done) return false;
+    member.saved = to;
+    member.projection.committed();
+    return true;
   };
   const names = async () => (await house.rowsOf('entries')).map(({ entry }) => entry).sort();
   const checkpoint = async () => (await cursors.all()).find(({ name }) => name === 'entries')!.position;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LogTrust } from '../../src/eventstore/log-trust.ts';
 import type { AnyCommand } from '../../src/kernel/command.ts';
 import { integer, text } from '../../src/kernel/read-model.ts';
 import { unavailable } from '../../src/kernel/failure.ts';
@@ -56,7 +57,7 @@ describe('a reaction', () => {
   });
   const runner = (through: Effects, process: Process = house) => {
     const { database, tail } = process;
-    return new ReactionRunner(greeter, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, effects: through, log, alone: false });
+    return new ReactionRunner(greeter, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, trust: new LogTrust(), effects: through, log, alone: false });
   };
   const position = async () => BigInt((await house.sql(`select position::text as p from cursors where kind = 'reaction'`))[0]!['p'] as string);
   const passed = (to: bigint) => eventually(`the reaction has passed ${to}`, async () => (await position()) >= to);

@@ -118,7 +118,7 @@ describe('versions of a read model', () => {
     await eventually('the heir has filled it', caughtUp(heir, await house.store.head()));
     expect(await house.rowsOf('entries')).toEqual(pureFold(entries, await house.everything()));
     // The dead one's epoch is over, also if it only slept.
-    await expect(dying.fillCursor(held!)).rejects.toThrow('the lease on a cursor was lost');
+    await expect(dying.fillCursor(held!)).rejects.toThrow('the lease on a checkpoint was lost');
   });
 
   it('can be seen as they stood at a position or at a time', async () => {

@@ -84,8 +84,17 @@ export class EventStoreDbEventStore implements EventStore {
     return this.#feed.head();
   }
 
+  async idAt(position: Position): Promise<string | undefined> {
+    return this.#feed.idAt(position);
+  }
+
   onGrowth(wake: (hint?: FeedHint) => void): () => void {
     return this.#growth.subscribe(wake);
+  }
+
+  onInterruption(heard: () => void): () => void {
+    const ends = [this.#growth.onDrop(heard), this.#appending.onDiscard(heard), this.#reading.onDiscard(heard)];
+    return () => ends.forEach((end) => end());
   }
 
   claimHolder(claim: ClaimKey): Promise<string | undefined> {

@@ -41,6 +41,11 @@ export class FeedReader {
     return { events: page.filter((event) => positionOfEvent(event) > after), last: page.length < count };
   }
 
+  async idAt(position: Position): Promise<string | undefined> {
+    const [found] = await this.#reader.all(position, 1);
+    return found && positionOfEvent(found) === position ? found.id : undefined;
+  }
+
   async head(): Promise<Position> {
     const newest = await this.#reader.newest();
     return newest ? positionOfEvent(newest) : 0n;

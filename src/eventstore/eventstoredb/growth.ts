@@ -25,6 +25,7 @@ export class Growth {
   readonly #feed: FeedReader;
   readonly #options: GrowthOptions;
   readonly #wakes = new Set<Wake>();
+  readonly #drops = new Set<() => void>();
   #following: AbortController | undefined;
   #newest: Position | undefined;
 
@@ -44,6 +45,12 @@ export class Growth {
       this.#wakes.delete(wake);
       if (this.#wakes.size === 0) this.stop();
     };
+  }
+
+  /** Calls back when the subscription, which is a call that never ends by itself, was dropped. */
+  onDrop(heard: () => void): () => void {
+    this.#drops.add(heard);
+    return () => this.#drops.delete(heard);
   }
 
   /** Hints that come in the same moment become one. */
@@ -77,6 +84,7 @@ export class Growth {
           grown: (position) => this.announce(position),
         });
       } catch (error) {
+        if (!stopped.aborted) for (const heard of this.#drops) heard();
         if (!stopped.aborted) this.#options.warn('the subscription to the event store was dropped', error);
       }
       if (!stopped.aborted) await sleep(backOff(tries, LONGEST_PAUSE_MS), undefined, { signal: stopped }).catch(() => undefined);

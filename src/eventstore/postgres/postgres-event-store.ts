@@ -29,6 +29,8 @@ const READ_FEED = `
   select ${PACKED}, data::text as text
     from events where position > $1 order by position limit $2`;
 
+const ID_AT = 'select id from events where position = $1';
+
 const READ_PART = `
   select ${PACKED}, data::text as text
     from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
@@ -92,8 +94,17 @@ export class PostgresEventStore implements EventStore {
     return BigInt(rows[0]?.head ?? 0);
   }
 
+  async idAt(position: Position): Promise<string | undefined> {
+    return (await this.#rows<{ id: string }>('id-at', ID_AT, [position.toString()]))[0]?.id;
+  }
+
   onGrowth(wake: (hint?: FeedHint) => void): () => void {
     return this.#listener.subscribe(wake);
+  }
+
+  /** Its connections are the database's, which tells of lost ones itself (`Database.onLost`). */
+  onInterruption(): () => void {
+    return () => undefined;
   }
 
   async claimHolder(claim: ClaimKey): Promise<string | undefined> {

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreUnavailable } from './port.ts';
+
+/** The log is not known to be the one that this process has read and written so far. Nothing may be appended to it. */
+export class LogDoubted extends EventStoreUnavailable {
+  constructor(reason: string) {
+    super(`the event log cannot be trusted: ${reason}`);
+    this.name = 'LogDoubted';
+  }
+}
+
+/** How long an append waits for a check that is under way, milliseconds. */
+const PATIENCE_MS = 2_000;
+
+type State =
+  | { readonly kind: 'trusted' }
+  /** Something happened after which the log may be another one; nobody has looked yet. */
+  | { readonly kind: 'unchecked'; readonly reason: string }
+  /** The log contradicts what this process, or the tables, know of it. */
+  | { readonly kind: 'contradicted'; readonly reason: string };
+
+/**
+ * Whether the event log is still the one that this process knows. `LogWatch` finds out; appends, read models, reactions, the head
+ * sealer and destructive jobs ask here before they act. After a lost connection the log is unchecked, and nothing that was cached
+ * before is believed: `epoch` rises, and listeners drop their caches.
+ */
+export class LogTrust {
+  #state: State;
+  #epoch = 0;
+  readonly #listeners = new Set<() => void>();
+  readonly #waiting = new Set<() => void>();
+
+  constructor(initially: 'trusted' | 'unchecked' = 'trusted') {
+    this.#state = initially === 'trusted' ? { kind: 'trusted' } : { kind: 'unchecked', reason: 'it has not been checked yet' };
+  }
+
+  get holds(): boolean {
+    return this.#state.kind === 'trusted';
+  }
+
+  /** Why the log cannot be trusted, in words for operators; undefined while it can. */
+  get doubt(): { readonly kind: 'unchecked' | 'contradicted'; readonly reason: string } | undefined {
+    return this.#state.kind === 'trusted' ? undefined : this.#state;
+  }
+
+  /** Rises each time that whatever was cached before stops being believed. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Calls back whenever caches have to be dropped. */
+  onDoubt(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A connection was lost, or the database server is another one. A contradiction that was found stands until a check clears it. */
+  suspect(reason: string): void {
+    if (this.#state.kind !== 'contradicted') this.#state = { kind: 'unchecked', reason };
+    this.#raise();
+  }
+
+  contradicted(reason: string): void {
+    const isNews = this.#state.kind !== 'contradicted';
+    this.#state = { kind: 'contradicted', reason };
+    if (isNews) this.#raise();
+    this.#wake();
+  }
+
+  /** A check that began at this epoch found nothing wrong. False when there was reason for another check in the meantime. */
+  confirmed(epoch: number): boolean {
+    if (epoch !== this.#epoch) return false;
+    this.#state = { kind: 'trusted' };
+    this.#wake();
+    return true;
+  }
+
+  /** Resolves while the log can be trusted; waits a little for a check that is under way. Throws `LogDoubted` otherwise. */
+  async assured(): Promise<void> {
+    const due = Date.now() + PATIENCE_MS;
+    while (this.#state.kind === 'unchecked' && Date.now() < due) await this.changed(due - Date.now());
+    if (this.#state.kind !== 'trusted') throw new LogDoubted(this.#state.reason);
+  }
+
+  /** Resolves when the state may have changed, or after some milliseconds. */
+  async changed(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = () => woken.abort();
+    this.#waiting.add(wake);
+    const either = signal ? AbortSignal.any([woken.signal, signal]) : woken.signal;
+    await sleep(milliseconds, undefined, { signal: either }).catch(() => undefined);
+    this.#waiting.delete(wake);
+  }
+
+  #raise(): void {
+    this.#epoch += 1;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}

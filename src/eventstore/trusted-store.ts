@@ -1,0 +1,31 @@
+import type { LogTrust } from './log-trust.ts';
+import type { Append, EventStore, Verdict } from './port.ts';
+
+/**
+ * The store, but writing only while the log can be trusted. Reads go on: what is in the log can be looked at. While there is no
+ * doubt, an append costs no more than before.
+ */
+export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
+  const guarded =
+    <Arguments extends unknown[], Result>(write: (...given: Arguments) => Promise<Result>) =>
+    (...given: Arguments): Promise<Result> =>
+      trust.holds ? write(...given) : trust.assured().then(() => write(...given));
+  return {
+    name: store.name,
+    gapless: store.gapless,
+    append: guarded((append: Append): Promise<Verdict> => store.append(append)),
+    setRetention: guarded((stream: string, maxAgeDays: number) => store.setRetention(stream, maxAgeDays)),
+    trimExpired: guarded((most: number) => store.trimExpired(most)),
+    sweepClaims: guarded(() => store.sweepClaims()),
+    readStream: (stream, options) => store.readStream(stream, options),
+    readStreamTail: (stream, limit) => store.readStreamTail(stream, limit),
+    readFeed: (after, limit, filter) => store.readFeed(after, limit, filter),
+    head: () => store.head(),
+    idAt: (position) => store.idAt(position),
+    onGrowth: (wake) => store.onGrowth(wake),
+    onInterruption: (heard) => store.onInterruption(heard),
+    claimHolder: (claim) => store.claimHolder(claim),
+    ping: () => store.ping(),
+    close: () => store.close(),
+  };
+}
