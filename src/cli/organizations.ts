@@ -32,9 +32,10 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
-      const providers = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
+      const { switchedOff, stillEnabled } = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
-      for (const name of providers) console.log(`Its admins still sign in through "${name}": if that provider is the organization's, switch it off or delete it`);
+      for (const name of switchedOff) console.log(`The organization's provider "${name}" is switched off, and sessions that began through it are over`);
+      for (const name of stillEnabled) console.log(`Its admins still sign in through its own provider "${name}"`);
     });
   org
     .command('recover')
