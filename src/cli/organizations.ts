@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { attachTenant, createOrganization, detachTenant, recoverOrgAdmin, suspendOrgAdmin, type NamedOrgAdmin } from '../organizations/cli.ts';
+import { attachTenant, createOrganization, detachTenant, recoverOrgAdmin, removeDomain, suspendOrgAdmin, vouchForDomain, type NamedOrgAdmin } from '../organizations/cli.ts';
 import type { WithHouse } from './house.ts';
 
 export function addOrganizationCommands(program: Command, withHouse: WithHouse): void {
@@ -56,5 +56,23 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .action(async (named: NamedOrgAdmin) => {
       await withHouse(({ services }) => suspendOrgAdmin(services, named));
       console.log(`${named.email} is suspended`);
+    });
+  org
+    .command('verify-domain')
+    .description('vouch that an e-mail domain is an organization\'s own, where it cannot prove it by DNS')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--domain <domain>')
+    .action(async (named: { slug: string; domain: string }) => {
+      await withHouse(({ services }) => vouchForDomain(services, named));
+      console.log(`E-mails of ${named.domain} lead to the provider of ${named.slug}, where its configuration names the domain`);
+    });
+  org
+    .command('remove-domain')
+    .description('take an e-mail domain away from an organization')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--domain <domain>')
+    .action(async (named: { slug: string; domain: string }) => {
+      await withHouse(({ services }) => removeDomain(services, named));
+      console.log(`E-mails of ${named.domain} lead to ${named.slug} no longer`);
     });
 }

@@ -5,10 +5,13 @@ import { createOrganization as createOrganizationCommand } from '../../commands/
 import { detachTenant as detachTenantCommand } from '../../commands/organizations/detach-tenant.ts';
 import { recoverOrgAdmin as recoverOrgAdminCommand } from '../../commands/organizations/recover-org-admin.ts';
 import { suspendOrgAdmin as suspendOrgAdminCommand } from '../../commands/organizations/suspend-org-admin.ts';
+import { removeOrgDomain } from '../../commands/organizations/remove-org-domain.ts';
+import { verifyOrgDomain } from '../../commands/organizations/verify-org-domain.ts';
 import { unlockLogin } from '../../commands/auth/unlock-login.ts';
 import { updateSsoConfig } from '../../commands/sso/update-sso-config.ts';
 import { organization, organizationStream } from '../domain/organizations/organization.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
+import { emailDomain } from '../domain/sso/fields.ts';
 import { emailField } from '../domain/identity/password-rule.ts';
 import { findOrgAdmin, type OrgAdminFound } from '../identity/org-sign-in.ts';
 import { randomPassword } from '../identity/passwords.ts';
@@ -126,6 +129,26 @@ export async function suspendOrgAdmin(services: Services, named: NamedOrgAdmin):
   const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
   const issuer = { tenantId, actor: system('castellan org suspend') };
   orThrow(await services.executor.execute(suspendOrgAdminCommand, { adminId: admin.adminId }, issuer));
+}
+
+/** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */
+export async function vouchForDomain(services: Services, { slug, domain: named }: { slug: string; domain: string }): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const issuer = { tenantId: organizationId, actor: system('castellan org verify-domain') };
+  orThrow(await services.executor.execute(verifyOrgDomain, { domain: domainOf(named), proof: 'operator' }, issuer));
+}
+
+/** Takes a domain away from an organization, however it was proved. */
+export async function removeDomain(services: Services, { slug, domain: named }: { slug: string; domain: string }): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const issuer = { tenantId: organizationId, actor: system('castellan org remove-domain') };
+  orThrow(await services.executor.execute(removeOrgDomain, { domain: domainOf(named) }, issuer));
+}
+
+function domainOf(text: string): string {
+  const { success, data } = emailDomain.safeParse(text);
+  if (!success) throw new FailureError(invalid('domain', 'must be a domain'));
+  return data;
 }
 
 async function findNamedOrgAdmin(services: Services, { slug, email }: NamedOrgAdmin): Promise<OrgAdminFound> {
