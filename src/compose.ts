@@ -18,7 +18,8 @@ import { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
-import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
+import { EFFECTS_AT_ONCE, ReactionRunner, type Effects } from './projector/reaction-runner.ts';
+import { Slots } from './projector/slots.ts';
 import { reactions } from './reactions/index.ts';
 import { SignedAddresses } from './screenshots/signed-addresses.ts';
 import { serviceMetrics } from './service-metrics.ts';
@@ -129,8 +130,9 @@ async function startReactions({ log, onStop }: Site, { database, projector, tail
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
     enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
   };
+  const slots = new Slots(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {
-    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, alone });
+    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, effects, log, alone, slots });
     await runner.prepare();
     runner.start();
     onStop(() => runner.stop());
