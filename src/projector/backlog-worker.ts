@@ -128,8 +128,8 @@ export class BacklogWorker {
     const behind = events.filter(({ stream }) => parked.has(stream));
     const rows = await state.load(pool, flowing.missing);
     const worked = await workShare({ tenantId: laggard.tenantId, flowing, behind, to }, rows, runner, { effects: TURN_EFFECTS, atLeastOne: true, signal });
-    await this.#pass(laggard, worked);
     const { interruption } = worked;
+    if (!interruption || worked.reached > laggard.position) await this.#pass(laggard, worked);
     if (!interruption) return;
     if (setbackOf(interruption.error) === 'unclear' && this.#isUsedUp(standing, interruption.event)) return this.#park(standing, interruption.event, interruption.error);
     throw new TurnFailed(interruption.error.message, { cause: interruption.error });

@@ -129,7 +129,7 @@ export class ReactionTerm {
       await this.#commit(this.#position, async (client) => {
         await this.#write(client, [worked]);
         if (hasCaughtUp) await backlogs.remove(client, this.#cursor, tenantId);
-        else await backlogs.move(client, this.#cursor, tenantId, worked.reached);
+        else await backlogs.move(client, this.#cursor, tenantId, worked.reached, worked.interruption !== undefined);
       });
       this.#note([worked]);
       laggard.position = worked.reached;

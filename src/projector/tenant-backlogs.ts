@@ -40,11 +40,11 @@ export class TenantBacklogs {
     );
   }
 
-  /** The tenant has come so far: whatever kept it is over. */
-  async move(client: pg.PoolClient, { name, version, generation }: Key, tenantId: TenantId, position: Position): Promise<void> {
+  /** The tenant has come so far. Unless it failed there, whatever kept it before is over. */
+  async move(client: pg.PoolClient, { name, version, generation }: Key, tenantId: TenantId, position: Position, hasFailed: boolean): Promise<void> {
     await client.query(
-      'update tenant_backlogs set position = $5, failure = null where name = $1 and version = $2 and generation = $3 and tenant_id = $4',
-      [name, version, generation, tenantId, String(position)],
+      'update tenant_backlogs set position = $5, failure = case when $6 then failure end where name = $1 and version = $2 and generation = $3 and tenant_id = $4',
+      [name, version, generation, tenantId, String(position), hasFailed],
     );
   }
 
