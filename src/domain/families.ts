@@ -17,6 +17,7 @@ import { totpEvents } from './mfa/totp-codes.ts';
 import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
 import { unblockKeyEvents } from './policies/unblock-key-events.ts';
+import { parkedEventRequests } from './projections/parked-events.ts';
 import { recoveryEvents } from './recovery/refusals.ts';
 import { screenshotEvents } from './screenshots/events.ts';
 import { screenshotViewEvents } from './screenshots/views.ts';
@@ -66,5 +67,6 @@ export const families: readonly EventFamily[] = [
   threatIntelEvents,
   domainScanEvents,
   auditHeadEvents,
+  parkedEventRequests,
   ...resourceFamilies,
 ];
