@@ -1,5 +1,5 @@
-import { recordParkedRetry, recordParkedSkip } from '../../commands/projections/record-parked-request.ts';
-import { MOST_STREAMS_NAMED } from '../domain/projections/parked-events.ts';
+import { recordParkedRetry, recordParkedSkip } from '../../commands/operations/record-parked-request.ts';
+import { MOST_STREAMS_NAMED } from '../domain/operations/parked-events.ts';
 import { system } from '../kernel/actor.ts';
 import { conflict, FailureError, invalid, notFound, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
