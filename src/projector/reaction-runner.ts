@@ -12,6 +12,7 @@ import { Parking } from './parking.ts';
 import { ReactionPage } from './reaction-page.ts';
 import { ReactionState } from './reaction-state.ts';
 import { ReactionTerm } from './reaction-term.ts';
+import { succeed } from './reaction-succession.ts';
 import { setbackOf } from './setback.ts';
 import { Slots } from './slots.ts';
 import { TenantBacklogs } from './tenant-backlogs.ts';
@@ -86,7 +87,11 @@ export class ReactionRunner {
   async prepare(): Promise<void> {
     const { cursors, tail } = this.#services;
     const { name, lane, state } = this.#reaction;
-    await cursors.ensure({ name, version: state?.version ?? 1, generation: 1, lane, kind: 'reaction', state: 'live', position: tail.head }, (client) => this.#state.create(client));
+    const key = { name, version: state?.version ?? 1, generation: 1 };
+    await cursors.ensure({ ...key, lane, kind: 'reaction', state: 'live', position: tail.head }, async (client) => {
+      await this.#state.create(client);
+      await succeed(client, key);
+    });
   }
 
   start(): void {

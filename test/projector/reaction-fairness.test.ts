@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EventContractError } from '../../src/eventstore/codec.ts';
 import { eventually } from './house.ts';
-import { openReactionHouse, rung, tenant, type Asked, type ReactionHouse } from './reaction-house.ts';
+import { openReactionHouse, porter, rung, tenant, type Asked, type ReactionHouse } from './reaction-house.ts';
 
 const [FLOOD, OTHER] = [tenant(1), tenant(2)];
 
@@ -77,11 +78,15 @@ describe('a reaction with many tenants', () => {
   it('gives the backlogs of many tenants turns of equal length, eight effects at once, one of each tenant', async () => {
     const running = new Map<string, number>();
     let most = 0;
+    let waiting = 0;
+    const eight = gate();
     const runner = await house.runner(async ({ tenantId }) => {
       running.set(tenantId, (running.get(tenantId) ?? 0) + 1);
       expect(running.get(tenantId)).toBe(1);
       most = Math.max(most, [...running.values()].reduce((sum, one) => sum + one));
-      await new Promise((resolve) => setImmediate(resolve));
+      // Backlogs go on only when eight of them run at once.
+      if (of(tenantId).length > 10 && (waiting += 1) === 8) eight.open();
+      if (of(tenantId).length > 10) await eight.opened;
       running.set(tenantId, running.get(tenantId)! - 1);
     });
     const tenants = Array.from({ length: 12 }, (_, at) => tenant(at + 1));
@@ -144,6 +149,53 @@ describe('a reaction with many tenants', () => {
     expect([...new Set(of(FLOOD))]).toEqual(numbered(1_500));
     expect(of(OTHER)).toEqual(['somebody 1']);
     expect(await house.rings()).toEqual({ '1 front': 1_500, '2 front': 1 });
+  });
+
+  it('goes on with a backlog and with parked streams in a new version of its state', async () => {
+    const hanging = gate();
+    let isCured = false;
+    const fault = ({ input }: Asked) => {
+      if (input.startsWith('bad') && !isCured) throw new EventContractError('too large');
+      return of(FLOOD).length > 50 && !isCured ? hanging.opened : undefined;
+    };
+    const process = await house.another();
+    const before = await house.runner(fault, { process });
+    await flood(300);
+    await house.happen('bell-other', [rung('bad')], OTHER);
+    before.start();
+    await eventually('it hangs', async () => of(FLOOD).length > 50 && (await house.parking.names()).length > 0);
+    isCured = true;
+    const next = await house.runner(fault, { process: await house.another(), reaction: { ...porter, state: { ...porter.state!, version: 2 } } });
+    // An event that came between the two versions is not forgotten either.
+    await house.happen('bell-third', [rung('third')], tenant(3));
+    next.start();
+    await house.worked();
+    hanging.open();
+    await before.stop();
+    await house.parking.askRetry('when-rung-answer');
+    await eventually('nothing is parked', async () => (await house.parking.names()).length === 0);
+    expect([...new Set(of(FLOOD).map((input) => input.split(' ')[0]))]).toEqual(Array.from({ length: 300 }, (_, at) => `f${at}`));
+    // What the process of the version before still asks for has the same ids.
+    expect([new Set(of(OTHER)), new Set(of(tenant(3)))]).toEqual([new Set(['bad 1']), new Set(['third 1'])]);
+    expect(new Set(house.asked.filter(({ tenantId }) => tenantId === tenant(3)).map(({ id }) => id)).size).toBe(1);
+    expect((await house.mail()).length).toBe(302);
+    expect((await house.sql(`select version, state from cursors order by version`)).map(({ version, state }) => [version, state])).toEqual([[1, 'retired'], [2, 'live']]);
+  });
+
+  it('misses and repeats nothing of tenants that are set aside and come back again and again', async () => {
+    const runner = await house.runner();
+    runner.start();
+    const tenants = [tenant(1), tenant(2), tenant(3)];
+    let sent = 0;
+    for (let round = 0; round < 60; round += 1) {
+      // Now more than a page may run, now less.
+      const burst = round % 3 === 0 ? 14 : 3;
+      await Promise.all(tenants.map((one) => house.happen(`bell-${one}-${round % 5}`, Array.from({ length: burst }, (_, at) => rung(`r${sent + at}`)), one)));
+      sent += burst;
+    }
+    await house.worked();
+    for (const one of tenants) expect(of(one).map((input) => Number(input.split(' ')[1]))).toEqual(Array.from({ length: sent }, (_, at) => at + 1));
+    expect((await house.mail()).length).toBe(3 * sent);
   });
 
   it('leaves no backlog behind once a tenant has caught up, and works it with the others again', async () => {

@@ -56,7 +56,7 @@ export interface ReactionHouse extends House {
   readonly asked: Asked[];
   readonly inputs: () => string[];
   /** A runner whose effects are noted, and then do what `fault` does. Stopped with the house. */
-  runner(fault?: (one: Asked) => unknown, over?: { process?: Process; alone?: boolean }): Promise<ReactionRunner>;
+  runner(fault?: (one: Asked) => unknown, over?: { process?: Process; alone?: boolean; reaction?: AnyReaction }): Promise<ReactionRunner>;
   readonly parking: Parking;
   readonly backlogs: TenantBacklogs;
   /** Waits until everything that was appended is worked or parked. */
@@ -90,9 +90,9 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
     inputs: () => asked.map(({ input }) => input),
     parking: new Parking(house.database.projector),
     backlogs,
-    async runner(fault = () => undefined, { process = house, alone = true } = {}) {
+    async runner(fault = () => undefined, { process = house, alone = true, reaction = porter } = {}) {
       const { database, tail } = process;
-      const runner = new ReactionRunner(porter, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, effects: effects(fault), log, alone });
+      const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, effects: effects(fault), log, alone });
       runners.push(runner);
       await runner.prepare();
       return runner;
@@ -100,7 +100,7 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
     async worked() {
       const head = await house.store.head();
       await eventually('everything is worked or parked', async () => {
-        const [row] = await house.sql(`select position::text as p from cursors where kind = 'reaction'`);
+        const [row] = await house.sql(`select position::text as p from cursors where kind = 'reaction' and state = 'live'`);
         return BigInt(row!['p'] as string) >= head && (await backlogs.counts()).size === 0;
       });
     },
