@@ -73,7 +73,8 @@ async function settled({ services: { store, projector } }: BenchApp): Promise<vo
   const cursors = async () => (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
   for (;;) {
     const head = await store.head();
-    if ((await cursors()).every(({ position }) => position >= head) && (await store.head()) === head) return;
+    const isWorked = (await cursors()).every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+    if (isWorked && (await store.head()) === head) return;
     await setTimeout(100);
   }
 }

@@ -21,7 +21,8 @@ import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
 import { LogWatch } from './projector/log-watch.ts';
 import { txtRecords } from './outbound/txt-records.ts';
-import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
+import { EFFECTS_AT_ONCE, ReactionRunner, type Effects } from './projector/reaction-runner.ts';
+import { Slots } from './projector/slots.ts';
 import { reactions } from './reactions/index.ts';
 import { SignedAddresses } from './screenshots/signed-addresses.ts';
 import { serviceMetrics } from './service-metrics.ts';
@@ -141,8 +142,9 @@ async function startReactions({ log, onStop }: Site, { database, projector, tail
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
     enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
   };
+  const slots = new Slots(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {
-    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, trust, effects, log, alone });
+    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, trust, effects, log, alone, slots });
     await runner.prepare();
     runner.start();
     onStop(() => runner.stop());

@@ -7,7 +7,8 @@ import type { Projector } from './projector/projector.ts';
 
 const lagEvents = new Gauge({ name: 'castellan_projection_lag_events', help: 'Events between the feed and a read model', labelNames: ['model'] as const, registers: [registry] });
 const lagSeconds = new Gauge({ name: 'castellan_projection_lag_seconds', help: 'Seconds since a lagging read model last moved', labelNames: ['model'] as const, registers: [registry] });
-const parked = new Gauge({ name: 'castellan_parked_streams', help: 'Streams that a read model could not fold', labelNames: ['model'] as const, registers: [registry] });
+const parked = new Gauge({ name: 'castellan_parked_streams', help: 'Streams that a read model or reaction does without until an operator retries or skips them', labelNames: ['model'] as const, registers: [registry] });
+const behind = new Gauge({ name: 'castellan_reaction_tenants_behind', help: 'Tenants whose events a reaction works apart from those of the others', labelNames: ['reaction'] as const, registers: [registry] });
 const jobCount = new Gauge({ name: 'castellan_jobs', help: 'Background jobs by state', labelNames: ['state'] as const, registers: [registry] });
 const head = new Gauge({ name: 'castellan_feed_position', help: 'Position of the newest event', registers: [registry] });
 
@@ -20,11 +21,13 @@ export const serviceMetrics = (store: EventStore, trust: LogTrust, projector: Pr
   head.set(Number(end));
   for (const [state, count] of Object.entries(await jobs.counts())) jobCount.labels(state).set(count);
   parked.reset();
-  for (const { name } of await projector.parking.list()) parked.labels(name).inc();
+  for (const [name, streams] of await projector.parking.counts()) parked.labels(name).set(streams);
+  behind.reset();
+  for (const [name, tenants] of await projector.backlogs.counts()) behind.labels(name).set(tenants);
   for (const { name, state, position, idleSeconds } of await projector.progress()) {
     if (state === 'retired') continue;
-    const behind = Number(end - position);
-    lagEvents.labels(name).set(Math.max(0, behind));
-    lagSeconds.labels(name).set(behind > 0 ? idleSeconds : 0);
+    const missing = Number(end - position);
+    lagEvents.labels(name).set(Math.max(0, missing));
+    lagSeconds.labels(name).set(missing > 0 ? idleSeconds : 0);
   }
 };

@@ -8,6 +8,7 @@ import { standingDoubt } from '../projector/log-watch.ts';
 import { rebuildInto, rebuildLive, type AsOf } from '../projector/rebuild.ts';
 import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
+import { retryParkedEvents, skipParkedEvents, type RetryRequest, type SkipRequest } from './parked-events.ts';
 
 const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadModel[] => {
   const found = name === 'all' ? all : all.filter((model) => model.name === name);
@@ -82,6 +83,9 @@ async function status({ projector, store, trust, database }: Services): Promise<
     const behind = position < head ? `${head - position} behind` : position > head ? `${position - head} beyond the end of the log` : 'up to date';
     console.log(`${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`);
   }
+  for (const { name, tenantId, position, failure } of await projector.backlogs.all()) {
+    console.log(`behind: ${name} tenant ${tenantId} works its own backlog after position ${position}${failure ? `: ${failure}` : ''}`);
+  }
   for (const { name, stream, events, error } of await projector.parking.list()) console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);
 }
 
@@ -109,9 +113,23 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     });
   projections
     .command('retry <name>')
-    .description('fold the parked streams of a model again')
-    .action(async (name: string) => {
-      const asked = await withHouse(({ services }) => services.projector.parking.askRetry(name));
-      console.log(`asked for ${asked} parked events of ${name}`);
+    .description('work the parked streams of a read model or reaction again; recorded in the audit log of each tenant concerned')
+    .option('--stream <stream>', 'only this one; `projections status` names them')
+    .option('--reason <text>', 'for the audit log')
+    .action(async (name: string, options: Omit<RetryRequest, 'name'>) => {
+      const parked = await withHouse(({ services }) => retryParkedEvents(services, { name, ...options }));
+      for (const { stream, events } of parked) console.log(`asked to retry ${events} parked events of ${stream} in ${name}`);
+      if (parked.length === 0) console.log(`nothing is parked in ${name}`);
+    });
+  projections
+    .command('skip <name>')
+    .description("give up the effects of a reaction's parked stream, and let it go on; recorded in the audit log of the tenant")
+    .requiredOption('--stream <stream>', '`projections status` names them')
+    .requiredOption('--reason <text>', 'for the audit log: why these effects are not wanted')
+    .action(async (name: string, options: Omit<SkipRequest, 'name'>) => {
+      const skipped = await withHouse(({ services }) => skipParkedEvents(services, { name, ...options }));
+      for (const { stream, events, first, last, eventTypes } of skipped) {
+        console.log(`skipped ${events} events of ${stream} in ${name}, positions ${first} to ${last} (${eventTypes.join(', ')}); recorded in the audit log`);
+      }
     });
 }

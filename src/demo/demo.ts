@@ -180,7 +180,8 @@ async function caughtUp({ store, projector }: Services): Promise<void> {
   for (;;) {
     const head = await store.head();
     const cursors = (await projector.cursors.all()).filter(({ state }) => state === 'live');
-    if (cursors.every(({ position }) => position >= head) && (await store.head()) === head) return;
+    const isWorked = cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+    if (isWorked && (await store.head()) === head) return;
     insist(Date.now() < deadline, 'the read side catches up');
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

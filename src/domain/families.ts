@@ -14,6 +14,7 @@ import { extensionWatchEvents } from './extensions/watch-events.ts';
 import { groupEvents } from './groups/events.ts';
 import { loginEvents } from './logins/events.ts';
 import { totpEvents } from './mfa/totp-codes.ts';
+import { parkedEventRequests } from './operations/parked-events.ts';
 import { organizationEvents } from './organizations/events.ts';
 import { policyEvents } from './policies/events.ts';
 import { unblockKeyEvents } from './policies/unblock-key-events.ts';
@@ -66,5 +67,6 @@ export const families: readonly EventFamily[] = [
   threatIntelEvents,
   domainScanEvents,
   auditHeadEvents,
+  parkedEventRequests,
   ...resourceFamilies,
 ];

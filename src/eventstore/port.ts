@@ -123,3 +123,11 @@ export class EventStoreUnavailable extends Error {
     this.name = 'EventStoreUnavailable';
   }
 }
+
+/** An append that no store takes, however often it is tried. Nothing of it was written. */
+export class AppendRefused extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'AppendRefused';
+  }
+}

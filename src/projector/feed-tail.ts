@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
-import type { EventStore, FeedHint, StoredEvent } from '../eventstore/port.ts';
+import type { EventStore, FeedFilter, FeedHint, StoredEvent } from '../eventstore/port.ts';
 
 /** A stretch of the feed: everything after the position that was asked for, up to and including `position`. */
 export interface Slice {
@@ -100,6 +100,11 @@ export class FeedTail {
     // A follower that another process brought past what this one knows is itself a sign of growth.
     if (after > this.#to || (after === this.#to && this.#suspect)) await this.#readOn(limit);
     return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
+  }
+
+  /** One tenant's next events of some types: for a follower that works its tenants apart. Read from the store. */
+  readPart(after: Position, limit: number, filter: FeedFilter): Promise<Slice> {
+    return this.#store.readFeed(after, limit, filter);
   }
 
   /**

@@ -16,6 +16,7 @@ import { LaneRunner } from './lane-runner.ts';
 import { Parking } from './parking.ts';
 import { Projection, shapeOf } from './projection.ts';
 import { createTable, serveTable, tableName } from './table.ts';
+import { TenantBacklogs } from './tenant-backlogs.ts';
 
 export interface ProjectorOptions {
   readonly pool: pg.Pool;
@@ -37,6 +38,7 @@ const LANES: readonly Lane[] = ['main', 'telemetry'];
 export class Projector {
   readonly cursors: Cursors;
   readonly parking: Parking;
+  readonly backlogs: TenantBacklogs;
   readonly #options: ProjectorOptions;
   readonly #lanes: readonly LaneRunner[];
   readonly #stop = new AbortController();
@@ -47,6 +49,7 @@ export class Projector {
     this.#options = options;
     this.cursors = new Cursors(pool, randomUUID());
     this.parking = new Parking(pool);
+    this.backlogs = new TenantBacklogs(pool);
     const services = { pool, cursors: this.cursors, parking: this.parking, tail, freshness, trust, log, alone };
     this.#lanes = LANES.map((lane) => new LaneRunner(lane, models, services));
   }
@@ -106,8 +109,9 @@ export class Projector {
   /** What is not as it should be, in words for `/health`; undefined when all is well. */
   async impairment(): Promise<string | undefined> {
     const halted = (await this.cursors.all()).filter(({ state }) => state === 'halted').map(({ name }) => name);
-    const parked = [...new Set((await this.parking.list()).map(({ name }) => name))];
-    const stuck = await this.cursors.stuck();
+    const parked = await this.parking.names();
+    const held = await this.backlogs.stuck();
+    const stuck = [...new Set([...(await this.cursors.stuck()), ...held])].toSorted();
     const parts = [halted.length > 0 && `halted: ${halted.join(', ')}`, stuck.length > 0 && `stuck: ${stuck.join(', ')}`, parked.length > 0 && `parked streams in: ${parked.join(', ')}`];
     return parts.filter(Boolean).join('; ') || undefined;
   }

@@ -1,20 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { system } from '../kernel/actor.ts';
-import type { AnyCommand } from '../kernel/command.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { isFailure } from '../kernel/failure.ts';
-import type { AnyReaction, Effect } from '../kernel/reaction.ts';
-import { settleAll, transaction } from '../database/transaction.ts';
-import type { LogTrust } from '../eventstore/log-trust.ts';
-import { derivedId, type Issuer } from '../execution/executor.ts';
+import type { AnyReaction } from '../kernel/reaction.ts';
+import { BacklogWorker } from './backlog-worker.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
+import { EffectRunner, type Effects } from './effect-runner.ts';
 import type { FeedTail } from './feed-tail.ts';
-import { WorkSet, type EventSteps, type RowStep } from './fold-batch.ts';
-import { RowWriter } from './row-writer.ts';
-import { createTable, tableName, type TableRow, type TableShape } from './table.ts';
+import { Parking } from './parking.ts';
+import { ReactionPage } from './reaction-page.ts';
+import { ReactionState } from './reaction-state.ts';
+import { ReactionTerm } from './reaction-term.ts';
+import { succeed } from './reaction-succession.ts';
+import { setbackOf } from './setback.ts';
+import { Slots } from './slots.ts';
+import { TenantBacklogs } from './tenant-backlogs.ts';
+import { workShare, type Share, type Worked } from './tenant-share.ts';
+
+export type { Effects } from './effect-runner.ts';
 
 /** So many failures in a row are no accident any more. */
 const WORTH_TELLING = 3;
@@ -24,23 +29,12 @@ const IDLE_MS = 1_000;
 const QUIET_MS = 100;
 /** Pages of events that concern a reaction begin at least this far apart: in a storm many are looked up and written together. */
 const STRIDE_MS = 25;
-
-/** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
-export interface Effects {
-  execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown>;
-  enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string; tenantId: TenantId; correlationId: string }): Promise<void>;
-}
-
-interface Due {
-  readonly effect: Effect;
-  readonly event: Recorded;
-  readonly id: string;
-}
-
-type ReactionStep =
-  | { key: TableRow; react: (row: TableRow | undefined) => { row: TableRow | undefined; effects: readonly Effect[] } }
-  | { effects: readonly Effect[] }
-  | { purge: TableRow };
+/** A tenant with more effects than this on a page is set aside, so that the page, and whatever comes behind it, does not wait for it. */
+const PAGE_EFFECTS = 10;
+/** Effects that run at once, of all tenants and reactions that share the slots. */
+export const EFFECTS_AT_ONCE = 8;
+/** The lease is given up for want of success this often at most: 3 failures in a row, then 6, then 12, … */
+const MOST_PATIENCE = 192;
 
 export interface ReactionServices {
   readonly pool: pg.Pool;
@@ -51,52 +45,55 @@ export interface ReactionServices {
   readonly log: Logger;
   /** No other process works on this database: nobody else holds its leases, or looks at its checkpoints. */
   readonly alone: boolean;
+  /** Shared by the reactions of a process. */
+  readonly slots?: Slots;
 }
 
 /**
  * Follows the feed for one reaction. Commands run before the checkpoint moves and jobs with it, so after a crash an effect
- * may be asked for again, under the same id, but is never forgotten.
+ * may be asked for again, under the same id, but is never forgotten. The events of a tenant are worked one after the other, those of
+ * several tenants at once; a tenant that has more to do than a page may hold, or whose events cannot be worked now, is set aside with
+ * a checkpoint of its own (`backlog-worker.ts`), and all others go on.
  */
 export class ReactionRunner {
   readonly #reaction: AnyReaction;
   readonly #services: ReactionServices;
-  readonly #shape: TableShape | undefined;
-  readonly #writer: RowWriter | undefined;
+  readonly #state: ReactionState;
+  readonly #runner: EffectRunner;
+  readonly #parking: Parking;
+  readonly #backlogs: TenantBacklogs;
   readonly #concerns: (type: string) => boolean;
   readonly #stop = new AbortController();
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
   #renewed = 0;
   #lastPage = 0;
-  #unsaved = false;
-  /** Where its checkpoint stands in the database, as far as this holder knows. */
-  #saved: Position = 0n;
-  /** What was known in another epoch of trust is not believed. */
-  #epoch = 0;
+  #lookedAt = 0;
+  #failures = 0;
+  #blamed = false;
+  /** Turns of tenants that failed without one between them that did not; and how many of those make the process give way. */
+  #outages = 0;
+  #patience = WORTH_TELLING;
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     this.#reaction = reaction;
     this.#services = services;
+    this.#state = new ReactionState(reaction);
+    this.#runner = new EffectRunner(reaction.name, services.effects, services.slots ?? new Slots(EFFECTS_AT_ONCE), services.log);
+    this.#parking = new Parking(services.pool);
+    this.#backlogs = new TenantBacklogs(services.pool);
     this.#concerns = (type) => (reaction.on as Record<string, unknown>)[type] !== undefined;
-    if (reaction.state) {
-      const name = `${reaction.name.replaceAll('-', '_')}_state`;
-      this.#shape = { name, columns: reaction.state.columns, key: reaction.state.key, indexes: [] };
-      this.#writer = new RowWriter(this.#shape, tableName(name, reaction.state.version, 1));
-    }
   }
 
   /** A reaction that is new here begins at the feed's present end: the past has been reacted to, or was not meant to be. */
   async prepare(): Promise<void> {
     const { cursors, tail } = this.#services;
     const { name, lane, state } = this.#reaction;
-    const version = state?.version ?? 1;
-    const shape = this.#shape;
-    await cursors.ensure(
-      { name, version, generation: 1, lane, kind: 'reaction', state: 'live', position: tail.head },
-      async (client) => {
-        if (shape) await client.query(createTable(shape, tableName(shape.name, version, 1)));
-      },
-    );
+    const key = { name, version: state?.version ?? 1, generation: 1 };
+    await cursors.ensure({ ...key, lane, kind: 'reaction', state: 'live', position: tail.head }, async (client) => {
+      await this.#state.create(client);
+      await succeed(client, key);
+    });
   }
 
   start(): void {
@@ -111,55 +108,170 @@ export class ReactionRunner {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    const { cursors, tail } = this.#services;
-    const { name, state } = this.#reaction;
+    const { trust } = this.#services;
     let seize = this.#services.alone;
-    let failures = 0;
-    let blamed = false;
     while (!signal.aborted) {
       try {
-        if (!(await this.#mayWork(signal))) continue;
-        if (!this.#cursor) {
-          [this.#cursor] = await cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
-          seize = false;
-          this.#saved = this.#cursor?.position ?? 0n;
-          blamed = Boolean(this.#cursor?.failure);
-          if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
-          continue;
-        }
-        const moved = await this.#step(this.#cursor);
-        // Whoever had it before may have written down why it could not go on.
-        if (blamed) await cursors.blame(this.#cursor, null);
-        blamed = false;
-        failures = 0;
-        if (moved) continue;
-        await tail.wait(this.#cursor.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#hurries ? QUIET_MS : undefined });
-        await this.#keepLease();
+        // While the log is in doubt nothing happens; a term that a doubt has ended reads its checkpoints anew.
+        await trust.assured();
+        const { epoch } = trust;
+        const { name, state } = this.#reaction;
+        [this.#cursor] = await this.#services.cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
+        seize = false;
+        if (this.#cursor) await this.#lead(this.#cursor, epoch);
+        else await sleep(IDLE_MS, undefined, { signal });
       } catch (error) {
         if (signal.aborted) return;
-        failures += 1;
-        await this.#recover(error as Error, failures);
+        this.#failures += 1;
+        await this.#recover(error as Error);
       }
     }
   }
 
-  /** While the log is in doubt nothing happens. After a doubt, the checkpoint is read again. */
-  async #mayWork(signal: AbortSignal): Promise<boolean> {
-    const { trust } = this.#services;
-    if (trust.epoch !== this.#epoch) {
-      this.#epoch = trust.epoch;
-      this.#cursor = undefined;
+  /** Holds the lease until something fails. Ends only when every turn of this term has. */
+  async #lead(cursor: Cursor, epoch: number): Promise<void> {
+    const { pool, cursors, tail, trust, log } = this.#services;
+    const [state, runner, parking, backlogs] = [this.#state, this.#runner, this.#parking, this.#backlogs];
+    const term = await ReactionTerm.begin(cursor, { pool, cursors, state, runner, parking, backlogs });
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, term.ended, over.signal]);
+    const heard = (outage: Error | undefined) => this.#hear(term, outage, over);
+    const worker = new BacklogWorker({ reaction: this.#reaction, term, pool, tail, state, parking, backlogs, runner, log, signal, heard });
+    // Who had the lease before may have written down why it could not go on.
+    this.#blamed = Boolean(cursor.failure);
+    const keeping = this.#keepLease(term, signal);
+    const unsubscribe = trust.onDoubt(() => over.abort(new LeaseLost()));
+    if (trust.epoch !== epoch) over.abort(new LeaseLost());
+    try {
+      worker.start();
+      await this.#follow(term, worker, signal);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      unsubscribe();
+      over.abort();
+      await Promise.all([keeping, worker.ended()]);
+      this.#cursor = { ...term.cursor };
     }
-    if (!trust.holds) await trust.changed(IDLE_MS, signal);
-    return trust.holds;
   }
 
-  async #recover(error: Error, failures: number): Promise<void> {
+  async #follow(term: ReactionTerm, worker: BacklogWorker, signal: AbortSignal): Promise<void> {
+    const { tail } = this.#services;
+    let isCareful = false;
+    while (!signal.aborted) {
+      await this.#lookForRequests(term);
+      const moved = await this.#step(term, isCareful, signal).catch((error: unknown) => {
+        if (isCareful || signal.aborted || setbackOf(error) === 'outage') throw error;
+        // The database refused something of the page, and does not say of which tenant it speaks: each is worked by itself.
+        isCareful = true;
+        return 'again' as const;
+      });
+      if (moved === 'again') continue;
+      isCareful = false;
+      worker.start();
+      if (term.laggards.size === 0) await this.#succeed(term);
+      if (moved) continue;
+      await tail.wait(term.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#hurries(term) ? QUIET_MS : undefined });
+      if (this.#hurries(term) && tail.quietFor(QUIET_MS)) await this.#keep(term);
+    }
+    throw signal.reason;
+  }
+
+  /** Tenants for whose parked streams an operator has asked something are set aside: there nothing else touches their state. */
+  async #lookForRequests(term: ReactionTerm): Promise<void> {
+    if (!term.hasParked || Date.now() - this.#lookedAt < IDLE_MS) return;
+    this.#lookedAt = Date.now();
+    const asked = await this.#parking.askedTenants(term.cursor);
+    const setAside = new Map(asked.filter((tenantId) => !term.laggards.has(tenantId)).map((tenantId) => [tenantId, term.position]));
+    if (setAside.size > 0) await term.passPage(term.position, { worked: [], setAside });
+    if (asked.length === 0 && term.laggards.size === 0) await term.lookForParked();
+  }
+
+  /** One page; false when the feed ends here. Careful: every tenant of the page is set aside. */
+  async #step(term: ReactionTerm, isCareful: boolean, signal: AbortSignal): Promise<boolean> {
+    const { tail, pool } = this.#services;
+    const from = term.position;
+    const slice = await tail.read(from, PAGE);
+    if (slice.position === from) return false;
+    const wanted = slice.events.filter(({ type }) => this.#concerns(type));
+    const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
+    if (events.length > 0) {
+      const untilNext = this.#lastPage + STRIDE_MS - Date.now();
+      if (untilNext > 0 && slice.events.length < PAGE) {
+        await sleep(untilNext, undefined, { signal });
+        return true;
+      }
+      this.#lastPage = Date.now();
+    }
+    const shares = await term.divide(() => this.#sharesOf(term, events, slice.position));
+    if (isCareful) {
+      await term.passPage(slice.position, { worked: [], setAside: new Map(shares.map(({ tenantId }) => [tenantId, from])) });
+      return true;
+    }
+    const rows = await this.#state.load(pool, shares.flatMap(({ flowing }) => flowing.missing));
+    const worked = await Promise.all(shares.map((share) => workShare(share, rows, this.#runner, { effects: PAGE_EFFECTS, atLeastOne: false, signal })));
+    const setAside = new Map(worked.filter(({ isCut }) => isCut).map(({ tenantId, reached }): [TenantId, Position] => [tenantId, reached]));
+    await term.passPage(slice.position, { worked, setAside });
+    await this.#tell(term, worked);
+    return true;
+  }
+
+  /** By tenant; tenants that are set aside are left out. */
+  async #sharesOf(term: ReactionTerm, events: readonly Recorded[], to: Position): Promise<Share[]> {
+    const parked = await term.parkedAmong(events.map(({ stream }) => stream));
+    const byTenant = new Map<TenantId, Recorded[]>();
+    // From here on a tenant that is set aside stays so until its turns have come to what is left out now.
+    for (const event of events) {
+      const laggard = term.laggards.get(event.tenantId);
+      const mine = byTenant.get(event.tenantId);
+      if (laggard) laggard.latest = event.position;
+      else if (mine) mine.push(event);
+      else byTenant.set(event.tenantId, [event]);
+    }
+    return [...byTenant].map(([tenantId, mine]) => ({
+      tenantId,
+      flowing: new ReactionPage(this.#reaction, mine.filter(({ stream }) => !parked.has(stream))),
+      behind: mine.filter(({ stream }) => parked.has(stream)),
+      to,
+    }));
+  }
+
+  async #tell(term: ReactionTerm, worked: readonly Worked[]): Promise<void> {
+    const { log } = this.#services;
+    const { name } = this.#reaction;
+    for (const { parked, interruption, tenantId } of worked) {
+      if (interruption) log.warn({ reaction: name, tenantId, reason: interruption.error.message }, "a reaction will try a tenant's events again");
+      for (const { event, error } of parked) if (error !== undefined) log.error({ reaction: name, stream: event.stream, position: String(event.position), reason: error }, 'a stream was parked');
+    }
+    if (worked.some(({ interruption }) => !interruption)) await this.#succeed(term);
+  }
+
+  /** Something could be done: neither this process nor what it needs is at fault. */
+  async #succeed(term: ReactionTerm): Promise<void> {
+    this.#failures = 0;
+    this.#outages = 0;
+    this.#patience = WORTH_TELLING;
+    if (!this.#blamed) return;
+    this.#blamed = false;
+    await this.#services.cursors.blame(term.cursor, null);
+  }
+
+  /** A turn of a tenant ended. What nobody's turn can do here, another process may: the lease is given up, less often each time. */
+  #hear(term: ReactionTerm, outage: Error | undefined, over: AbortController): void {
+    if (!outage) return void this.#succeed(term).catch(() => undefined);
+    this.#outages += 1;
+    if (this.#outages % this.#patience !== 0) return;
+    this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
+    if (this.#services.alone) void this.#blame(term.cursor, outage);
+    else over.abort(new NoSuccess(outage.message));
+  }
+
+  async #recover(error: Error): Promise<void> {
     if (!(error instanceof LeaseLost)) this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
-    const isNoAccident = failures % WORTH_TELLING === 0;
+    const isNoAccident = error instanceof NoSuccess || this.#failures % WORTH_TELLING === 0;
     if (isNoAccident) await this.#giveWay(error);
     this.#cursor = undefined;
-    const wait = Math.min(100 * 2 ** failures, 10_000) * Math.random();
+    const wait = error instanceof NoSuccess ? 0 : Math.min(100 * 2 ** this.#failures, 10_000) * Math.random();
     const untilTaken = isNoAccident && !this.#services.alone ? 2 * IDLE_MS : 0;
     await sleep(Math.max(wait, untilTaken), undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
@@ -168,123 +280,35 @@ export class ReactionRunner {
   async #giveWay(error: Error): Promise<void> {
     const { cursors, alone } = this.#services;
     if (!this.#cursor || error instanceof LeaseLost) return;
-    await cursors.blame(this.#cursor, error.message).catch(() => undefined);
+    await this.#blame(this.#cursor, error);
     if (!alone) await cursors.release([this.#cursor]).catch(() => undefined);
   }
 
-  /** Renews the lease, and writes down how far the cursor has come past events that were none of this reaction's. */
-  async #keepLease(): Promise<void> {
-    const mayWait = !this.#hurries || !this.#services.tail.quietFor(QUIET_MS);
-    if (mayWait && Date.now() - this.#renewed < IDLE_MS) return;
+  async #blame(cursor: Cursor, error: Error): Promise<void> {
+    this.#blamed = true;
+    await this.#services.cursors.blame(cursor, error.message).catch(() => undefined);
+  }
+
+  /** Renews the lease each second, however long a page takes. */
+  async #keepLease(term: ReactionTerm, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted && Date.now() - this.#renewed >= IDLE_MS) await this.#keep(term).catch(() => undefined);
+    }
+  }
+
+  async #keep(term: ReactionTerm): Promise<void> {
     this.#renewed = Date.now();
-    const to = this.#cursor!.position;
-    await this.#services.cursors.renew([{ cursor: this.#cursor!, from: this.#saved, to }]);
-    this.#saved = to;
-    this.#unsaved = false;
+    await term.keep();
   }
 
   /** Its checkpoint is behind where others can see it. */
-  get #hurries(): boolean {
-    return this.#unsaved && !this.#services.alone;
+  #hurries(term: ReactionTerm): boolean {
+    return term.isUnsaved && !this.#services.alone;
   }
+}
 
-  /** One page; false when the feed ends here. */
-  async #step(cursor: Cursor): Promise<boolean> {
-    const { tail, pool, cursors, effects } = this.#services;
-    const slice = await tail.read(cursor.position, PAGE);
-    if (slice.position === cursor.position) return false;
-    const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
-    const wanted = slice.events.filter(({ type }) => on[type]);
-    const events = (await tail.decode(wanted)).filter((event) => event !== undefined);
-    if (events.length === 0) return this.#passBy(cursor, slice.position);
-    const untilNext = this.#lastPage + STRIDE_MS - Date.now();
-    if (untilNext > 0 && slice.events.length < PAGE) {
-      await sleep(untilNext, undefined, { signal: this.#stop.signal });
-      return true;
-    }
-    this.#lastPage = Date.now();
-    const due: Due[] = [];
-    const batch = events.map((event) => ({ event, steps: this.#rowSteps(event, on[event.type]!(event), due) }));
-    const work = new WorkSet(this.#shape?.key ?? []);
-    await this.#load(work, batch);
-    const [poison] = work.fold(batch);
-    if (poison) throw poison.error;
-    if (due.length === 0 && work.isClean) return this.#passBy(cursor, slice.position);
-    // Effects of folds were added after all others; they happen in the order of their events.
-    due.sort((a, b) => Number(a.event.position - b.event.position));
-    for (const { effect, event, id } of due) {
-      if (!('command' in effect)) continue;
-      await this.#keepLease();
-      await this.#runCommand(effect, event, id);
-    }
-    const act = async (client: pg.PoolClient) => {
-      await this.#save(client, work);
-      for (const { effect, id, event } of due) {
-        if ('job' in effect) {
-          const { tenantId, metadata } = event;
-          await effects.enqueueWithin(client, effect.job, effect.data, { id, tenantId, correlationId: metadata.correlationId });
-        }
-      }
-    };
-    await transaction(pool, act, (client) => cursors.advance(client, [{ cursor, from: this.#saved, to: slice.position }]));
-    this.#saved = slice.position;
-    this.#cursor = { ...cursor, position: slice.position };
-    this.#unsaved = false;
-    return true;
-  }
-
-  /** Events that change nothing here need no transaction, and their checkpoint can wait: seen again after a crash, they change nothing again. */
-  async #passBy(cursor: Cursor, position: Position): Promise<true> {
-    this.#cursor = { ...cursor, position };
-    this.#unsaved = true;
-    await this.#keepLease();
-    return true;
-  }
-
-  /** Steps as the work set folds them; effects fall into `due` in the order in which the folds run. */
-  #rowSteps(event: Recorded, steps: readonly ReactionStep[], due: Due[]): RowStep[] {
-    let count = 0;
-    const add = (effects: readonly Effect[]) => {
-      for (const effect of effects) due.push({ effect, event, id: derivedId(event.id, this.#reaction.name, count++) });
-    };
-    return steps.flatMap((step): RowStep[] => {
-      if ('purge' in step) return [step];
-      if (!('key' in step)) {
-        add(step.effects);
-        return [];
-      }
-      const fold = (row: TableRow | undefined) => {
-        const answer = step.react(row);
-        add(answer.effects);
-        return answer.row;
-      };
-      return [{ key: step.key, fold }];
-    });
-  }
-
-  async #load(work: WorkSet, batch: readonly EventSteps[]): Promise<void> {
-    const keys = work.missing(batch);
-    if (keys.length > 0 && this.#writer) work.admit(keys, await this.#writer.load(this.#services.pool, keys));
-  }
-
-  async #save(client: pg.PoolClient, work: WorkSet): Promise<void> {
-    if (!this.#writer) return;
-    await this.#writer.prepare(client);
-    await settleAll(this.#writer.changes(work.changes()).map((statement) => client.query(statement)));
-  }
-
-  async #runCommand(effect: Extract<Effect, { command: AnyCommand }>, event: Recorded, id: string): Promise<void> {
-    const { effects, log } = this.#services;
-    const outcome = await effects.execute(effect.command, effect.input, {
-      tenantId: event.tenantId,
-      actor: system(this.#reaction.name),
-      correlationId: event.metadata.correlationId,
-      causationId: event.id,
-      commandId: id,
-    });
-    if (!isFailure(outcome)) return;
-    if (outcome.kind === 'unavailable') throw new Error(`${effect.command.name} could not run: ${outcome.message}`);
-    // The state has moved on so that the effect is not wanted any more; a decision, not an accident.
-    log.info({ reaction: this.#reaction.name, command: effect.command.name, reason: outcome.message }, 'a reaction was refused');
-  }
+/** Whatever this process tries fails. */
+class NoSuccess extends Error {
+  override readonly name = 'NoSuccess';
 }

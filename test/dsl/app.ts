@@ -192,7 +192,8 @@ async function settle({ store, projector }: TestApp['services']): Promise<void> 
     const head = await store.head();
     const cursors = (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
     // A reaction may have appended in the meantime: settled is when everything stands at the newest head.
-    if (cursors.every(({ position }) => position >= head) && (await store.head()) === head) return;
+    const isWorked = cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+    if (isWorked && (await store.head()) === head) return;
     if (Date.now() > deadline) throw new Error(`not settled: ${cursors.filter(({ position }) => position < head).map(({ name }) => name).join(', ')}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

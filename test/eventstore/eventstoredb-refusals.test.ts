@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventStoreDbEventStore } from '../../src/eventstore/eventstoredb/eventstoredb-event-store.ts';
-import { AppendRefused } from '../../src/eventstore/eventstoredb/event-encoding.ts';
+import { AppendRefused } from '../../src/eventstore/port.ts';
 import { MAX_APPEND_BYTES, type Append } from '../../src/eventstore/port.ts';
 import { mustAppend, newAppend, newEvent, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';

@@ -1,18 +1,10 @@
 import type { JSONEventData } from '@eventstore/db-client';
 import type { EventMetadata, Position } from '../../kernel/event.ts';
 import { isUuid, type TenantId } from '../../kernel/ids.ts';
-import { MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
+import { AppendRefused, MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
 import { CLAIM_STREAMS } from './claim-stream.ts';
 import { positionOf } from './positions.ts';
 import type { RawEvent } from './stream-reader.ts';
-
-/** An append that no server would take, or that would do harm there: refused before anything is sent. */
-export class AppendRefused extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'AppendRefused';
-  }
-}
 
 /** What stands beside an event's data. The first event of an append also names the claims that came and went with it. */
 interface StoredMetadata extends EventMetadata {

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
 import { isoTimestamp } from '../../database/database.ts';
 import { isRefusal } from '../../database/refusal.ts';
-import { EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
+import { AppendRefused, EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
 import { claimsOf, encodeFitting, encodeGroup } from './group-encoding.ts';
 
 interface Waiting {
@@ -138,7 +138,7 @@ export class GroupCommit {
       answer = await this.#ask(group.map(({ append }) => append));
     } catch (cause) {
       if (group.length > 1 && isRefusal(cause)) return this.#writeApart(group);
-      const error = new EventStoreUnavailable('the append could not be confirmed', { cause });
+      const error = failureOf(cause);
       for (const waiting of group) waiting.fail(error);
       return;
     }
@@ -201,6 +201,12 @@ export class GroupCommit {
     for (const waiting of group) await this.#write([waiting]);
   }
 }
+
+/** A value that no column takes fails each time; a row that is there already (class 23) may be a race, and is looked at again. */
+const failureOf = (cause: unknown): Error =>
+  isRefusal(cause) && !String((cause as { code?: string }).code).startsWith('23')
+    ? new AppendRefused('the event store does not take these values', { cause })
+    : new EventStoreUnavailable('the append could not be confirmed', { cause });
 
 function allFit(appends: readonly Append[], head: number, at: number): GroupAnswer {
   let before = head;

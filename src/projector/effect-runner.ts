@@ -1,0 +1,61 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { system } from '../kernel/actor.ts';
+import type { AnyCommand } from '../kernel/command.ts';
+import { isFailure, type FailureKind } from '../kernel/failure.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Issuer } from '../execution/executor.ts';
+import type { Due } from './reaction-page.ts';
+import { EffectRefused, EffectUnavailable } from './setback.ts';
+import type { Slots } from './slots.ts';
+
+/** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
+export interface Effects {
+  execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown>;
+  enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string; tenantId: TenantId; correlationId: string }): Promise<void>;
+}
+
+/** The event asks for what is not possible: its effect would be lost without a trace. */
+const POISON: readonly FailureKind[] = ['invalid', 'tooLarge'];
+const LATER: readonly FailureKind[] = ['unavailable', 'limited'];
+
+/** Runs the effects of one reaction. All tenants share its slots, and each tenant asks for one at a time. */
+export class EffectRunner {
+  readonly #reaction: string;
+  readonly #effects: Effects;
+  readonly #slots: Slots;
+  readonly #log: Logger;
+
+  constructor(reaction: string, effects: Effects, slots: Slots, log: Logger) {
+    this.#reaction = reaction;
+    this.#effects = effects;
+    this.#slots = slots;
+    this.#log = log;
+  }
+
+  /** Runs a command; jobs come with the checkpoint. Throws `EffectRefused`, `EffectUnavailable`, and what the command throws. */
+  async run({ effect, event, id }: Due): Promise<void> {
+    if (!('command' in effect)) return;
+    const issuer: Issuer = {
+      tenantId: event.tenantId,
+      actor: system(this.#reaction),
+      correlationId: event.metadata.correlationId,
+      causationId: event.id,
+      commandId: id,
+    };
+    const outcome = await this.#slots.take(() => this.#effects.execute(effect.command, effect.input, issuer));
+    if (!isFailure(outcome)) return;
+    if (LATER.includes(outcome.kind)) throw new EffectUnavailable(effect.command.name, outcome);
+    if (POISON.includes(outcome.kind)) throw new EffectRefused(effect.command.name, outcome);
+    // The state has moved on so that the effect is not wanted any more; a decision, not an accident.
+    this.#log.info({ reaction: this.#reaction, command: effect.command.name, reason: outcome.message }, 'a reaction was refused');
+  }
+
+  async enqueue(client: pg.PoolClient, due: readonly Due[]): Promise<void> {
+    for (const { effect, id, event } of due) {
+      if (!('job' in effect)) continue;
+      const { tenantId, metadata } = event;
+      await this.#effects.enqueueWithin(client, effect.job, effect.data, { id, tenantId, correlationId: metadata.correlationId });
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { Recorded } from '../kernel/event.ts';
+import type { AnyReaction, Effect } from '../kernel/reaction.ts';
+import { derivedId } from '../execution/executor.ts';
+import { WorkSet, type EventSteps, type Poisoned, type RowStep } from './fold-batch.ts';
+import type { TableRow } from './table.ts';
+
+/** An effect that an event asks for, under the id by which it is recognized when it is asked for again. */
+export interface Due {
+  readonly effect: Effect;
+  readonly event: Recorded;
+  readonly id: string;
+}
+
+type ReactionStep =
+  | { key: TableRow; react: (row: TableRow | undefined) => { row: TableRow | undefined; effects: readonly Effect[] } }
+  | { effects: readonly Effect[] }
+  | { purge: TableRow };
+
+/** Events of one tenant in the order of the feed, folded in memory: the state that they leave and the effects that each asks for. */
+export class ReactionPage {
+  readonly events: readonly Recorded[];
+  /** Rows of state that have to be loaded before `fold`. */
+  readonly missing: readonly TableRow[];
+  readonly work: WorkSet;
+  readonly #reaction: AnyReaction;
+  readonly #due: Due[][];
+  readonly #batch: EventSteps[] = [];
+  #rows: readonly TableRow[] = [];
+  #poison: Poisoned | undefined;
+
+  constructor(reaction: AnyReaction, events: readonly Recorded[]) {
+    this.#reaction = reaction;
+    this.events = events;
+    this.#due = events.map(() => []);
+    this.work = new WorkSet(reaction.state?.key ?? []);
+    for (const [at, event] of events.entries()) {
+      try {
+        this.#batch.push({ event, steps: this.#rowSteps(event, this.#due[at]!) });
+      } catch (error) {
+        this.#poison = { event, error: error as Error };
+        break;
+      }
+    }
+    this.missing = this.work.missing(this.#batch);
+  }
+
+  /** Folds on top of these rows, which may hold some that nobody here asked for. Returns the first event that cannot be folded. */
+  fold(rows: readonly TableRow[]): Poisoned | undefined {
+    this.#rows = rows;
+    this.work.admit(this.missing, rows);
+    const [poison] = this.work.fold(this.#batch);
+    return poison ?? this.#poison;
+  }
+
+  /** The effects of the event at this place, in their order. */
+  dueAt(place: number): readonly Due[] {
+    return this.#due[place]!;
+  }
+
+  get due(): readonly Due[] {
+    return this.#due.flat();
+  }
+
+  /** The same as if only the first so many events had been there. */
+  first(count: number): ReactionPage {
+    if (count === this.events.length) return this;
+    const page = new ReactionPage(this.#reaction, this.events.slice(0, count));
+    page.fold(this.#rows);
+    return page;
+  }
+
+  #rowSteps(event: Recorded, due: Due[]): RowStep[] {
+    const add = (effects: readonly Effect[]) => {
+      for (const effect of effects) due.push({ effect, event, id: derivedId(event.id, this.#reaction.name, due.length) });
+    };
+    const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
+    return on[event.type]!(event).flatMap((step): RowStep[] => {
+      if ('purge' in step) return [step];
+      if (!('key' in step)) {
+        add(step.effects);
+        return [];
+      }
+      const fold = (row: TableRow | undefined) => {
+        const answer = step.react(row);
+        add(answer.effects);
+        return answer.row;
+      };
+      return [{ key: step.key, fold }];
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import type { Cursor } from './cursors.ts';
+
+type Key = Pick<Cursor, 'name' | 'version' | 'generation'>;
+
+/**
+ * A new version of a reaction's state goes on where the version before stood: what was not worked, was set aside or is parked passes
+ * to it, in the transaction that makes its cursor. The one before retires, so that whoever still holds its lease can move nothing.
+ */
+export async function succeed(client: pg.PoolClient, { name, version, generation }: Key): Promise<void> {
+  const { rows } = await client.query<{ version: number; generation: number; position: string }>(
+    `update cursors set state = 'retired', epoch = epoch + 1, leased_until = '-infinity'
+      where name = $1 and version < $2 and kind = 'reaction' and state <> 'retired' returning version, generation, position::text`,
+    [name, version],
+  );
+  const before = rows.toSorted((a, b) => b.version - a.version || b.generation - a.generation)[0];
+  if (!before) return;
+  const heir = [name, version, generation];
+  await client.query('update cursors set position = $4, filled_from = $4 where name = $1 and version = $2 and generation = $3', [...heir, before.position]);
+  for (const table of ['tenant_backlogs', 'parked_events']) {
+    await client.query(`update ${table} set version = $2, generation = $3 where name = $1 and version = $4 and generation = $5`, [...heir, before.version, before.generation]);
+  }
+}

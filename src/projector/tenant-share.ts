@@ -1,0 +1,92 @@
+import type { Position, Recorded } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { EffectRunner } from './effect-runner.ts';
+import type { Poisoned } from './fold-batch.ts';
+import type { ReactionPage } from './reaction-page.ts';
+import { setbackOf } from './setback.ts';
+import type { TableRow } from './table.ts';
+
+/** What a stretch of the feed holds for one tenant, in its order. */
+export interface Share {
+  readonly tenantId: TenantId;
+  readonly flowing: ReactionPage;
+  /** Events of streams that are parked: they are parked behind what waits there. */
+  readonly behind: readonly Recorded[];
+  /** The end of the stretch. */
+  readonly to: Position;
+}
+
+/** An event to be parked; without an error it only waits behind one. */
+export interface Parked {
+  readonly event: Recorded;
+  readonly error?: string;
+}
+
+/** How far a share was worked, and what has to be written for that. */
+export interface Worked {
+  readonly tenantId: TenantId;
+  /** Of the events that were worked. */
+  readonly page: ReactionPage;
+  readonly parked: readonly Parked[];
+  /** Everything of the tenant up to here is worked or parked. */
+  readonly reached: Position;
+  /** The stretch is not worked to its end. */
+  readonly isCut: boolean;
+  /** Why it was left there, where that was no bound. */
+  readonly interruption?: Poisoned;
+}
+
+export interface Bounds {
+  /** Most effects that are run. */
+  readonly effects: number;
+  /** Runs the first event to its end, however many effects it asks for. */
+  readonly atLeastOne: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A stop was asked for between two effects. */
+class Stopped extends Error {
+  override readonly name = 'AbortError';
+}
+
+/**
+ * Works the events of one tenant, strictly one after the other: their streams and the rows of state that they share keep their
+ * order. It ends at the bound, before an event that failed, or behind an event that is poison, which is parked.
+ */
+export async function workShare({ tenantId, flowing, behind, to }: Share, rows: readonly TableRow[], runner: EffectRunner, { effects, atLeastOne, signal }: Bounds): Promise<Worked> {
+  const unfoldable = flowing.fold(rows);
+  const { events } = flowing;
+  let failed: Poisoned | undefined;
+  let spent = 0;
+  let done = 0;
+  for (; done < events.length && !failed; done += 1) {
+    const event = events[done]!;
+    if (event === unfoldable?.event) failed = unfoldable;
+    else {
+      const due = flowing.dueAt(done);
+      const isFirst = spent === 0 && atLeastOne;
+      if (spent + due.length > effects && !isFirst) break;
+      spent += due.length;
+      try {
+        for (const one of due) {
+          if (signal.aborted) throw new Stopped('stopped');
+          await runner.run(one);
+        }
+      } catch (error) {
+        failed = { event, error: error as Error };
+      }
+    }
+    if (failed) break;
+  }
+  const isPoison = failed !== undefined && (failed === unfoldable ? setbackOf(failed.error) !== 'outage' : setbackOf(failed.error) === 'poison');
+  const next = events[done];
+  const reached = next === undefined ? to : isPoison ? next.position : next.position - 1n;
+  return {
+    tenantId,
+    page: flowing.first(done),
+    parked: [...behind.filter(({ position }) => position <= reached).map((event) => ({ event })), ...(isPoison ? [{ event: next!, error: failed!.error.message }] : [])],
+    reached,
+    isCut: reached < to,
+    ...(failed && !isPoison ? { interruption: failed } : {}),
+  };
+}
