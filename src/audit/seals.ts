@@ -1,5 +1,5 @@
 import type { ChainKey } from '../domain/audit/chain-key.ts';
-import { sealSchema } from '../domain/audit/events.ts';
+import { auditHeadEvents, sealSchema } from '../domain/audit/events.ts';
 import { auditHeadStream, isGenuineSeal, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
@@ -8,11 +8,14 @@ import type { Fault, Reason } from './diagnosis.ts';
 
 const PAGE = 1_000;
 
-/** What stands on a tenant's stream of seals up to a position (inclusive), oldest first, genuine or not. */
+/** What a reader goes by. An event of another type or version is no seal, whatever it holds. */
+const SEAL = { type: 'AuditHeadSealed', version: auditHeadEvents.definitions.AuditHeadSealed.version } as const;
+
+/** What stands on a tenant's stream of seals up to a position (inclusive), oldest first, genuine or not; undefined for what is no seal. */
 export async function* sealsInLog(store: Pick<EventStore, 'readStream'>, tenantId: TenantId, until: Position): AsyncGenerator<unknown> {
   for (let from = 0n; ; ) {
     const page = await store.readStream(auditHeadStream(tenantId), { from, limit: PAGE });
-    for (const { position, data } of page) if (position <= until) yield data;
+    for (const { position, type, version, data } of page) if (position <= until) yield type === SEAL.type && version === SEAL.version ? data : undefined;
     if (page.length < PAGE) return;
     from = page.at(-1)!.revision + 1n;
   }

@@ -391,6 +391,11 @@ describe('tampering with seals', () => {
     await isNamed({ how: field, n: SEALS[0]! + 1, reason: 'seal_changed', run: () => seal(1, `data = jsonb_set(data::jsonb, '{${field}}', '${value}')::json`) });
   });
 
+  it('is found when the type or the version of one is changed, which readers go by', async () => {
+    await isNamed({ how: 'type', n: SEALS[0]! + 1, reason: 'seal_changed', run: () => seal(1, `type = 'SomethingElse'`) });
+    await isNamed({ how: 'version', n: SEALS[0]! + 1, reason: 'seal_changed', run: () => seal(1, 'version = 9') });
+  });
+
   it('is found when one is taken out, from the middle or from the end', async () => {
     const takeOut = (revision: number, close = false) => async () => {
       await sql(`delete from events where type = 'AuditHeadSealed' and revision = $1`, [revision]);
