@@ -21,6 +21,8 @@ export interface Tokens {
 
 export interface NewSession {
   readonly tenantId: TenantId;
+  /** A fresh UUID where the caller has to know it before the session begins. */
+  readonly sessionId?: string;
   readonly subjectId: string;
   readonly subjectKind: 'admin' | 'org_admin';
   readonly epoch: number;
@@ -33,8 +35,7 @@ export interface NewSession {
 
 /** Starts a session and hands out its first tokens. */
 export async function openSession(services: Services, wanted: NewSession): Promise<Tokens> {
-  const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null } = wanted;
-  const sessionId = randomUUID();
+  const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null, sessionId = randomUUID() } = wanted;
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
   // Side by side: tokens of a session that did not come to be let nobody in.

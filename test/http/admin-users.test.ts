@@ -177,7 +177,7 @@ describe('admin users', () => {
       await app.adminWithRole(tenant, 'super_admin');
       const { email, id } = (await tenant.admin.post(ADMINS, draft({ password: PASSWORD, roleType: 'super_admin' }))).body;
       const account = { tenantId: tenant.tenantId, email, adminId: id };
-      const grace = app.as((await login(app, account)).body.accessToken);
+      const grace = await app.reauthenticated((await login(app, account)).body.accessToken);
       const { secret } = await secondFactorOf(grace);
       const waiting = await challenge(app, account);
       for (let n = 0; n < 5; n += 1) await login(app, account, 'Wrong-Horse-7!');

@@ -163,7 +163,7 @@ export const authRoutes: RouteGroup = {
         const { tenantId, sessionId, subjectId, kind } = await sessionOf(request, services);
         request.principal =
           kind === 'access'
-            ? { kind: 'admin', tenantId, sessionId, adminId: subjectId, role: 'viewer' }
+            ? { kind: 'admin', tenantId, sessionId, adminId: subjectId, role: 'viewer', reauthenticated: false }
             : { kind: 'org_admin', tenantId, sessionId, adminId: subjectId, role: 'org_viewer' };
         await run(endSession, { sessionId, reason: 'logout' }, tenantId);
         await services.refreshTokens.revokeSession(tenantId, sessionId);
