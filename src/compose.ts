@@ -12,6 +12,7 @@ import { openDoors } from './http/doors.ts';
 import { buildServer } from './http/server.ts';
 import { trustedProxies } from './http/trusted-proxies.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
+import { KnownBrowsers } from './identity/known-browsers.ts';
 import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
@@ -93,6 +94,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     listenerCertificate: () => listenerCertificate,
     accessTokens: new AccessTokens(keyrings, config.tokenKeyGeneration),
     refreshTokens: new RefreshTokens(database.service),
+    knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),

@@ -17,7 +17,9 @@ import { actorOf } from '../principal.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from '../sign-in-answer.ts';
-import type { FastifyRequest } from 'fastify';
+import { rememberBrowser, visitorOf } from '../visitor.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminState } from '../../domain/tenants/admin.ts';
 import type { Services } from '../../services.ts';
 
 /** The six digits of an authenticator app, or one of the backup codes; both would leave open which one is meant. */
@@ -52,6 +54,11 @@ async function sessionOf(request: FastifyRequest, services: Services) {
   return { tenantId, sessionId, subjectId, kind };
 }
 
+async function rememberAdminBrowser(request: FastifyRequest, reply: FastifyReply, services: Services, tenantId: TenantId, { accountDigest }: AdminState): Promise<void> {
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  rememberBrowser(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
+}
+
 export const authRoutes: RouteGroup = {
   area: 'auth',
   routes: [
@@ -74,10 +81,10 @@ export const authRoutes: RouteGroup = {
       summary: 'Sign in with e-mail and password',
       body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
       answer: z.union([signedIn, mfaAsked, passwordChangeAsked]),
-      handle: async ({ body, services, request, ask }) => {
+      handle: async ({ body, services, request, reply, ask }) => {
         const tenantId = tenantNamed(request, body.tenantId);
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const { admin, next } = await signInWithPassword(services, tenantId, body.email, body.password, actor);
+        const { admin, next } = await signInWithPassword(services, tenantId, body.email, body.password, visitorOf(request, services));
+        if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
     }),
@@ -88,11 +95,11 @@ export const authRoutes: RouteGroup = {
       summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
       body: presentedCode,
       answer: z.union([signedIn, passwordChangeAsked]),
-      handle: async ({ body, services, request, ask }) => {
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+      handle: async ({ body, services, request, reply, ask }) => {
         const presented = body.code === undefined ? { backupCode: body.backupCode! } : { code: body.code };
         const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
-        const { tenantId, admin, next } = await passSecondFactor(services, body.mfaToken, presented, sameTenant, actor);
+        const { tenantId, admin, next } = await passSecondFactor(services, body.mfaToken, presented, sameTenant, visitorOf(request, services));
+        if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
     }),

@@ -39,7 +39,7 @@ export const meRoutes: RouteGroup = {
       handle: async ({ body, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
         const actor = actorOf(principal, request.ip, request.headers['user-agent']);
-        await confirmAdminPassword(services, tenantId, adminId, body.password, actor);
+        await confirmAdminPassword(services, { tenantId, adminId, sessionId }, body.password, actor);
         return { reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }), expiresIn: REAUTHENTICATION_SECONDS };
       },
     }),
