@@ -1,6 +1,6 @@
 import type { TrySource } from '../domain/logins/limits.ts';
 import type { Tried } from '../domain/logins/login.ts';
-import { passwordPlace } from '../domain/tenants/admin.ts';
+import { isPasswordExpired, passwordPlace } from '../domain/tenants/admin.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { FailureError, forbidden, unauthenticated } from '../kernel/failure.ts';
@@ -41,6 +41,10 @@ export async function signInWithPassword(services: Services, tenantId: TenantId,
   if (admin!.status === 'suspended') {
     await giveBackTry(services, accountOf(atTheDoor), tried, 'not_admitted');
     throw new FailureError(forbidden('account suspended'));
+  }
+  if (isPasswordExpired(admin!, Date.now())) {
+    await giveBackTry(services, accountOf(atTheDoor), tried, 'not_admitted');
+    throw new FailureError(forbidden('temporary password expired'));
   }
   if (!admin!.mfa) return { admin: admin!, next: await admit(services, atTheDoor, tried, 'password') };
   await giveBackTry(services, accountOf(atTheDoor), tried, 'second_factor_follows');

@@ -182,7 +182,7 @@ async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleT
   const adminId = randomUUID();
   const email = `${roleType}-${adminId.slice(0, 8)}@admins.example`;
   const passwordRef = await services.vault.put(tenantId, { owner: `admin/${adminId}`, field: 'passwordHash' }, await services.passwords.hash(PASSWORD));
-  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: roleType, roleType, passwordRef, mustChangePassword: false };
+  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: roleType, roleType, passwordRef, mustChangePassword: false, passwordExpiresAt: null };
   const command = defineCommand({
     name: 'AddAdminForTest',
     aggregate: tenant,

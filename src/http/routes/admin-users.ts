@@ -36,16 +36,16 @@ export const adminUserRoutes: RouteGroup = {
       method: 'POST',
       path: base,
       access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
-      summary: 'Add an admin; without a password a temporary one is made, shown once and to be changed',
+      summary: 'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
       body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
       status: 201,
-      answer: adminUserView.extend({ temporaryPassword: z.string().optional() }),
+      answer: adminUserView.extend({ temporaryPassword: z.string().optional(), temporaryPasswordExpiresAt: z.iso.datetime().optional() }),
       handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated } }) => {
         const adminId = randomUUID();
         const temporaryPassword = password === undefined ? randomPassword() : undefined;
-        await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined, reauthenticated });
+        const { result } = await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined, reauthenticated });
         const created = await ask(getAdminUser, { adminId });
-        return temporaryPassword === undefined ? created : { ...created, temporaryPassword };
+        return temporaryPassword === undefined ? created : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
       },
     }),
     route({
@@ -96,15 +96,15 @@ export const adminUserRoutes: RouteGroup = {
       path: `${one.path}/reset-password`,
       params: one.params,
       access: adminReauthenticated('admin-users:write'),
-      summary: "Replace an admin's password by a temporary one, shown once and to be changed; their sessions end",
-      answer: z.object({ temporaryPassword: z.string(), message: z.string() }),
+      summary: "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
+      answer: z.object({ temporaryPassword: z.string(), temporaryPasswordExpiresAt: z.iso.datetime(), message: z.string() }),
       handle: async ({ run, services, params: { userID }, principal }) => {
         const temporaryPassword = randomPassword();
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
         // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
         await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
-        return { temporaryPassword, message: 'the password has to be changed at the next sign-in' };
+        return { temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt, message: 'the password has to be changed at the next sign-in' };
       },
     }),
     route({

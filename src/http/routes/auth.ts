@@ -15,7 +15,7 @@ import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../ker
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { route, type Call, type RouteGroup } from '../route.ts';
 import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from '../sign-in-answer.ts';
 import { rememberBrowser, visitorOf } from '../visitor.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -52,6 +52,19 @@ async function sessionOf(request: FastifyRequest, services: Services) {
   if (!(await find(tenantId, sessionId))) throw new FailureError(unauthenticated());
   refuseOtherTenant(request, tenantId);
   return { tenantId, sessionId, subjectId, kind };
+}
+
+/** What everybody knows of an admin; nothing of one who was deleted meanwhile, whose token is worth nothing. */
+async function namesOf({ freshness, head }: Services, adminId: string, tenantId: TenantId, ask: Call<never, never, never>['ask']): Promise<string[]> {
+  // Whoever was made a moment ago has names, too.
+  await freshness.waitFor(['admin_users'], await head());
+  try {
+    const { email, displayName } = await ask(getAdminUser, { adminId }, tenantId);
+    return [email, displayName];
+  } catch (error) {
+    if (error instanceof FailureError && error.failure.kind === 'notFound') return [];
+    throw error;
+  }
 }
 
 async function rememberAdminBrowser(request: FastifyRequest, reply: FastifyReply, services: Services, tenantId: TenantId, { accountDigest }: AdminState): Promise<void> {
@@ -112,16 +125,17 @@ export const authRoutes: RouteGroup = {
         .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
         .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' }),
       answer: z.object({ success: z.literal(true), message: z.string() }),
-      handle: async ({ body, services, request, run }) => {
+      handle: async ({ body, services, request, run, ask }) => {
         const token = await services.oneTimeTokens.peek('temp', body.tempToken);
         if (!token) throw new FailureError(unauthenticated('invalid or expired token'));
         const { tenantId, subjectId: adminId } = token;
         refuseOtherTenant(request, tenantId);
+        const known = await namesOf(services, adminId, tenantId, ask);
         // Spending it decides between many who use it at once, before each of them costs a slow computation.
         if (!(await services.oneTimeTokens.spend('temp', body.tempToken))) throw new FailureError(unauthenticated('invalid or expired token'));
         const epoch = Number(token.payload['epoch']);
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
+        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch, known }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
           // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
           if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated')) await services.oneTimeTokens.giveBack('temp', body.tempToken);
           throw error;

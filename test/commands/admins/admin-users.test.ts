@@ -18,7 +18,7 @@ const claim = (value: string) => ({ kind: 'admin-email', value });
 describe('making an admin', () => {
   it('takes the e-mail', () => {
     const made = given(setUp, created(ADA)).when(createAdminUser, draft('analyst'), facts, by(ADA));
-    made.then({ type: 'AdminUserCreated', data: { adminId: NEW, email: 'New@acme.example', accountDigest: 'digest of new', displayName: 'New', roleType: 'analyst', passwordRef: REF, mustChangePassword: true } });
+    made.then({ type: 'AdminUserCreated', data: { adminId: NEW, email: 'New@acme.example', accountDigest: 'digest of new', displayName: 'New', roleType: 'analyst', passwordRef: REF, mustChangePassword: true, passwordExpiresAt: '2026-06-08T12:00:00.000Z' } });
     made.thenTakes(claim('digest of new'));
   });
 
@@ -150,7 +150,7 @@ describe("an admin's password and mobile flag", () => {
     given(setUp, created(ADA), created(BOB))
       .when(resetAdminPassword, { adminId: BOB, temporaryPassword: 'not in any event' }, { passwordRef: REF }, by(ADA))
       .then(
-        { type: 'AdminPasswordChanged', data: { adminId: BOB, passwordRef: REF, mustChangePassword: true, reason: 'reset' } },
+        { type: 'AdminPasswordChanged', data: { adminId: BOB, passwordRef: REF, mustChangePassword: true, reason: 'reset', passwordExpiresAt: '2026-06-08T12:00:00.000Z' } },
         { type: 'AdminSessionsRevoked', data: { adminId: BOB, reason: 'password reset' } },
       );
   });
