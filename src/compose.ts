@@ -16,6 +16,7 @@ import { KnownBrowsers } from './identity/known-browsers.ts';
 import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
+import { tokenKeyGeneration, type TokenKeyGeneration } from './identity/token-key-generation.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
@@ -60,7 +61,8 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const writeSide = openWriteSide(site, storage);
   const readSide = await openReadSide(site, storage);
   const background = openBackground(site, storage, writeSide, readSide);
-  const services = assemble(site, storage, writeSide, readSide, background);
+  const tokenKey = await tokenKeyGeneration(storage.database.owner, site.config.tokenKeyGeneration);
+  const services = assemble(site, storage, writeSide, readSide, background, tokenKey);
 
   await services.projector.prepare();
   services.live.start();
@@ -72,7 +74,7 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   return { services, app, addresses };
 }
 
-function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background): Services {
+function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background, tokenKey: TokenKeyGeneration): Services {
   const { keyrings, dataKeys, database, store, codec, vault, personKeys } = storage;
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
@@ -92,8 +94,8 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     screenshotAddresses: new SignedAddresses(keyrings.current.key('screenshot-addresses')),
     bundleSigner: new BundleSigner(keyrings),
     listenerCertificate: () => listenerCertificate,
-    accessTokens: new AccessTokens(keyrings, config.tokenKeyGeneration),
-    refreshTokens: new RefreshTokens(database.service),
+    accessTokens: new AccessTokens(keyrings, tokenKey),
+    refreshTokens: new RefreshTokens(database.service, keyrings.current.key('refresh-successors')),
     knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, commands.loader),
