@@ -93,6 +93,7 @@ export class AccessTokens {
         // Its life would begin later, and so end later.
         if (iat > Date.now() / 1000 + SKEW_SECONDS) return undefined;
         const expiresAt = Math.min(exp * 1000, (iat + ACCESS_TOKEN_SECONDS) * 1000, until);
+        if (expiresAt <= Date.now()) return undefined;
         return { kind: typ, tenantId: asTenantId(tid), subjectId: sub, sessionId: sid, expiresAt };
       } catch {
         // not with this one
