@@ -13,9 +13,11 @@ import { buildServer } from './http/server.ts';
 import { forgetRetention } from './http/telemetry-retention.ts';
 import { trustedProxies } from './http/trusted-proxies.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
+import { KnownBrowsers } from './identity/known-browsers.ts';
 import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
+import { tokenKeyGeneration, type TokenKeyGeneration } from './identity/token-key-generation.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
@@ -63,12 +65,9 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const writeSide = openWriteSide(site, storage);
   const readSide = await openReadSide(site, storage);
   const background = openBackground(site, storage, writeSide, readSide);
-  const services = assemble(site, storage, writeSide, readSide, background);
-  storage.trust.onDoubt(() => forgetRetention(storage.store));
-  const watch = new LogWatch({ store: storage.store, pool: storage.database.projector, tail: readSide.tail, trust: storage.trust, log: site.log, projects: projects(site) });
-  await watch.check();
-  watch.start();
-  onStop(() => watch.stop());
+  const tokenKey = await tokenKeyGeneration(storage.database.owner, site.config.tokenKeyGeneration);
+  const services = assemble(site, storage, writeSide, readSide, background, tokenKey);
+  await watchLog(site, storage, readSide);
 
   await services.projector.prepare();
   services.live.start();
@@ -80,7 +79,16 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   return { services, app, addresses };
 }
 
-function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background): Services {
+/** Nothing is appended or projected before the log was held against what is known of it. */
+async function watchLog(site: Site, { store, database, trust }: Storage, { tail }: ReadSide): Promise<void> {
+  trust.onDoubt(() => forgetRetention(store));
+  const watch = new LogWatch({ store, pool: database.projector, tail, trust, log: site.log, projects: projects(site) });
+  await watch.check();
+  watch.start();
+  site.onStop(() => watch.stop());
+}
+
+function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background, tokenKey: TokenKeyGeneration): Services {
   const { keyrings, dataKeys, database, store, trust, codec, vault, personKeys } = storage;
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
@@ -101,8 +109,9 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     screenshotAddresses: new SignedAddresses(keyrings.current.key('screenshot-addresses')),
     bundleSigner: new BundleSigner(keyrings),
     listenerCertificate: () => listenerCertificate,
-    accessTokens: new AccessTokens(keyrings, config.tokenKeyGeneration),
-    refreshTokens: new RefreshTokens(database.service),
+    accessTokens: new AccessTokens(keyrings, tokenKey),
+    refreshTokens: new RefreshTokens(database.service, keyrings.current.key('refresh-successors')),
+    knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, commands.loader),
     domainChallenge: keyrings.current.digester('domain-challenges'),

@@ -16,6 +16,7 @@ import type { AggregateLoader } from './execution/aggregate-loader.ts';
 import type { Probe } from './health.ts';
 import type { Executor } from './execution/executor.ts';
 import type { AccessTokens } from './identity/access-tokens.ts';
+import type { KnownBrowsers } from './identity/known-browsers.ts';
 import type { OneTimeTokens } from './identity/one-time-tokens.ts';
 import type { Passwords } from './identity/passwords.ts';
 import type { RefreshTokens } from './identity/refresh-tokens.ts';
@@ -83,6 +84,7 @@ export interface Services {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
+  readonly knownBrowsers: KnownBrowsers;
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
   /** For look-ups of other rooms that must be forgotten when an event says so. */

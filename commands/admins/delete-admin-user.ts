@@ -1,11 +1,13 @@
 import { secretsOfMfa } from '../../src/domain/tenants/admin.ts';
-import { administered, refuseLosingRights } from '../../src/domain/tenants/administration.ts';
+import { administered, governs, refuseLosingRights, refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure } from '../../src/kernel/failure.ts';
 
 interface DeleteAdminUser {
   readonly adminId: string;
+  /** Needed where the admin administers others. */
+  readonly reauthenticated?: boolean;
 }
 
 /** Gone with every session; the e-mail is free again. Of two super admins who delete each other, one stays. */
@@ -13,9 +15,11 @@ export const deleteAdminUser = defineCommand({
   name: 'DeleteAdminUser',
   aggregate: tenant,
   stream: (_input: DeleteAdminUser, { tenantId }) => tenantStream(tenantId),
-  decide(state, { adminId }, { actor }) {
+  decide(state, { adminId, reauthenticated }, { actor }) {
     const admin = administered(state, actor, adminId);
     if (isFailure(admin)) return admin;
+    const unproved = governs(admin.role) ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
+    if (unproved) return unproved;
     const refused = refuseLosingRights(state, actor, admin);
     if (refused) return refused;
     const unusedSecrets = [admin.passwordRef, ...secretsOfMfa(admin)];

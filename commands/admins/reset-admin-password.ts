@@ -1,3 +1,4 @@
+import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
 import { passwordPlace } from '../../src/domain/tenants/admin.ts';
 import { administered } from '../../src/domain/tenants/administration.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
@@ -21,11 +22,12 @@ export const resetAdminPassword = defineCommand({
     if (isFailure(refused)) return refused;
     return { passwordRef: await ports.vault.put(tenantId, passwordPlace(adminId), await ports.passwords.hash(temporaryPassword)) };
   },
-  decide(state, { adminId }, { actor }, { passwordRef }: { passwordRef: string }) {
+  decide(state, { adminId }, { actor, now }, { passwordRef }: { passwordRef: string }) {
     const admin = administered(state, actor, adminId);
     if (isFailure(admin)) return admin;
-    return acceptWith({ unusedSecrets: [admin.passwordRef], accountDigest: admin.accountDigest }, [
-      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset' } },
+    const passwordExpiresAt = temporaryPasswordExpiry(now);
+    return acceptWith({ unusedSecrets: [admin.passwordRef], accountDigest: admin.accountDigest, passwordExpiresAt }, [
+      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset', passwordExpiresAt } },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
     ]);
   },

@@ -1,6 +1,6 @@
 import type { Role } from '../../src/domain/identity/roles.ts';
 import type { AdminState } from '../../src/domain/tenants/admin.ts';
-import { administered, refuseLosingRights, refuseUnlessAdministers } from '../../src/domain/tenants/administration.ts';
+import { administered, governs, refuseLosingRights, refuseUnlessAdministers, refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
@@ -14,6 +14,8 @@ interface UpdateAdminUser {
   readonly displayName?: string | undefined;
   readonly roleType?: Role | undefined;
   readonly status?: 'active' | 'suspended' | undefined;
+  /** Needed where another e-mail will sign in, or where the admin administers others or will. */
+  readonly reauthenticated?: boolean;
 }
 
 export const updateAdminUser = defineCommand({
@@ -29,13 +31,17 @@ export const updateAdminUser = defineCommand({
     const { roleType = admin.role, status = admin.status } = input;
     const refused = refuseUnlessAdministers(state, actor, [roleType]);
     if (refused) return refused;
+    // The same address in other letters is the same claim.
+    const moves = accountDigest !== undefined && accountDigest !== admin.accountDigest;
+    const standing = standingChanged(admin, roleType, status);
+    const changesControl = moves || (standing.length > 0 && (governs(admin.role) || governs(roleType)));
+    const unproved = changesControl ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined;
+    if (unproved) return unproved;
     const loses = roleType !== admin.role || (status === 'suspended' && admin.status === 'active');
     const refusedLoss = loses ? refuseLosingRights(state, actor, admin) : undefined;
     if (refusedLoss) return refusedLoss;
-    // The same address in other letters is the same claim.
-    const moves = accountDigest !== undefined && accountDigest !== admin.accountDigest;
     return accept(
-      [...detailsChanged(input, accountDigest), ...standingChanged(admin, roleType, status)],
+      [...detailsChanged(input, accountDigest), ...standing],
       moves ? { take: [adminEmailClaim(accountDigest)], release: [adminEmailClaim(admin.accountDigest)] } : {},
     );
   },

@@ -1,4 +1,5 @@
-import { judgeTry, login, LOGIN_TAIL, loginStream } from '../../src/domain/logins/login.ts';
+import { countersFor, judgeTry, login, LOGIN_TAIL, loginStream } from '../../src/domain/logins/login.ts';
+import type { TrySource } from '../../src/domain/logins/limits.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { forbidden, unauthenticated } from '../../src/kernel/failure.ts';
 
@@ -7,6 +8,7 @@ interface AttemptLogin {
   readonly subjectId: string | null;
   /** Whoever shows a code has proved the password: they are told of a lock, and no code is looked at while it lasts. */
   readonly factor: 'password' | 'code';
+  readonly source: TrySource;
 }
 
 /**
@@ -18,11 +20,12 @@ export const attemptLogin = defineCommand({
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: AttemptLogin, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide(state, { subjectId, factor }, { now }) {
-    const verdict = judgeTry(state, now);
+  decide(state, { subjectId, factor, source }, { now }) {
+    const countedBy = countersFor(state, source, factor);
+    const verdict = judgeTry(state, countedBy, now);
     if (factor === 'code' && verdict !== 'open') return forbidden('account locked');
     if (verdict === 'exhausted') return unauthenticated('invalid credentials');
     const locked = verdict === 'locked';
-    return acceptWith({ locked, at: now }, [{ type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked } }]);
+    return acceptWith({ locked, tried: { at: now, countedBy } }, [{ type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked, countedBy } }]);
   },
 });

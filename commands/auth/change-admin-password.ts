@@ -1,3 +1,4 @@
+import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
 import { passwordPlace } from '../../src/domain/tenants/admin.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
@@ -9,6 +10,8 @@ interface ChangeAdminPassword {
   readonly newPassword: string;
   /** The session epoch under which it was asked for: after a reset or a recovery since then it is too late. */
   readonly epoch: number;
+  /** The admin's e-mail and name, which streams hold sealed. */
+  readonly known: readonly string[];
 }
 
 /** The admin's own choice after a forced change: another password than before (choice OP-037). Other sessions end with the old one. */
@@ -16,9 +19,12 @@ export const changeAdminPassword = defineCommand({
   name: 'ChangeAdminPassword',
   aggregate: tenant,
   stream: (_input: ChangeAdminPassword, { tenantId }) => tenantStream(tenantId),
-  async prepare({ adminId, newPassword }: ChangeAdminPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId }) {
+  async prepare({ adminId, newPassword, known }: ChangeAdminPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId }) {
     const place = passwordPlace(adminId);
-    const admin = (await ports.aggregates.load(tenant, tenantStream(tenantId))).admins.get(adminId);
+    const { admins, name } = await ports.aggregates.load(tenant, tenantStream(tenantId));
+    const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
+    if (guessable) return guessable;
+    const admin = admins.get(adminId);
     const old = admin && (await ports.vault.get(tenantId, place, admin.passwordRef));
     if (old && (await ports.passwords.verify(old.toString(), newPassword))) return invalid('newPassword', 'must differ from the old password');
     return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
@@ -27,7 +33,7 @@ export const changeAdminPassword = defineCommand({
     const admin = state.admins.get(adminId);
     if (admin?.sessionEpoch !== epoch) return unauthenticated('invalid or expired token');
     return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
-      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed' } },
+      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null } },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password changed' } },
     ]);
   },

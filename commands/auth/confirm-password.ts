@@ -1,12 +1,11 @@
 import type { PasswordConfirmed } from '../../src/domain/logins/events.ts';
-import { login, LOGIN_TAIL, loginStream, triesWithout } from '../../src/domain/logins/login.ts';
+import { login, LOGIN_TAIL, loginStream, standing, withoutTry, type Tried } from '../../src/domain/logins/login.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 
 interface ConfirmPassword {
   readonly accountDigest: string;
   readonly subjectId: string;
-  /** When the try was taken, epoch milliseconds. */
-  readonly triedAt: number;
+  readonly tried: Tried;
   readonly purpose: PasswordConfirmed['purpose'];
 }
 
@@ -19,8 +18,6 @@ export const confirmPassword = defineCommand({
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: ConfirmPassword, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide(state, { subjectId, triedAt, purpose }, { now }) {
-    const tries = triesWithout(state, triedAt).map((then) => new Date(then).toISOString());
-    return accept([{ type: 'PasswordConfirmed', data: { at: new Date(now).toISOString(), subjectId, purpose, tries } }]);
-  },
+  decide: (state, { subjectId, tried, purpose }, { now }) =>
+    accept([{ type: 'PasswordConfirmed', data: { at: new Date(now).toISOString(), subjectId, purpose, standing: standing(withoutTry(state, tried), now) } }]),
 });

@@ -1,17 +1,21 @@
-import { login, LOGIN_TAIL, loginStream } from '../../src/domain/logins/login.ts';
+import { login, LOGIN_TAIL, loginStream, standing, withoutSource, type Tried } from '../../src/domain/logins/login.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 
 interface RecordLoginSuccess {
   readonly accountDigest: string;
   readonly subjectId: string;
+  /** The try that let them in. */
+  readonly tried: Tried;
 }
 
-/** Everything that was asked for was right: earlier wrong tries no longer count. */
+/** Everything that was asked for was right: earlier wrong tries from there no longer count. Those from elsewhere do. */
 export const recordLoginSuccess = defineCommand({
   name: 'RecordLoginSuccess',
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: RecordLoginSuccess, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide: (_state, { subjectId }, { now }) =>
-    accept([{ type: 'LoginSucceeded', data: { at: new Date(now).toISOString(), subjectId } }]),
+  decide: (state, { subjectId, tried }, { now }) =>
+    accept([
+      { type: 'LoginSucceeded', data: { at: new Date(now).toISOString(), subjectId, source: tried.countedBy[0]!, standing: standing(withoutSource(state, tried), now) } },
+    ]),
 });

@@ -6,13 +6,13 @@ interface UnlockLogin {
   readonly subjectId: string;
 }
 
-/** Ends a lock before its time; wrong tries are forgotten. */
+/** Ends every lock before its time, wherever its tries came from; wrong tries are forgotten. */
 export const unlockLogin = defineCommand({
   name: 'UnlockLogin',
   aggregate: login,
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: UnlockLogin, { tenantId }) => loginStream(tenantId, accountDigest),
-  decide: ({ tries }, { subjectId }, { now }) =>
-    accept(tries.length > 0 ? [{ type: 'LoginUnlocked', data: { at: new Date(now).toISOString(), subjectId } }] : []),
+  decide: ({ counters }, { subjectId }, { now }) =>
+    accept(Object.keys(counters).length > 0 ? [{ type: 'LoginUnlocked', data: { at: new Date(now).toISOString(), subjectId } }] : []),
   freshens: ['admin_locks'],
 });

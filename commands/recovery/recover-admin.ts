@@ -1,3 +1,4 @@
+import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
 import { passwordPlace, secretsOfMfa } from '../../src/domain/tenants/admin.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminByAccount, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
@@ -22,12 +23,13 @@ export const recoverAdmin = defineCommand({
   async prepare({ adminId, tempPassword }: RecoverAdmin, { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>, { tenantId }) {
     return { passwordRef: await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(tempPassword)) };
   },
-  decide(state, { adminId, accountDigest }, _context, { passwordRef }: { passwordRef: string }) {
+  decide(state, { adminId, accountDigest }, { now }, { passwordRef }: { passwordRef: string }) {
     const admin = adminByAccount(state, accountDigest);
     if (admin?.adminId !== adminId) return notFound();
+    const passwordExpiresAt = temporaryPasswordExpiry(now);
     const mfaSecrets = secretsOfMfa(admin);
     const events: TenantEvent[] = [
-      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered' } },
+      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered', passwordExpiresAt } },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'recovered' } },
     ];
     if (mfaSecrets.length > 0) events.push({ type: 'AdminMfaDisabled', data: { adminId, reason: 'recovered' } });

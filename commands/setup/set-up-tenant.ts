@@ -1,3 +1,5 @@
+import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
+import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
 import { readLicense, type License } from '../../src/domain/licensing/license.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
@@ -42,6 +44,8 @@ export const setUpTenant = defineCommand({
     if ('refused' in license) return invalid('licenseKey', license.refused);
     if (input.completesSetup && (await ports.claimHolder(INSTALLATION, SETUP_CLAIM))) return forbidden('setup already complete');
     const name = input.name ?? license.clientName;
+    const guessable = input.mustChangePassword ? undefined : refuseGuessable('password', input.password, [input.email, input.displayName, name]);
+    if (guessable) return guessable;
     const { privateKeyPem, ...authority } = ports.newAuthority(name, now);
     const [passwordRef, privateKeyRef, slug] = await Promise.all([
       ports.passwords.hash(input.password).then((hash) => ports.vault.put(tenantId, { owner: `admin/${input.adminId}`, field: 'passwordHash' }, hash)),
@@ -66,7 +70,7 @@ export const setUpTenant = defineCommand({
     };
     return facts;
   },
-  decide(state, input, { tenantId }, { license, passwordRef, accountDigest, slug, authority }: Facts) {
+  decide(state, input, { tenantId, now }, { license, passwordRef, accountDigest, slug, authority }: Facts) {
     if (state.exists) return conflict();
     const name = input.name ?? license.clientName;
     const { adminId, email, displayName, externalBaseUrl, mustChangePassword } = input;
@@ -78,7 +82,7 @@ export const setUpTenant = defineCommand({
         { type: 'LicenseInstalled', data: license },
         {
           type: 'AdminUserCreated',
-          data: { adminId, email, accountDigest, displayName, roleType: 'super_admin', passwordRef, mustChangePassword },
+          data: { adminId, email, accountDigest, displayName, roleType: 'super_admin', passwordRef, mustChangePassword, passwordExpiresAt: mustChangePassword ? temporaryPasswordExpiry(now) : null },
         },
         { type: 'CertificateAuthorityInstalled', data: authority },
       ],

@@ -22,9 +22,10 @@ export type Access =
   | { readonly kind: 'open'; readonly rate: RateClass; readonly offered?: (config: Config) => boolean }
   /**
    * A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-52). `reauth`:
-   * with a re-authentication token of this session besides (choice OP-025).
+   * with a re-authentication token of this session besides (choice OP-025). `reauthWhere`: the command decides whether it
+   * needs one; the text names the condition. Which routes ask for it: `docs/decisions/0025-step-up-authentication.md`.
    */
-  | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean; readonly reauth?: true }
+  | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean; readonly reauth?: true; readonly reauthWhere?: string }
   /**
    * An org admin's session; writes need `org_owner` and a single-use re-authentication token, in this order. `itsTenant`:
    * then the path's `tenantId` has to be a tenant of the organization.
@@ -41,6 +42,8 @@ export const openWhere = (offered: (config: Config) => boolean, rate: RateClass)
 export const admin = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false });
 export const adminEvenUnlicensed = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: true });
 export const adminReauthenticated = (permission: Permission): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false, reauth: true });
+/** `condition` completes "needed where …" in the API description. */
+export const adminReauthenticatedWhere = (permission: Permission, condition: string): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false, reauthWhere: condition });
 export const orgReader: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: false };
 export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };

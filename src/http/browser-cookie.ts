@@ -14,11 +14,15 @@ export function keepInBrowser(reply: FastifyReply, token: string, secret: string
 export const forgetInBrowser = (reply: FastifyReply, token: string, secure: boolean): void => keepInBrowser(reply, token, '', { seconds: 0, secure });
 
 export function keptByBrowser({ headers }: FastifyRequest, token: string): string | undefined {
-  const kept = new Map((headers.cookie ?? '').split(';').map((pair) => [pair.split('=', 1)[0]!.trim(), pair.slice(pair.indexOf('=') + 1).trim()]));
+  const kept = cookiesOf(headers.cookie ?? '');
   const [hostOnly, plain] = [kept.get(nameFor(token, true)), kept.get(nameFor(token, false))];
   if (hostOnly !== undefined) return isHostOnly(hostOnly) ? hostOnly : undefined;
   return plain === undefined || isHostOnly(plain) ? undefined : plain;
 }
+
+/** The cookies of a `Cookie` header, by name. */
+export const cookiesOf = (header: string): ReadonlyMap<string, string> =>
+  new Map(header.split(';').map((pair) => [pair.split('=', 1)[0]!.trim(), pair.slice(pair.indexOf('=') + 1).trim()]));
 
 /** `__Host-` (RFC 6265bis §4.1.3): no sibling host can have set it, so nobody can slip a browser somebody else's sign-in. */
 const nameFor = (token: string, secure: boolean): string => `${secure ? '__Host-' : ''}castellan-sso-${createHash('sha256').update(token).digest('hex').slice(0, 16)}`;

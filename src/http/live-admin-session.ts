@@ -15,5 +15,5 @@ export async function liveAdminSession({ headers }: FastifyRequest, { accessToke
   if (header !== undefined && String(header).toLowerCase() !== claims.tenantId) throw new FailureError(unauthenticated());
   const live = await lookups.adminSession(claims.tenantId, claims.sessionId);
   if (!live) throw new FailureError(unauthenticated());
-  return { kind: 'admin', tenantId: claims.tenantId, sessionId: claims.sessionId, adminId: live.adminId, role: live.role };
+  return { kind: 'admin', tenantId: claims.tenantId, sessionId: claims.sessionId, adminId: live.adminId, role: live.role, reauthenticated: false };
 }

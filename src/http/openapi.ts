@@ -56,7 +56,7 @@ function operation(area: string, declared: AnyRoute): object {
     operationId: `${declared.method.toLowerCase()}${declared.path.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     security: securityOf(access),
     ...(access.kind === 'admin' ? { 'x-permission': access.permission } : {}),
-    parameters: [...parametersOf('path', declared.path, params), ...parametersOf('query', '', query)],
+    parameters: [...parametersOf('path', declared.path, params), ...parametersOf('query', '', query), ...reauthenticationHeader(access)],
     ...(body
       ? {
           requestBody: {
@@ -70,6 +70,7 @@ function operation(area: string, declared: AnyRoute): object {
       : {}),
     responses: {
       [status]: responseOf(answer),
+      ...(asksForReauthentication(access) ? { 403: REAUTHENTICATION_REQUIRED } : {}),
       default: { description: 'Refused', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
     },
   };
@@ -83,9 +84,35 @@ function responseOf(answer: AnyRoute['answer']): object {
 
 function securityOf(access: Access): object[] {
   if (access.kind === 'open') return [];
+  if (access.kind === 'admin' && access.reauthWhere) return [{ adminToken: [] }, { adminToken: [], reAuthToken: [] }];
   if (access.kind === 'admin') return [access.reauth ? { adminToken: [], reAuthToken: [] } : { adminToken: [] }];
   if (access.kind === 'device') return [{ deviceCertificate: [] }];
   return [access.reauth ? { orgToken: [], reAuthToken: [] } : { orgToken: [] }];
+}
+
+const asksForReauthentication = (access: Access): boolean =>
+  (access.kind === 'admin' || access.kind === 'org') && (Boolean(access.reauth) || (access.kind === 'admin' && access.reauthWhere !== undefined));
+
+const REAUTHENTICATION_REQUIRED = {
+  description:
+    'The role does not allow it, or `re-authentication required`: get a token from the `verify-password` route of the same interface and repeat the request with it in `X-ReAuth-Token`',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+
+/** Also named in `security`; as a parameter it can say when it is needed, which a security requirement cannot. */
+function reauthenticationHeader(access: Access): object[] {
+  if (!asksForReauthentication(access)) return [];
+  const where = access.kind === 'admin' ? access.reauthWhere : undefined;
+  const lifetime = access.kind === 'org' ? 'Single use, valid for 300 seconds in this session' : 'Valid for 300 seconds in this session, any number of times';
+  return [
+    {
+      name: 'X-ReAuth-Token',
+      in: 'header',
+      required: where === undefined,
+      description: `A re-authentication token. ${lifetime}. ${where === undefined ? 'Always needed.' : `Needed where ${where}.`}`,
+      schema: { type: 'string' },
+    },
+  ];
 }
 
 function parametersOf(place: 'path' | 'query', path: string, schema: z.ZodType | undefined): object[] {

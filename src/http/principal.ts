@@ -9,6 +9,8 @@ export interface AdminPrincipal {
   readonly adminId: string;
   readonly sessionId: string;
   readonly role: Role;
+  /** Whether the request carries a re-authentication token of this session. Looked up only on routes whose access profile speaks of one. */
+  readonly reauthenticated: boolean;
 }
 
 /** An admin of an organization of tenants. `tenantId` is the organization: the owner of its streams and rows. */

@@ -11,6 +11,8 @@ export const signedIn = z.object({
   expiresAt: z.iso.datetime(),
   user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: roleSchema }),
 });
+/** `reAuthToken`: where the sign-in was started with `reauthenticate=true`; good for 300 seconds in this session. */
+export const signedInByProvider = signedIn.extend({ reAuthToken: z.string().optional() });
 export const mfaAsked = z.object({ mfaRequired: z.literal(true), mfaToken: z.string(), message: z.string() });
 export const passwordChangeAsked = z.object({ mustChangePassword: z.literal(true), tempToken: z.string(), userId: z.uuid(), message: z.string() });
 

@@ -5,6 +5,7 @@ import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
 import { ed25519Key } from '../vault/ed25519.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { Keyrings } from '../vault/keyrings.ts';
+import type { TokenKeyGeneration } from './token-key-generation.ts';
 
 /** What an access token says (choice OP-023). `typ` keeps tenant and organization tokens apart. */
 const claimsSchema = z.object({
@@ -12,6 +13,7 @@ const claimsSchema = z.object({
   tid: uuid(),
   sid: uuid(),
   typ: z.enum(['access', 'org']),
+  iat: z.number(),
   exp: z.number(),
 });
 
@@ -25,6 +27,8 @@ export interface AccessClaims {
 }
 
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
+/** How far the clocks of two nodes may be apart. */
+const SKEW_SECONDS = 60;
 const ISSUER = 'castellan';
 const MOST_REMEMBERED = 20_000;
 
@@ -32,19 +36,27 @@ interface SigningKey {
   readonly id: string;
   readonly secret: KeyObject;
   readonly public: KeyObject;
+  /** Epoch milliseconds from when on it is believed no more; infinite for the present ones. */
+  readonly until: number;
 }
 
 /**
  * Access tokens: EdDSA-signed JWTs of 15 minutes. The key is derived from MASTER_KEY and a generation, so every node signs
- * alike and a rotation is one number; tokens of the generation before, and of another master key at hand, stay good until they expire.
+ * alike and a rotation is one number. Tokens of another master key at hand, and of the generation before, stay good until they expire.
+ * That generation is believed for one token's life longer and then retired: whoever has its key could sign on otherwise. No token is
+ * believed for longer than that life, whatever it says of its own end.
  */
 export class AccessTokens {
   readonly #keys: readonly SigningKey[];
   readonly #remembered = new Map<string, AccessClaims>();
 
-  constructor({ current, other }: Keyrings, generation = 1) {
-    const generations = generation > 1 ? [generation, generation - 1] : [generation];
-    this.#keys = [current, other].flatMap((keyring) => (keyring ? generations.map((number) => signingKey(keyring, number)) : []));
+  constructor({ current, other }: Keyrings, { number, since }: TokenKeyGeneration) {
+    const retiresAt = since + ACCESS_TOKEN_SECONDS * 1000;
+    this.#keys = [current, other].flatMap((keyring) => {
+      if (!keyring) return [];
+      const present = signingKey(keyring, number, Number.POSITIVE_INFINITY);
+      return number > 1 ? [present, signingKey(keyring, number - 1, retiresAt)] : [present];
+    });
   }
 
   async issue(kind: AccessClaims['kind'], tenantId: TenantId, subjectId: string, sessionId: string, role: string): Promise<{ token: string; expiresAt: string }> {
@@ -72,12 +84,17 @@ export class AccessTokens {
   }
 
   async #claimsOf(token: string): Promise<AccessClaims | undefined> {
-    for (const { id, public: key } of this.#keys) {
+    for (const { id, public: key, until } of this.#keys) {
+      if (until <= Date.now()) continue;
       const keyOf = ({ kid }: { kid?: string }) => (kid === id ? key : Promise.reject(new Error('another key')));
       try {
-        const { payload } = await jwtVerify(token, keyOf, { algorithms: ['EdDSA'], typ: 'at+jwt', issuer: ISSUER });
-        const { typ, tid, sub, sid, exp } = claimsSchema.parse(payload);
-        return { kind: typ, tenantId: asTenantId(tid), subjectId: sub, sessionId: sid, expiresAt: exp * 1000 };
+        const { payload } = await jwtVerify(token, keyOf, { algorithms: ['EdDSA'], typ: 'at+jwt', issuer: ISSUER, maxTokenAge: ACCESS_TOKEN_SECONDS });
+        const { typ, tid, sub, sid, iat, exp } = claimsSchema.parse(payload);
+        // Its life would begin later, and so end later.
+        if (iat > Date.now() / 1000 + SKEW_SECONDS) return undefined;
+        const expiresAt = Math.min(exp * 1000, (iat + ACCESS_TOKEN_SECONDS) * 1000, until);
+        if (expiresAt <= Date.now()) return undefined;
+        return { kind: typ, tenantId: asTenantId(tid), subjectId: sub, sessionId: sid, expiresAt };
       } catch {
         // not with this one
       }
@@ -92,7 +109,7 @@ export class AccessTokens {
   }
 }
 
-function signingKey(keyring: Keyring, generation: number): SigningKey {
+function signingKey(keyring: Keyring, generation: number, until: number): SigningKey {
   const secret = ed25519Key(keyring.key(`token-signing/${generation}`));
-  return { id: `g${generation}`, secret, public: createPublicKey(secret) };
+  return { id: `g${generation}`, secret, public: createPublicKey(secret), until };
 }

@@ -1,3 +1,4 @@
+import type { Tried } from '../domain/logins/login.ts';
 import {
   orgAdminAccountClaim,
   orgAdminByAccount,
@@ -13,6 +14,8 @@ import { FailureError, forbidden } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { forgiveTries, giveBackTry, provePassword, type KnownAccount } from './sign-in.ts';
+import { ORGANIZATIONS } from './known-browsers.ts';
+import type { Visitor } from './visitor.ts';
 
 export interface OrgAdminFound {
   readonly organizationId: TenantId;
@@ -34,34 +37,42 @@ export async function findOrgAdmin({ ports, loader }: Services, accountDigest: s
  * cost the same, tries of strangers being counted under the installation. That passwords do not let in any more, or not
  * this admin, is told to whoever knows the right one: before that it would say who has an account.
  */
-export async function checkOrgPassword(services: Services, email: string, password: string, slug: string | undefined, actor: Actor): Promise<OrgAdminFound> {
+export async function checkOrgPassword(services: Services, email: string, password: string, slug: string | undefined, { actor, sourceOf }: Visitor): Promise<OrgAdminFound> {
   const accountDigest = services.accountDigest(email);
   const known = await findOrgAdmin(services, accountDigest);
   const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
-  const { account, triedAt } = await proveFoundPassword(services, accountDigest, found, password, actor);
+  const source = sourceOf({ scope: ORGANIZATIONS, accountDigest });
+  const { account, tried } = await proveFoundPassword(services, accountDigest, found, password, { actor, source });
   const refusal = found!.admin.status === 'suspended' ? 'account suspended' : found!.organization.requireSso ? 'sso required' : undefined;
   if (refusal) {
-    await giveBackTry(services, account, triedAt, 'not_admitted');
+    await giveBackTry(services, account, tried, 'not_admitted');
     throw new FailureError(forbidden(refusal));
   }
-  await forgiveTries(services, account);
+  await forgiveTries(services, account, tried);
   return found!;
 }
 
-/** The password of an admin who is signed in already. */
-export async function confirmOrgPassword(services: Services, organizationId: TenantId, adminId: string, password: string, actor: Actor): Promise<void> {
-  const state = await services.loader.load(organization, organizationStream(organizationId));
-  const admin = state.admins.get(adminId)!;
-  const { account, triedAt } = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, actor);
-  await giveBackTry(services, account, triedAt, 're_authentication');
+interface LiveOrgSession {
+  readonly organizationId: TenantId;
+  readonly adminId: string;
+  readonly sessionId: string;
 }
 
-async function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, actor: Actor): Promise<{ account: KnownAccount; triedAt: number }> {
+/** The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. */
+export async function confirmOrgPassword(services: Services, { organizationId, adminId, sessionId }: LiveOrgSession, password: string, actor: Actor): Promise<void> {
+  const state = await services.loader.load(organization, organizationStream(organizationId));
+  const admin = state.admins.get(adminId)!;
+  const by = { actor, source: `session:${sessionId}` } as const;
+  const { account, tried } = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, by);
+  await giveBackTry(services, account, tried, 're_authentication');
+}
+
+async function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, { actor, source }: Pick<KnownAccount, 'actor' | 'source'>): Promise<{ account: KnownAccount; tried: Tried }> {
   const tenantId = found?.organizationId ?? INSTALLATION;
   const subjectId = found?.admin.adminId ?? null;
   // Nobody's password is looked for as well: there is no secret of that reference.
   const [place, reference] = found ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef] : [orgPasswordPlace('nobody'), INSTALLATION];
-  const account = { tenantId, accountDigest, subjectId, actor: found ? { ...actor, kind: 'org_admin' as const } : actor };
-  const triedAt = await provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
-  return { account: { ...account, subjectId: subjectId! }, triedAt };
+  const account = { tenantId, accountDigest, subjectId, actor: found ? { ...actor, kind: 'org_admin' as const } : actor, source };
+  const tried = await provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
+  return { account: { ...account, subjectId: subjectId! }, tried };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { Gathering } from '../database/gathering.ts';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../kernel/ids.ts';
@@ -30,16 +30,18 @@ export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteS
  */
 export class RefreshTokens {
   readonly #pool: TenantPool;
+  readonly #successorKey: Buffer;
   readonly #issued = new Gathering((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
 
-  constructor(pool: TenantPool) {
+  constructor(pool: TenantPool, successorKey: Buffer) {
     this.#pool = pool;
+    this.#successorKey = successorKey;
   }
 
   async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
     const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
     const { idleSeconds } = lifetime;
-    const { token, kept } = newToken(tenantId, sessionId, subjectId, { idleSeconds, endsAt });
+    const { token, kept } = tokenOf(randomBytes(32), tenantId, sessionId, subjectId, { idleSeconds, endsAt });
     await this.#issued.ask(tenantId, kept);
     return token;
   }
@@ -56,10 +58,18 @@ export class RefreshTokens {
       if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
       // The child lives as its parent did: the family's own idle time, until the family's own end.
       const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
-      const { token: next, kept } = newToken(tenantId, sessionId, subjectId, lifetime);
+      const { token: next, kept } = tokenOf(this.#successorOf(token), tenantId, sessionId, subjectId, lifetime);
       await client.query(INSERT, [tenantId, ...columnsOf([kept])]);
       return { kind: 'rotated', sessionId, subjectId, next, tenantId };
     });
+  }
+
+  /**
+   * A token has one successor, whoever asks for it again within the grace: two tabs, or a client whose answer was lost, get the same one, and
+   * a spent token cannot be multiplied. It follows from the token and a key that only this service has.
+   */
+  #successorOf(token: string): Buffer {
+    return createHmac('sha256', this.#successorKey).update(token).digest();
   }
 
   /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
@@ -119,7 +129,8 @@ const EXPIRIES = `
 
 const INSERT = `
   insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at)
-  select $1, * from unnest($2::bytea[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::int[], $7::timestamptz[])`;
+  select $1, * from unnest($2::bytea[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::int[], $7::timestamptz[])
+  on conflict (tenant_id, digest) do nothing`;
 
 const columnsOf = (tokens: readonly KeptToken[]) => [
   tokens.map(({ digest }) => digest),
@@ -130,8 +141,8 @@ const columnsOf = (tokens: readonly KeptToken[]) => [
   tokens.map(({ endsAt }) => endsAt),
 ];
 
-function newToken(tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): { token: string; kept: KeptToken } {
-  const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
+function tokenOf(secret: Buffer, tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): { token: string; kept: KeptToken } {
+  const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${secret.toString('base64url')}`;
   const expiresAt = new Date(Math.min(Date.now() + idleSeconds * 1000, endsAt.getTime()));
   return { token, kept: { digest: digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt } };
 }

@@ -1,9 +1,9 @@
 import { acceptTotpCode } from '../../commands/auth/accept-totp-code.ts';
 import { attemptLogin } from '../../commands/auth/attempt-login.ts';
 import { useBackupCode } from '../../commands/auth/use-backup-code.ts';
+import type { Tried } from '../domain/logins/login.ts';
 import { backupCodesPlace, totpSecretPlace, type MfaState } from '../domain/tenants/admin.ts';
 import { tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
-import type { Actor } from '../kernel/actor.ts';
 import { FailureError, orThrow, unauthenticated } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
@@ -12,6 +12,7 @@ import { placeOfCode } from './backup-codes.ts';
 import type { Reservation } from './hashing-turns.ts';
 import { behalfOf } from './sign-in.ts';
 import { stepOfCode } from './totp.ts';
+import type { Visitor } from './visitor.ts';
 
 export type PresentedCode = { readonly code: string } | { readonly backupCode: string };
 
@@ -27,7 +28,7 @@ export async function passSecondFactor(
   mfaToken: string,
   presented: PresentedCode,
   isFor: (tenantId: TenantId) => void,
-  actor: Actor,
+  visitor: Visitor,
 ): Promise<{ readonly tenantId: TenantId; readonly admin: AdminState; readonly next: NextStep }> {
   const known = await services.oneTimeTokens.peek('mfa', mfaToken);
   if (!known) throw invalidToken();
@@ -36,7 +37,7 @@ export async function passSecondFactor(
   // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
   const place = 'backupCode' in presented ? services.passwords.reserve() : undefined;
   try {
-    return await passWith(services, { mfaToken, tenantId, subjectId, payload }, presented, actor, place);
+    return await passWith(services, { mfaToken, tenantId, subjectId, payload }, presented, visitor, place);
   } finally {
     place?.giveBack();
   }
@@ -49,24 +50,24 @@ interface Challenge {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-async function passWith(services: Services, { mfaToken, tenantId, subjectId, payload }: Challenge, presented: PresentedCode, actor: Actor, place: Reservation | undefined) {
+async function passWith(services: Services, { mfaToken, tenantId, subjectId, payload }: Challenge, presented: PresentedCode, { actor, sourceOf }: Visitor, place: Reservation | undefined) {
   if (!(await services.oneTimeTokens.spend('mfa', mfaToken))) throw invalidToken();
   const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(subjectId);
   // A reset, a suspension or a recovery since then has made the token worthless.
   if (admin?.status !== 'active' || admin.sessionEpoch !== payload['epoch'] || !admin.mfa) throw invalidToken();
-  const atTheDoor = { tenantId, admin, actor };
-  await useUpCode(services, atTheDoor, admin.mfa, presented, place);
+  const atTheDoor = { tenantId, admin, actor, source: sourceOf({ scope: tenantId, accountDigest: admin.accountDigest }) };
+  const tried = await useUpCode(services, atTheDoor, admin.mfa, presented, place);
   // Of two right codes under one token, one lets in.
   if (!(await services.oneTimeTokens.discard('mfa', mfaToken))) throw invalidToken();
-  return { tenantId, admin, next: await admit(services, atTheDoor, 'code' in presented ? 'password+totp' : 'password+backup_code') };
+  return { tenantId, admin, next: await admit(services, atTheDoor, tried, 'code' in presented ? 'password+totp' : 'password+backup_code') };
 }
 
-async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: MfaState, presented: PresentedCode, reservation: Reservation | undefined): Promise<void> {
+async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: MfaState, presented: PresentedCode, reservation: Reservation | undefined): Promise<Tried> {
   const { tenantId, admin: { adminId } } = atTheDoor;
   const account = accountOf(atTheDoor);
   const behalf = behalfOf(account);
-  const { accountDigest, subjectId } = account;
-  orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code' }, behalf));
+  const { accountDigest, subjectId, source } = account;
+  const { result } = orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, behalf));
   if ('code' in presented) {
     const secret = await services.vault.get(tenantId, totpSecretPlace(adminId), mfa.totpSecretRef);
     const step = secret && (await stepOfCode(secret.toString(), presented.code, Date.now()));
@@ -80,4 +81,5 @@ async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: Mfa
     // The status that is asked for next counts the codes that are left.
     await services.freshness.waitFor(useBackupCode.freshens ?? [], position!);
   }
+  return result.tried;
 }

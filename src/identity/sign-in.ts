@@ -4,6 +4,8 @@ import { confirmPassword } from '../../commands/auth/confirm-password.ts';
 import { recordLoginSuccess } from '../../commands/auth/record-login-success.ts';
 import { startSession } from '../../commands/auth/start-session.ts';
 import type { PasswordConfirmed } from '../domain/logins/events.ts';
+import type { TrySource } from '../domain/logins/limits.ts';
+import type { Tried } from '../domain/logins/login.ts';
 import type { SessionEvent } from '../domain/sessions/events.ts';
 import type { VouchedBy } from '../domain/sso/vouching.ts';
 import type { Actor } from '../kernel/actor.ts';
@@ -21,6 +23,8 @@ export interface Tokens {
 
 export interface NewSession {
   readonly tenantId: TenantId;
+  /** A fresh UUID where the caller has to know it before the session begins. */
+  readonly sessionId?: string;
   readonly subjectId: string;
   readonly subjectKind: 'admin' | 'org_admin';
   readonly epoch: number;
@@ -33,8 +37,7 @@ export interface NewSession {
 
 /** Starts a session and hands out its first tokens. */
 export async function openSession(services: Services, wanted: NewSession): Promise<Tokens> {
-  const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null } = wanted;
-  const sessionId = randomUUID();
+  const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null, sessionId = randomUUID() } = wanted;
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
   // Side by side: tokens of a session that did not come to be let nobody in.
@@ -53,6 +56,8 @@ export interface Account {
   readonly accountDigest: string;
   readonly subjectId: string | null;
   readonly actor: Actor;
+  /** What their tries are counted by. */
+  readonly source: TrySource;
 }
 
 export interface KnownAccount extends Account {
@@ -65,10 +70,10 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
 
 /**
  * Checks an account's password, taking one of its tries first. `findHash` answers undefined for nobody, which costs the
- * same. Answers when the try was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
+ * same. Answers the try that was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
  * account, `TooManyWaiting` before a try is taken. The try still counts: what the right password is worth is for the caller to say.
  */
-export async function provePassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<number> {
+export async function provePassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<Tried> {
   // In a storm the place comes first: who is sent away has not had their password looked at, and is not locked for coming again.
   const place = services.passwords.reserve();
   try {
@@ -78,9 +83,9 @@ export async function provePassword(services: Services, account: Account, findHa
   }
 }
 
-async function proveWith({ executor, passwords }: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string, place: Reservation): Promise<number> {
-  const { tenantId, accountDigest, subjectId, actor } = account;
-  const attempt = executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password' }, { tenantId, actor });
+async function proveWith({ executor, passwords }: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string, place: Reservation): Promise<Tried> {
+  const { tenantId, accountDigest, subjectId, actor, source } = account;
+  const attempt = executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password', source }, { tenantId, actor });
   const [attempted, hash] = await Promise.all([attempt, findHash()]);
   // Costs the same: whose tries are used up, and under which name they were counted, is nobody's business.
   if (isFailure(attempted) && attempted.kind === 'unauthenticated') await passwords.verifyNobody(password, place);
@@ -88,17 +93,17 @@ async function proveWith({ executor, passwords }: Services, account: Account, fi
   const right = await (hash ? passwords.verify(hash.toString(), password, place) : passwords.verifyNobody(password, place));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
-  return result.at;
+  return result.tried;
 }
 
 /** The password was right, and is not the way in: its own try does not count, earlier wrong ones still do. */
-export async function giveBackTry(services: Services, account: KnownAccount, triedAt: number, purpose: PasswordConfirmed['purpose']): Promise<void> {
+export async function giveBackTry(services: Services, account: KnownAccount, tried: Tried, purpose: PasswordConfirmed['purpose']): Promise<void> {
   const { accountDigest, subjectId } = account;
-  orThrow(await services.executor.execute(confirmPassword, { accountDigest, subjectId, triedAt, purpose }, behalfOf(account)));
+  orThrow(await services.executor.execute(confirmPassword, { accountDigest, subjectId, tried, purpose }, behalfOf(account)));
 }
 
 /** Whoever stands at the door has shown everything that was asked for. */
-export async function forgiveTries(services: Services, account: KnownAccount): Promise<void> {
+export async function forgiveTries(services: Services, account: KnownAccount, tried: Tried): Promise<void> {
   const { accountDigest, subjectId } = account;
-  orThrow(await services.executor.execute(recordLoginSuccess, { accountDigest, subjectId }, behalfOf(account)));
+  orThrow(await services.executor.execute(recordLoginSuccess, { accountDigest, subjectId, tried }, behalfOf(account)));
 }

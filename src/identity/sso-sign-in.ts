@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { refuseSsoSignIn } from '../../commands/sso/refuse-sso-sign-in.ts';
 import type { SsoProtocol } from '../domain/sso/events.ts';
 import { speaksFor } from '../domain/sso/fields.ts';
@@ -7,6 +8,7 @@ import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain
 import type { Actor } from '../kernel/actor.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
+import { issueReauthentication } from './reauthentication.ts';
 import { openSession, type Tokens } from './sign-in.ts';
 
 /** Somebody came from an identity provider and is not let in. The reason is for the login page, the detail for the audit log. */
@@ -40,9 +42,25 @@ export async function admitAdmin({ loader, accountDigest }: Services, tenantId: 
   return admin;
 }
 
+export interface SsoProof {
+  readonly method: SsoProtocol;
+  readonly vouchedBy: VouchedBy;
+  /** The provider was asked to authenticate the person anew, and said that it has just done so. */
+  readonly reauthenticated: boolean;
+}
+
+export interface SsoTokens extends Tokens {
+  /** For those who have no password to re-authenticate with: their provider has done it. */
+  readonly reAuthToken?: string;
+}
+
 /** A session whose start says by which protocol; the provider has seen to further factors (choice OP-035). */
-export const openSsoSession = (services: Services, tenantId: TenantId, { adminId, sessionEpoch, role }: AdminState, by: { method: SsoProtocol; vouchedBy: VouchedBy }, actor: Actor): Promise<Tokens> =>
-  openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, ...by, actor });
+export async function openSsoSession(services: Services, tenantId: TenantId, { adminId, sessionEpoch, role }: AdminState, proof: SsoProof, actor: Actor): Promise<SsoTokens> {
+  const sessionId = randomUUID();
+  const { method, vouchedBy, reauthenticated } = proof;
+  const tokens = await openSession(services, { tenantId, sessionId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, method, vouchedBy, actor });
+  return reauthenticated ? { ...tokens, reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }) } : tokens;
+}
 
 export interface RefusedAttempt {
   /** Undefined where nothing believable says whose sign-in it was. */

@@ -27,6 +27,8 @@ export const invalid = (field: string, reason: string): Failure =>
   failure('invalid', `validation failed: ${field}: ${reason}`);
 export const unauthenticated = (message = 'authentication required'): Failure => failure('unauthenticated', message);
 export const forbidden = (message = 'insufficient permissions'): Failure => failure('forbidden', message);
+/** The caller may do this once they have proved again who they are. The client asks for a token and repeats the request. */
+export const reauthenticationRequired = (): Failure => forbidden('re-authentication required');
 export const notFound = (message = 'not found'): Failure => failure('notFound', message);
 export const conflict = (message = 'already exists'): Failure => failure('conflict', message);
 export const tooLarge = (message = 'payload too large'): Failure => failure('tooLarge', message);

@@ -1,4 +1,5 @@
 import type { AnyReaction } from '../kernel/reaction.ts';
+import { whenAccountControlChangesRaiseAlert } from './alerts/when-account-control-changes-raise-alert.ts';
 import { whenSomethingIsFoundRaiseAlert } from './alerts/when-something-is-found-raise-alert.ts';
 import { whenCanaryCookieSeenCountTrigger } from './countermeasures/when-canary-cookie-seen-count-trigger.ts';
 import { whenTelemetryRecordedDetectReuse } from './credentials/when-telemetry-recorded-detect-reuse.ts';
@@ -10,4 +11,4 @@ import { whenEmployeeDeletedRevokeDevices } from './employees/when-employee-dele
 import { whenErasureRequestedCarryItOut } from './employees/when-erasure-requested-carry-it-out.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut, whenPersonLeavesForgetScreenshots];
+export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut, whenPersonLeavesForgetScreenshots, whenAccountControlChangesRaiseAlert];

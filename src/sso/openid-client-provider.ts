@@ -1,6 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import * as oidc from 'openid-client';
 import { emailField } from '../domain/identity/password-rule.ts';
+import { REAUTHENTICATION_SECONDS } from '../identity/reauthentication.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdIdentity, OpenIdProvider } from './openid-provider.ts';
@@ -20,7 +21,7 @@ export interface Reach {
 
 export function openIdProvider(client: OpenIdClient, reach: Reach): OpenIdProvider {
   return {
-    async authorizationUrl({ redirectUri, state, nonce, codeVerifier }) {
+    async authorizationUrl({ redirectUri, state, nonce, codeVerifier, reauthenticates }) {
       const config = await discovered(client, reach);
       const parameters = {
         redirect_uri: redirectUri,
@@ -29,6 +30,7 @@ export function openIdProvider(client: OpenIdClient, reach: Reach): OpenIdProvid
         nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
+        ...(reauthenticates ? { prompt: 'login', max_age: '0' } : {}),
       };
       return oidc.buildAuthorizationUrl(config, parameters);
     },
@@ -91,10 +93,17 @@ const guarded =
       ...(signal ? { signal } : {}),
     });
 
-async function exchanged(config: oidc.Configuration, query: URLSearchParams, { redirectUri, state, nonce, codeVerifier }: AuthorizationRequest) {
+async function exchanged(config: oidc.Configuration, query: URLSearchParams, { redirectUri, state, nonce, codeVerifier, reauthenticates }: AuthorizationRequest) {
   const address = new URL(redirectUri);
   address.search = query.toString();
-  const tokens = await oidc.authorizationCodeGrant(config, address, { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true });
+  const tokens = await oidc.authorizationCodeGrant(config, address, {
+    expectedState: state,
+    expectedNonce: nonce,
+    pkceCodeVerifier: codeVerifier,
+    idTokenExpected: true,
+    // An issuer may pass over `prompt`; `auth_time`, which it then has to say (Core §3.1.2.1), gives it away.
+    ...(reauthenticates ? { maxAge: REAUTHENTICATION_SECONDS } : {}),
+  });
   const { alg } = decodeProtectedHeader(tokens.id_token ?? '');
   if (!alg || !SIGNATURE_ALGORITHMS.has(alg)) throw new SsoRefused('invalid_assertion', 'algorithm');
   return tokens;

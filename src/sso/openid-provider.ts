@@ -14,6 +14,8 @@ export interface AuthorizationRequest {
   readonly nonce: string;
   /** RFC 7636; its S256 digest goes out, itself only to the token endpoint. */
   readonly codeVerifier: string;
+  /** Whether the person has to authenticate at the issuer anew, whatever session they have there. */
+  readonly reauthenticates?: boolean;
 }
 
 /** Whom the issuer signed in: signature, issuer, audience, times and nonce have been verified. */

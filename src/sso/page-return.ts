@@ -23,6 +23,8 @@ export const pageReturnQuery = {
 
 /** What the signed or stored state of the sign-in carries meanwhile; undefined where the answer shall be JSON. */
 export const pageReturnSchema = z.object({ challenge: z.string() }).optional();
+/** For admins who sign in through a provider and have no password to re-authenticate with. */
+export const reauthenticationQuery = { reauthenticate: z.literal('true').optional() };
 export type PageReturn = z.output<typeof pageReturnSchema>;
 
 export const pageReturnOf = ({ return_to, challenge }: { return_to?: 'login' | undefined; challenge?: string | undefined }): PageReturn =>
@@ -36,14 +38,15 @@ export interface HandedOver {
   readonly sessionEpoch: number;
   readonly method: SsoProtocol;
   readonly vouchedBy: VouchedBy;
+  readonly reauthenticated: boolean;
 }
 
 const SECONDS = 60;
-const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string(), sessionEpoch: z.int(), vouchedBy: vouchedBySchema });
+const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string(), sessionEpoch: z.int(), vouchedBy: vouchedBySchema, reauthenticated: z.boolean().default(false) });
 
 /** The address on this host to send the browser to. */
-export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, sessionEpoch, method, vouchedBy }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
-  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy } }, SECONDS);
+export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
+  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy, reauthenticated } }, SECONDS);
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 }
 
@@ -56,9 +59,9 @@ export async function takeOver(tokens: OneTimeTokens, code: string, verifier: st
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) return undefined;
-  const { method, challenge, sessionEpoch, vouchedBy } = payload.data;
+  const { method, challenge, sessionEpoch, vouchedBy, reauthenticated } = payload.data;
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method, vouchedBy };
+  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method, vouchedBy, reauthenticated };
 }

@@ -17,6 +17,8 @@ export interface Trip {
   readonly configId: string;
   /** Of the page that started it and wants a code instead of tokens (see `page-return.ts`); null: nobody does. */
   readonly challenge: string | null;
+  /** Started by somebody who is to authenticate at the provider anew (see `docs/decisions/0025-step-up-authentication.md`). */
+  readonly reauthenticates: boolean;
 }
 
 export interface Departure {
@@ -27,14 +29,14 @@ export interface Departure {
   readonly request: Omit<AuthorizationRequest, 'redirectUri'>;
 }
 
-const payloadSchema = z.object({ kind: z.enum(['tenant', 'organization']), challenge: z.string().nullable(), browser: z.string() });
+const payloadSchema = z.object({ kind: z.enum(['tenant', 'organization']), challenge: z.string().nullable(), browser: z.string(), reauthenticates: z.boolean().default(false) });
 
-export async function depart({ oneTimeTokens }: Services, { owner, kind, configId, challenge }: Trip, secure: boolean): Promise<Departure> {
+export async function depart({ oneTimeTokens }: Services, { owner, kind, configId, challenge, reauthenticates }: Trip, secure: boolean): Promise<Departure> {
   const browserSecret = newBrowserSecret(secure);
-  const payload: z.output<typeof payloadSchema> = { kind, challenge, browser: browserDigest(browserSecret) };
+  const payload: z.output<typeof payloadSchema> = { kind, challenge, browser: browserDigest(browserSecret), reauthenticates };
   const token = await oneTimeTokens.issue('sso-state', { tenantId: owner, subjectId: configId, payload }, TRIP_SECONDS);
   const state = (challenge === null ? '' : FROM_PAGE) + token;
-  return { state, browserSecret, request: requestOf(state, browserSecret) };
+  return { state, browserSecret, request: requestOf(state, browserSecret, reauthenticates) };
 }
 
 /**
@@ -45,13 +47,18 @@ export async function arrive({ oneTimeTokens }: Services, kind: Trip['kind'], st
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));
   const read = payloadSchema.safeParse(token?.payload);
   if (!token || !read.success) throw new SsoRefused('invalid_state', 'unknown or used');
-  const { challenge, browser } = read.data;
+  const { challenge, browser, reauthenticates } = read.data;
   if (read.data.kind !== kind) throw new SsoRefused('invalid_state', 'of another sign-in');
   if (browserSecret === undefined || !isBrowserOf(browserSecret, browser)) throw new SsoRefused('invalid_state', 'another browser');
-  return { trip: { owner: token.tenantId, kind, configId: token.subjectId, challenge }, request: requestOf(state, browserSecret) };
+  return { trip: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates }, request: requestOf(state, browserSecret, reauthenticates) };
 }
 
-const requestOf = (state: string, browserSecret: string) => ({ state, nonce: derived(browserSecret, 'nonce'), codeVerifier: derived(browserSecret, 'code-verifier') });
+const requestOf = (state: string, browserSecret: string, reauthenticates: boolean) => ({
+  state,
+  nonce: derived(browserSecret, 'nonce'),
+  codeVerifier: derived(browserSecret, 'code-verifier'),
+  reauthenticates,
+});
 
 /** Says where a refusal is shown, nothing more: it is believed of states that are not ours, too. */
 const FROM_PAGE = 'page.';

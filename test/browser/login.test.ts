@@ -69,6 +69,19 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
   });
 
+  it('is known again where somebody signed in before, whatever strangers tried meanwhile', async () => {
+    const owner = await newOwner(app);
+    await open(owner.tenantId);
+    await signIn(owner.email, PASSWORD);
+    await expectSignedIn(owner.email, 'Super administrator');
+    // From the same address, which uses up the tries that it has without the browser's cookie.
+    for (let n = 0; n < 12; n += 1) await app.anonymous.post('/api/v1/auth/login', { email: owner.email, password: 'Wrong-Horse-7!', tenantId: owner.tenantId });
+    expect((await app.anonymous.post('/api/v1/auth/login', { email: owner.email, password: PASSWORD, tenantId: owner.tenantId })).status).toBe(401);
+    await open(owner.tenantId);
+    await signIn(owner.email, PASSWORD);
+    await expectSignedIn(owner.email, 'Super administrator');
+  });
+
   it('says in plain words what was wrong, and puts the reader where it can be put right', async () => {
     await open();
     await signIn(acme.email, 'Wrong-Horse-7!');

@@ -25,8 +25,8 @@ export async function newOwner({ services, url }: TestApp, { mustChangePassword 
   return { tenantId, adminId, email };
 }
 
-/** As that admin, over HTTP. */
-export async function asOwner({ services, as }: TestApp, { tenantId, adminId }: Owner): Promise<Client> {
+/** As that admin, over HTTP, re-authenticated. */
+export async function asOwner({ services, reauthenticated }: TestApp, { tenantId, adminId }: Owner): Promise<Client> {
   const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'password', actor: system('test') } as const;
-  return as((await openSession(services, session)).accessToken);
+  return reauthenticated((await openSession(services, session)).accessToken);
 }

@@ -86,7 +86,7 @@ export interface TestTenant {
   readonly adminId: string;
   readonly email: string;
   readonly token: string;
-  /** Its super admin. */
+  /** Its super admin, who has just re-authenticated. As one who has not: `app.as(token)`. */
   readonly admin: Client;
 }
 
@@ -98,9 +98,11 @@ export interface TestApp {
   readonly tlsUrl: string;
   readonly anonymous: Client;
   as(token: string, headers?: Record<string, string>): Client;
+  /** As `as`, by somebody who has just proved again who they are. */
+  reauthenticated(token: string): Promise<Client>;
   /** A tenant of its own with a signed-in super admin; never through the set-up route. */
   newTenant(options?: { name?: string; license?: Parameters<typeof licenseKey>[0]; externalBaseUrl?: string }): Promise<TestTenant>;
-  /** Another admin of a tenant, signed in. Made by the same command as the first one's. */
+  /** Another admin of a tenant, signed in and re-authenticated. Made by the same command as the first one's. */
   adminWithRole(tenant: TestTenant, role: Role): Promise<{ adminId: string; client: Client; token: string }>;
   /** mTLS: a client that presents this certificate on a kept-alive connection. */
   device(certificatePem: string, privateKeyPem: string): Client & { close(): void };
@@ -126,6 +128,7 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
     tlsUrl: house.addresses.tls,
     anonymous: clientFor({}),
     as: (token, headers = {}) => clientFor({ authorization: `Bearer ${token}`, ...headers }),
+    reauthenticated: async (token) => app.as(token, await proofFor(services, token)),
     async newTenant({ name = `Acme ${randomUUID().slice(0, 8)}`, license = {}, externalBaseUrl = 'https://castellan.example' } = {}) {
       const tenantId = asTenantId(randomUUID());
       const adminId = randomUUID();
@@ -144,13 +147,13 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
       const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
       await services.freshness.waitFor(services.mainModels, position!, 10_000);
       const token = await signIn(services, tenantId, adminId, 'super_admin');
-      return { tenantId, adminId, email, token, admin: app.as(token) };
+      return { tenantId, adminId, email, token, admin: await app.reauthenticated(token) };
     },
     async adminWithRole({ tenantId }, role) {
       const { adminId, position } = await addAdmin(services, tenantId, role);
       await services.freshness.waitFor([...services.mainModels, 'live-state'], position, 10_000);
       const token = await signIn(services, tenantId, adminId, role);
-      return { adminId, token, client: app.as(token) };
+      return { adminId, token, client: await app.reauthenticated(token) };
     },
     device: (certificatePem, privateKeyPem) => mutualTlsClient(house.addresses.tls, certificatePem, privateKeyPem),
     settled: () => settle(services),
@@ -168,6 +171,12 @@ async function signIn(services: TestApp['services'], tenantId: TenantId, adminId
   return (await openSession(services, session)).accessToken;
 }
 
+/** A re-authentication token of the session behind an access token, without the work of a password. */
+export async function proofFor({ accessTokens, oneTimeTokens }: TestApp['services'], accessToken: string): Promise<Record<string, string>> {
+  const { tenantId, subjectId, sessionId } = (await accessTokens.verify(accessToken))!;
+  return { 'x-reauth-token': await oneTimeTokens.issue('reauth', { tenantId, subjectId, payload: { sessionId } }, 300) };
+}
+
 /** Appended by hand: how admins are made over HTTP is a subject of its own. */
 async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleType: Role) {
   const { tenant, tenantStream } = await import('../../src/domain/tenants/tenant.ts');
@@ -175,7 +184,7 @@ async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleT
   const adminId = randomUUID();
   const email = `${roleType}-${adminId.slice(0, 8)}@admins.example`;
   const passwordRef = await services.vault.put(tenantId, { owner: `admin/${adminId}`, field: 'passwordHash' }, await services.passwords.hash(PASSWORD));
-  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: roleType, roleType, passwordRef, mustChangePassword: false };
+  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: roleType, roleType, passwordRef, mustChangePassword: false, passwordExpiresAt: null };
   const command = defineCommand({
     name: 'AddAdminForTest',
     aggregate: tenant,

@@ -186,7 +186,7 @@ describe('the second factor', () => {
       const expired = await app.services.oneTimeTokens.issue('reauth', { tenantId: tenant.tenantId, subjectId: tenant.adminId, payload: { sessionId: (await app.services.accessTokens.verify(tenant.token))!.sessionId } }, -1);
       const refused = [{}, { 'x-reauth-token': 'nonsense' }, await proofOf(app, other.token), await proofOf(app, elsewhere), { 'x-reauth-token': expired }];
       for (const headers of refused) {
-        const answer = await tenant.admin.delete(MFA, { headers });
+        const answer = await app.as(tenant.token).delete(MFA, { headers });
         expect([answer.status, answer.body]).toEqual([403, { error: 're-authentication required' }]);
       }
       expect((await tenant.admin.get(`${MFA}/status`)).body.enabled).toBe(true);

@@ -25,6 +25,8 @@ describe('set-up and sign-in over HTTP', () => {
     ['password', 'NO-LOWER-CASE-1!'],
     ['password', 'No-Digit-At-All!'],
     ['password', 'NoSpecialChar123'],
+    ['password', 'Password123!'],
+    ['password', 'First-Admin-2026!'],
     ['displayName', 'x'],
     ['displayName', 'x'.repeat(101)],
     ['licenseKey', 'nodot'],
@@ -118,6 +120,10 @@ describe('set-up and sign-in over HTTP', () => {
       const change = (newPassword: string, confirmPassword = newPassword) =>
         app.anonymous.post('/api/v1/auth/change-password', { tempToken: forced.tempToken, newPassword, confirmPassword });
       expect((await change('short')).status).toBe(400);
+      for (const guessable of ['Password123!', 'Second-Tenant-1!']) {
+        const refused = await change(guessable);
+        expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/^validation failed: newPassword: must not be /)]);
+      }
       expect((await change('Another-Horse-8!', 'Another-Horse-9!')).status).toBe(400);
       const answers = await Promise.all(Array.from({ length: 20 }, () => change('Another-Horse-8!')));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);

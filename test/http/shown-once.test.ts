@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newLogger } from '../../src/logger.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { codeOf, login, verify } from '../dsl/second-factor.ts';
+import { cookiesOf } from '../dsl/sso-browser.ts';
 
 const recoveryKey = 'a-recovery-key-for-tests';
 const NEW_PASSWORD = 'Another-Horse-8!';
@@ -53,7 +54,9 @@ describe('what is shown once', () => {
     for (const [place, backup] of backupCodes.entries()) keep(`backup code ${place} without its dash`, backup.replace('-', ''));
     const { mfaToken } = (await login(app, tenant)).body;
     keep('MFA token', mfaToken);
-    const signedIn = (await verify(app, mfaToken, { backupCode: backupCodes[0] })).body;
+    const verified = await verify(app, mfaToken, { backupCode: backupCodes[0] });
+    const signedIn = verified.body;
+    keep('token of a known browser', cookiesOf(verified).split('=')[1]);
     keep('access token', signedIn.accessToken);
     keep('refresh token', signedIn.refreshToken);
     const refreshed = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: signedIn.refreshToken })).body;

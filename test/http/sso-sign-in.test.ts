@@ -65,6 +65,36 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(log.body.auditLogs[0].details).toMatchObject({ method: 'oidc', subjectId: acme.adminId });
   });
 
+  describe('of an admin who has no password to re-authenticate with', () => {
+    const setup = (accessToken: string, reAuthToken?: string) => app.as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {}).post('/api/v1/admin/mfa/setup');
+
+    it('gives a re-authentication token where it was asked for, after the provider has authenticated them anew', async () => {
+      await configure();
+      provider.signsIn({ email: acme.email });
+      const { answer } = await signIn(provider, { reauthenticate: 'true' });
+      const asked = provider.asked.at(-1)!;
+      expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
+      const { accessToken, reAuthToken } = answer.body;
+      expect([answer.status, reAuthToken]).toEqual([200, expect.any(String)]);
+      expect((await setup(accessToken)).status).toBe(403);
+      expect((await setup(accessToken, reAuthToken)).status).toBe(200);
+      // In the session that it came with, and no other.
+      const another = (await signIn()).answer.body;
+      expect([another.reAuthToken, (await setup(another.accessToken, reAuthToken)).status]).toEqual([undefined, 403]);
+    });
+
+    it('gives it to the sign-in page too, with the code', async () => {
+      await configure();
+      provider.signsIn({ email: acme.email });
+      const verifier = randomBytes(32).toString('base64url');
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      const { answer } = await signIn(provider, { return_to: 'login', challenge, reauthenticate: 'true' });
+      const code = new URL(answer.headers.get('location')!, 'https://castellan.example').searchParams.get('sso_code');
+      const { accessToken, reAuthToken } = (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).body;
+      expect((await setup(accessToken, reAuthToken)).status).toBe(200);
+    });
+  });
+
   it('ends with the configuration that vouched for it, and does not begin again with it', async () => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });

@@ -76,7 +76,7 @@ describe('threat intelligence', () => {
   it('takes keys from whoever proves themselves again, and shows them to nobody', async () => {
     const tenant = await app.newTenant();
     const apiKey = `hidden-${randomUUID()}`;
-    expect((await tenant.admin.put(`${BASE}/api-key`, { service: 'scanner', apiKey })).status).toBe(403);
+    expect((await app.as(tenant.token).put(`${BASE}/api-key`, { service: 'scanner', apiKey })).status).toBe(403);
     expect([(await storeKey(tenant, 'weather', apiKey)).status, (await storeKey(tenant, 'scanner', 'two\nlines')).status, (await storeKey(tenant, 'scanner', 'x'.repeat(600))).status]).toEqual([400, 400, 400]);
     const stored = await storeKey(tenant, 'scanner', apiKey);
     expect([stored.status, stored.body]).toEqual([200, { service: 'scanner', configured: true }]);

@@ -44,9 +44,9 @@ describe('a provider that says what is not so', () => {
   beforeEach(() => hostile.behave({}));
   afterAll(() => hostile?.close());
 
-  const attempt = async (wrong: Misbehaviour, query: Record<string, string> = {}) => {
+  const attempt = async (wrong: Misbehaviour, query: Record<string, string> = {}, path = loginPath(acme)) => {
     hostile.behave({ ...wrong, claims: { email: acme.email, ...wrong.claims } });
-    const { state, nonce: asked, cookie, address } = await departs(app.anonymous, loginPath(acme));
+    const { state, nonce: asked, cookie, address } = await departs(app.anonymous, path);
     nonce = asked;
     return { address, answer: await returns(app.anonymous, CALLBACK, { code: 'a-code', state, ...query }, cookie) };
   };
@@ -61,6 +61,18 @@ describe('a provider that says what is not so', () => {
   });
 
   const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+  it('has to say that it has just authenticated the person, where it was asked to do so anew', async () => {
+    const anew = `${loginPath(acme)}&reauthenticate=true`;
+    for (const auth_time of [undefined, ago(500), 'now']) {
+      const { answer } = await attempt({ claims: { auth_time } }, {}, anew);
+      expect([auth_time, answer.status, answer.body.error]).toEqual([auth_time, 401, 'single sign-on failed: invalid_assertion']);
+    }
+    const { answer } = await attempt({ claims: { auth_time: ago(5) } }, {}, anew);
+    expect([answer.status, answer.body.reAuthToken]).toEqual([200, expect.any(String)]);
+    // What the provider says by itself is worth nothing where nobody asked.
+    expect((await attempt({ claims: { auth_time: ago(5) } })).answer.body.reAuthToken).toBeUndefined();
+  });
+
   const signedWith: Record<string, Misbehaviour> = {
     'alg none': { signature: 'none' },
     'alg none, announced as supported': { signature: 'none', discovery: { id_token_signing_alg_values_supported: ['none', 'RS256'] } },

@@ -19,6 +19,8 @@ export interface AdminState {
   readonly status: 'active' | 'suspended';
   readonly passwordRef: string;
   readonly mustChangePassword: boolean;
+  /** Epoch milliseconds after which a temporary password lets in nobody; undefined for one that its owner chose. */
+  readonly passwordExpiresAt: number | undefined;
   readonly mobileAccess: boolean;
   /** Sessions that began under an earlier number are over. */
   readonly sessionEpoch: number;
@@ -31,19 +33,25 @@ export interface AdminState {
 
 type AdminCreated = Extract<TenantEvent, { type: 'AdminUserCreated' }>['data'];
 
-export const newAdmin = ({ adminId, accountDigest, roleType, passwordRef, mustChangePassword }: AdminCreated): AdminState => ({
+export const newAdmin = ({ adminId, accountDigest, roleType, passwordRef, mustChangePassword, passwordExpiresAt }: AdminCreated): AdminState => ({
   adminId,
   accountDigest,
   role: roleType,
   status: 'active',
   passwordRef,
   mustChangePassword,
+  passwordExpiresAt: instantOf(passwordExpiresAt),
   mobileAccess: true,
   sessionEpoch: 0,
   keptSessionId: undefined,
   mfa: undefined,
   pendingTotpSecretRef: undefined,
 });
+
+const instantOf = (written: string | null): number | undefined => (written === null ? undefined : Date.parse(written));
+
+/** Whether the right password is one that is right no more. */
+export const isPasswordExpired = ({ passwordExpiresAt }: AdminState, now: number): boolean => passwordExpiresAt !== undefined && passwordExpiresAt <= now;
 
 const withoutSessions = (admin: AdminState, keptSessionId?: string): AdminState => ({ ...admin, sessionEpoch: admin.sessionEpoch + 1, keptSessionId });
 
@@ -59,7 +67,12 @@ export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {
     case 'AdminReinstated':
       return { ...admin, status: 'active' };
     case 'AdminPasswordChanged':
-      return { ...admin, passwordRef: event.data.passwordRef, mustChangePassword: event.data.mustChangePassword };
+      return {
+        ...admin,
+        passwordRef: event.data.passwordRef,
+        mustChangePassword: event.data.mustChangePassword,
+        passwordExpiresAt: instantOf(event.data.passwordExpiresAt),
+      };
     case 'AdminMobileAccessSet':
       return { ...admin, mobileAccess: event.data.mobileAccess };
     case 'AdminSessionsRevoked':

@@ -1,5 +1,5 @@
 import type { Actor } from '../../kernel/actor.ts';
-import { conflict, forbidden, notFound, unauthenticated, type Failure } from '../../kernel/failure.ts';
+import { conflict, forbidden, notFound, reauthenticationRequired, unauthenticated, type Failure } from '../../kernel/failure.ts';
 import type { Role } from '../identity/roles.ts';
 import type { AdminState } from './admin.ts';
 import { activeSuperAdmins, type TenantState } from './tenant.ts';
@@ -22,6 +22,16 @@ export function refuseUnlessAdministers({ admins }: TenantState, actor: Actor, r
   if (self?.status !== 'active') return unauthenticated();
   return roles.every((role) => ADMINISTERED[self.role].includes(role)) ? undefined : forbidden();
 }
+
+/** An account of this role decides about other accounts: whoever gets hold of it gets hold of the tenant. */
+export const governs = (role: Role): boolean => ADMINISTERED[role].length > 0;
+
+/**
+ * What changes who controls an account needs a fresh proof of who is asking, so that a stolen access token cannot be made into a lasting
+ * takeover. The service itself has nothing to prove.
+ */
+export const refuseUnlessReauthenticated = (actor: Actor, reauthenticated: boolean | undefined): Failure | undefined =>
+  actor.kind === 'system' || reauthenticated === true ? undefined : reauthenticationRequired();
 
 /** The admin whom a command names, if the actor may administer them. */
 export function administered(state: TenantState, actor: Actor, adminId: string): AdminState | Failure {

@@ -6,6 +6,10 @@ import { licenseSchema } from '../licensing/license.ts';
 
 const adminId = uuid();
 const secretRef = uuid();
+/** Of a temporary password that nobody signed in with until then; null for one that its owner chose. */
+const passwordExpiresAt = z.iso.datetime().nullable();
+/** Temporary passwords from before they expired do not. */
+const withoutExpiry = (data: object) => ({ ...data, passwordExpiresAt: null });
 const aboutAdmin = { resource: 'admin_user', id: 'adminId' } as const;
 const ofAdmin = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
 
@@ -21,7 +25,7 @@ export const tenantEvents = defineEvents('tenant', {
   },
   LicenseInstalled: { version: 1, schema: licenseSchema, audit: 'license.installed' },
   AdminUserCreated: {
-    version: 1,
+    version: 2,
     schema: z.object({
       adminId,
       email: z.string(),
@@ -31,7 +35,9 @@ export const tenantEvents = defineEvents('tenant', {
       roleType: roleSchema,
       passwordRef: secretRef,
       mustChangePassword: z.boolean(),
+      passwordExpiresAt,
     }),
+    upcasters: { 1: withoutExpiry },
     personal: ofAdmin,
     about: aboutAdmin,
     audit: 'admin_user.created',
@@ -53,8 +59,9 @@ export const tenantEvents = defineEvents('tenant', {
   AdminReinstated: { version: 1, schema: z.object({ adminId }), about: aboutAdmin, audit: 'admin_user.reinstated' },
   AdminUserDeleted: { version: 1, schema: z.object({ adminId }), about: aboutAdmin, audit: 'admin_user.deleted' },
   AdminPasswordChanged: {
-    version: 1,
-    schema: z.object({ adminId, passwordRef: secretRef, mustChangePassword: z.boolean(), reason: z.enum(['changed', 'reset', 'recovered']) }),
+    version: 2,
+    schema: z.object({ adminId, passwordRef: secretRef, mustChangePassword: z.boolean(), reason: z.enum(['changed', 'reset', 'recovered']), passwordExpiresAt }),
+    upcasters: { 1: withoutExpiry },
     about: aboutAdmin,
     audit: 'admin_user.password_changed',
   },

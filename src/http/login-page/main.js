@@ -33,7 +33,7 @@ const verifier = finishReturn();
 const came = RETURNS.find(({ code, error }) => parameters.has(code) || parameters.has(error));
 say('One moment…');
 const code = came && parameters.get(came.code);
-const exchange = () => ask('POST', came.exchange, { body: { code, verifier }, fromProvider: true });
+const exchange = () => ask('POST', came.exchange, { body: { code, verifier }, withCookies: true });
 const isStray = Boolean(code && verifier === '' && came.mayBeginElsewhere);
 const [answer] = await Promise.all([code && !isStray ? exchange() : undefined, findTenant(tenantId)]);
 say('');

@@ -23,7 +23,7 @@ export function offerOrganizationSignIn() {
   whenSubmitted(element('organization-form'), async (fields) => {
     const email = fields.get('email').trim();
     if (passwordField.hidden) return discover(email);
-    const answer = await ask('POST', '/api/v1/org/auth/login', { body: { email, password: password.value } });
+    const answer = await ask('POST', '/api/v1/org/auth/login', { withCookies: true, body: { email, password: password.value } });
     password.value = '';
     if (succeeded(answer)) return begin(answer.body);
     fail(refusal(answer, 'The sign-in was refused.'), password);

@@ -12,7 +12,7 @@ export function offerPasswordSignIn() {
     const tenantId = currentTenant();
     if (!isTenantId(tenantId)) return fail('This is not a tenant ID. It has 32 hexadecimal digits in five groups.', element('tenant-id'));
     const email = fields.get('email').trim();
-    const answer = await ask('POST', '/api/v1/auth/login', { tenantId, body: { email, password: fields.get('password') } });
+    const answer = await ask('POST', '/api/v1/auth/login', { tenantId, withCookies: true, body: { email, password: fields.get('password') } });
     element('password').value = '';
     if (succeeded(answer)) return next({ tenantId, email }, answer.body);
     fail(refusal(answer, 'The sign-in was refused.'), element('password'));
@@ -24,7 +24,7 @@ export function offerPasswordSignIn() {
     const given = String(fields.get(field.name)).trim();
     if (!given) return fail(byBackup ? 'Enter one of your backup codes.' : 'Enter the six digits that your authenticator app shows.', field);
     const { tenantId, mfaToken } = challenge;
-    const answer = await ask('POST', '/api/v1/auth/mfa/verify', { tenantId, body: { mfaToken, [field.name]: given } });
+    const answer = await ask('POST', '/api/v1/auth/mfa/verify', { tenantId, withCookies: true, body: { mfaToken, [field.name]: given } });
     field.value = '';
     if (succeeded(answer)) return next(challenge, answer.body);
     if (isOver(answer)) return startAgain(answer);

@@ -1,5 +1,5 @@
 /** What the server said. `status` is 0 where it could not be reached. */
-export async function ask(method, path, { body, tenantId, token, fromProvider } = {}) {
+export async function ask(method, path, { body, tenantId, token, withCookies } = {}) {
   const headers = {};
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (tenantId) headers['x-tenant-id'] = tenantId;
@@ -8,8 +8,8 @@ export async function ask(method, path, { body, tenantId, token, fromProvider } 
     const answer = await fetch(path, {
       ...(body === undefined ? { method } : { method, body: JSON.stringify(body) }),
       headers,
-      // Nothing here is proved by a cookie, save that this browser is the one that went to the provider.
-      credentials: fromProvider ? 'same-origin' : 'omit',
+      // No cookie signs anybody in: one proves that this browser went to the provider, another that it signed in here before.
+      credentials: withCookies ? 'same-origin' : 'omit',
       cache: 'no-store',
       redirect: 'error',
     });

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { organization, organizationStream } from '../../domain/organizations/organization.ts';
-import { FailureError, forbidden, notFound, unauthenticated } from '../../kernel/failure.ts';
+import { FailureError, forbidden, notFound, reauthenticationRequired, unauthenticated } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import type { Access } from '../access.ts';
@@ -42,15 +42,16 @@ async function authenticateAdmin(request: FastifyRequest, access: Extract<Access
     const expiresAt = tenant?.license?.expiresAt;
     if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license expired'));
   }
-  if (access.reauth) await requireReauthentication(request, tenantId, sessionId, services);
-  return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
+  const reauthenticated = (access.reauth ?? access.reauthWhere) !== undefined && (await hasReauthenticated(request, tenantId, sessionId, services));
+  if (access.reauth && !reauthenticated) throw new FailureError(reauthenticationRequired());
+  return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role, reauthenticated };
 }
 
-/** Good for its lifetime in the session that asked for it (choice OP-025). */
-async function requireReauthentication(request: FastifyRequest, tenantId: TenantId, sessionId: string, { oneTimeTokens }: Services): Promise<void> {
+/** A token is valid for its lifetime in the session that asked for it (choice OP-025). */
+async function hasReauthenticated(request: FastifyRequest, tenantId: TenantId, sessionId: string, { oneTimeTokens }: Services): Promise<boolean> {
   const token = request.headers['x-reauth-token'];
   const known = typeof token === 'string' ? await oneTimeTokens.peek('reauth', token) : undefined;
-  if (known?.tenantId !== tenantId || known.payload['sessionId'] !== sessionId) throw new FailureError(forbidden('re-authentication required'));
+  return known?.tenantId === tenantId && known.payload['sessionId'] === sessionId;
 }
 
 /** In this order (choice OP-146): session 401, role 403, re-authentication 403; only then is anything looked up. */
@@ -70,7 +71,7 @@ async function authenticateOrgAdmin(request: FastifyRequest, access: Extract<Acc
 async function spendReauthentication(request: FastifyRequest, sessionId: string, services: Services): Promise<void> {
   const token = request.headers['x-reauth-token'];
   const known = typeof token === 'string' ? await services.oneTimeTokens.spend('org-reauth', token) : undefined;
-  if (known?.payload['sessionId'] !== sessionId) throw new FailureError(forbidden('re-authentication required'));
+  if (known?.payload['sessionId'] !== sessionId) throw new FailureError(reauthenticationRequired());
 }
 
 /** Before the body is looked at: a tenant that is not theirs is not found, whatever is sent to it. */

@@ -14,7 +14,7 @@ import { roles, roleSchema } from '../../domain/identity/roles.ts';
 import { randomPassword } from '../../identity/passwords.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/admin-users';
@@ -35,17 +35,17 @@ export const adminUserRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: base,
-      access: admin('admin-users:write'),
-      summary: 'Add an admin; without a password a temporary one is made, shown once and to be changed',
+      access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
+      summary: 'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
       body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
       status: 201,
-      answer: adminUserView.extend({ temporaryPassword: z.string().optional() }),
-      handle: async ({ body: { password, ...details }, run, ask }) => {
+      answer: adminUserView.extend({ temporaryPassword: z.string().optional(), temporaryPasswordExpiresAt: z.iso.datetime().optional() }),
+      handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated } }) => {
         const adminId = randomUUID();
         const temporaryPassword = password === undefined ? randomPassword() : undefined;
-        await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined });
+        const { result } = await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined, reauthenticated });
         const created = await ask(getAdminUser, { adminId });
-        return temporaryPassword === undefined ? created : { ...created, temporaryPassword };
+        return temporaryPassword === undefined ? created : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
       },
     }),
     route({
@@ -67,7 +67,7 @@ export const adminUserRoutes: RouteGroup = {
     route({
       ...one,
       method: 'PUT',
-      access: admin('admin-users:write'),
+      access: adminReauthenticatedWhere('admin-users:write', 'the e-mail changes, or role or status of an account that is, or becomes, super_admin or admin'),
       summary: 'Change an admin; what is left out keeps its value',
       body: z.object({
         email: emailField.optional(),
@@ -76,18 +76,18 @@ export const adminUserRoutes: RouteGroup = {
         status: z.enum(['active', 'suspended']).optional(),
       }),
       answer: adminUserView,
-      handle: async ({ run, ask, params: { userID }, body }) => {
-        await run(updateAdminUser, { ...body, adminId: userID });
+      handle: async ({ run, ask, params: { userID }, body, principal: { reauthenticated } }) => {
+        await run(updateAdminUser, { ...body, adminId: userID, reauthenticated });
         return ask(getAdminUser, { adminId: userID });
       },
     }),
     route({
       ...one,
       method: 'DELETE',
-      access: admin('admin-users:write'),
+      access: adminReauthenticatedWhere('admin-users:write', 'the account is super_admin or admin'),
       summary: 'Remove an admin and end their sessions; not oneself, and not the last active super admin',
       handle: async ({ run, services, params: { userID }, principal }) => {
-        const { result } = await run(deleteAdminUser, { adminId: userID });
+        const { result } = await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });
         await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
       },
     }),
@@ -95,16 +95,16 @@ export const adminUserRoutes: RouteGroup = {
       method: 'POST',
       path: `${one.path}/reset-password`,
       params: one.params,
-      access: admin('admin-users:write'),
-      summary: "Replace an admin's password by a temporary one, shown once and to be changed; their sessions end",
-      answer: z.object({ temporaryPassword: z.string(), message: z.string() }),
+      access: adminReauthenticated('admin-users:write'),
+      summary: "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
+      answer: z.object({ temporaryPassword: z.string(), temporaryPasswordExpiresAt: z.iso.datetime(), message: z.string() }),
       handle: async ({ run, services, params: { userID }, principal }) => {
         const temporaryPassword = randomPassword();
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
         // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
         await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
-        return { temporaryPassword, message: 'the password has to be changed at the next sign-in' };
+        return { temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt, message: 'the password has to be changed at the next sign-in' };
       },
     }),
     route({

@@ -15,9 +15,11 @@ import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../ker
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { route, type Call, type RouteGroup } from '../route.ts';
 import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from '../sign-in-answer.ts';
-import type { FastifyRequest } from 'fastify';
+import { rememberBrowser, visitorOf } from '../visitor.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminState } from '../../domain/tenants/admin.ts';
 import type { Services } from '../../services.ts';
 
 /** The six digits of an authenticator app, or one of the backup codes; both would leave open which one is meant. */
@@ -52,6 +54,24 @@ async function sessionOf(request: FastifyRequest, services: Services) {
   return { tenantId, sessionId, subjectId, kind };
 }
 
+/** What everybody knows of an admin; nothing of one who was deleted meanwhile, whose token is worth nothing. */
+async function namesOf({ freshness, head }: Services, adminId: string, tenantId: TenantId, ask: Call<never, never, never>['ask']): Promise<string[]> {
+  // Whoever was made a moment ago has names, too.
+  await freshness.waitFor(['admin_users'], await head());
+  try {
+    const { email, displayName } = await ask(getAdminUser, { adminId }, tenantId);
+    return [email, displayName];
+  } catch (error) {
+    if (error instanceof FailureError && error.failure.kind === 'notFound') return [];
+    throw error;
+  }
+}
+
+async function rememberAdminBrowser(request: FastifyRequest, reply: FastifyReply, services: Services, tenantId: TenantId, { accountDigest }: AdminState): Promise<void> {
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  rememberBrowser(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
+}
+
 export const authRoutes: RouteGroup = {
   area: 'auth',
   routes: [
@@ -74,10 +94,10 @@ export const authRoutes: RouteGroup = {
       summary: 'Sign in with e-mail and password',
       body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
       answer: z.union([signedIn, mfaAsked, passwordChangeAsked]),
-      handle: async ({ body, services, request, ask }) => {
+      handle: async ({ body, services, request, reply, ask }) => {
         const tenantId = tenantNamed(request, body.tenantId);
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const { admin, next } = await signInWithPassword(services, tenantId, body.email, body.password, actor);
+        const { admin, next } = await signInWithPassword(services, tenantId, body.email, body.password, visitorOf(request, services));
+        if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
     }),
@@ -88,11 +108,11 @@ export const authRoutes: RouteGroup = {
       summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
       body: presentedCode,
       answer: z.union([signedIn, passwordChangeAsked]),
-      handle: async ({ body, services, request, ask }) => {
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+      handle: async ({ body, services, request, reply, ask }) => {
         const presented = body.code === undefined ? { backupCode: body.backupCode! } : { code: body.code };
         const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
-        const { tenantId, admin, next } = await passSecondFactor(services, body.mfaToken, presented, sameTenant, actor);
+        const { tenantId, admin, next } = await passSecondFactor(services, body.mfaToken, presented, sameTenant, visitorOf(request, services));
+        if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
     }),
@@ -105,16 +125,17 @@ export const authRoutes: RouteGroup = {
         .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
         .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' }),
       answer: z.object({ success: z.literal(true), message: z.string() }),
-      handle: async ({ body, services, request, run }) => {
+      handle: async ({ body, services, request, run, ask }) => {
         const token = await services.oneTimeTokens.peek('temp', body.tempToken);
         if (!token) throw new FailureError(unauthenticated('invalid or expired token'));
         const { tenantId, subjectId: adminId } = token;
         refuseOtherTenant(request, tenantId);
+        const known = await namesOf(services, adminId, tenantId, ask);
         // Spending it decides between many who use it at once, before each of them costs a slow computation.
         if (!(await services.oneTimeTokens.spend('temp', body.tempToken))) throw new FailureError(unauthenticated('invalid or expired token'));
         const epoch = Number(token.payload['epoch']);
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
+        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch, known }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
           // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
           if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated')) await services.oneTimeTokens.giveBack('temp', body.tempToken);
           throw error;
@@ -163,7 +184,7 @@ export const authRoutes: RouteGroup = {
         const { tenantId, sessionId, subjectId, kind } = await sessionOf(request, services);
         request.principal =
           kind === 'access'
-            ? { kind: 'admin', tenantId, sessionId, adminId: subjectId, role: 'viewer' }
+            ? { kind: 'admin', tenantId, sessionId, adminId: subjectId, role: 'viewer', reauthenticated: false }
             : { kind: 'org_admin', tenantId, sessionId, adminId: subjectId, role: 'org_viewer' };
         await run(endSession, { sessionId, reason: 'logout' }, tenantId);
         await services.refreshTokens.revokeSession(tenantId, sessionId);

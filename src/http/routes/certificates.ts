@@ -6,7 +6,7 @@ import { certificateAuthorityStatus, certificateAuthorityView } from '../../../q
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticated } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
 import { route, type RouteGroup } from '../route.ts';
 
@@ -23,7 +23,7 @@ export const certificateRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: base,
-      access: admin('certificates:write'),
+      access: adminReauthenticated('certificates:write'),
       summary: 'Install the CA that signs device certificates',
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
@@ -38,7 +38,7 @@ export const certificateRoutes: RouteGroup = {
     route({
       method: 'DELETE',
       path: base,
-      access: admin('certificates:write'),
+      access: adminReauthenticated('certificates:write'),
       summary: 'Remove the CA: nobody enrolls until another is installed',
       handle: async ({ run, principal: { tenantId }, services }) => {
         const { result } = await run(removeCertificateAuthority, undefined);

@@ -4,14 +4,12 @@ import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { getTenant } from '../../../queries/tenants/get-tenant.ts';
 import { tiers } from '../../domain/licensing/license.ts';
 import { confirmAdminPassword } from '../../identity/admin-sign-in.ts';
+import { issueReauthentication, REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { presentedPassword } from '../../domain/identity/password-rule.ts';
 import { adminEvenUnlicensed } from '../access.ts';
 import { permissionsOf } from '../permissions.ts';
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
-
-/** Interface "Limits". */
-const REAUTHENTICATION_SECONDS = 300;
 
 export const meRoutes: RouteGroup = {
   area: 'admin-me',
@@ -41,10 +39,8 @@ export const meRoutes: RouteGroup = {
       handle: async ({ body, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
         const actor = actorOf(principal, request.ip, request.headers['user-agent']);
-        await confirmAdminPassword(services, tenantId, adminId, body.password, actor);
-        const token = { tenantId, subjectId: adminId, payload: { sessionId } };
-        const reAuthToken = await services.oneTimeTokens.issue('reauth', token, REAUTHENTICATION_SECONDS);
-        return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
+        await confirmAdminPassword(services, { tenantId, adminId, sessionId }, body.password, actor);
+        return { reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }), expiresIn: REAUTHENTICATION_SECONDS };
       },
     }),
   ],

@@ -25,7 +25,7 @@ export const mfaRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: '/api/v1/admin/mfa/setup',
-      access: admin('self:write'),
+      access: adminReauthenticated('self:write'),
       summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
       answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
       handle: async ({ ask, services, principal, request }) => {
@@ -38,7 +38,7 @@ export const mfaRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: '/api/v1/admin/mfa/setup/verify',
-      access: admin('self:write'),
+      access: adminReauthenticated('self:write'),
       summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
       body: z.object({ code: totpCodeField }),
       answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),

@@ -92,7 +92,7 @@ export const orgSsoRoutes: RouteGroup = {
         const owner = known ? asTenantId(known.id) : undefined;
         const found = owner && (await enabledOrgConfig(services, owner));
         try {
-          const started = await startOidcSignIn(services, found, { owner: owner ?? INSTALLATION, kind: 'organization', challenge: query.challenge ?? null });
+          const started = await startOidcSignIn(services, found, { owner: owner ?? INSTALLATION, kind: 'organization', challenge: query.challenge ?? null, reauthenticates: false });
           keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
           return redirect(reply, 302, started.address);
         } catch (error) {

@@ -11,6 +11,7 @@ import { orgSsoConfigView } from '../../../queries/organizations/org-sso-config-
 import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
 import { orgRoleSchema } from '../../domain/identity/roles.ts';
 import { checkOrgPassword, confirmOrgPassword } from '../../identity/org-sign-in.ts';
+import { ORGANIZATIONS } from '../../identity/known-browsers.ts';
 import { openSession } from '../../identity/sign-in.ts';
 import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../domain/sso/fields.ts';
 import { uuid } from '../../kernel/ids.ts';
@@ -20,6 +21,7 @@ import { open, orgOwner, orgOwnerReauthenticated, orgReader } from '../access.ts
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { oidcSettings, refuseInsecure } from '../sso-config-bodies.ts';
+import { rememberBrowser, visitorOf } from '../visitor.ts';
 
 const base = '/api/v1/org/sso-configs';
 const params = z.object({ configId: uuid() });
@@ -45,11 +47,13 @@ export const organizationRoutes: RouteGroup = {
         expiresAt: z.iso.datetime(),
         user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
       }),
-      handle: async ({ body, services, request, ask }) => {
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const { organizationId: tenantId, admin } = await checkOrgPassword(services, body.email, body.password, body.slug, actor);
+      handle: async ({ body, services, request, reply, ask }) => {
+        const visitor = visitorOf(request, services);
+        const { actor } = visitor;
+        const { organizationId: tenantId, organization, admin } = await checkOrgPassword(services, body.email, body.password, body.slug, visitor);
         const { adminId, sessionEpoch: epoch, role } = admin;
         const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'password', actor });
+        rememberBrowser(request, reply, services, { scope: ORGANIZATIONS, accountDigest: admin.accountDigest }, organization.externalBaseUrl);
         return { ...tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
       },
     }),
@@ -62,7 +66,7 @@ export const organizationRoutes: RouteGroup = {
       answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
         const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
-        await confirmOrgPassword(services, tenantId, adminId, body.password, actor);
+        await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);
         const token = { tenantId, subjectId: adminId, payload: { sessionId } };
         const reAuthToken = await services.oneTimeTokens.issue('org-reauth', token, REAUTHENTICATION_SECONDS);
         return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };

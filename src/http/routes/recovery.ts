@@ -14,7 +14,7 @@ import { route, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
 
 /** An organization's admins are nowhere asked to choose another. */
-const ADVICE = { admin: 'sign in with the temporary password and choose another', org_admin: 'sign in with the temporary password' };
+const ADVICE = { admin: 'sign in with the temporary password within seven days and choose another', org_admin: 'sign in with the temporary password' };
 
 /** The way back in for an operator who holds RECOVERY_KEY, whatever state the account is in (interface, "Recovery"). */
 export const recoveryRoutes: RouteGroup = {

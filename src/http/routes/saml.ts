@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { handOver, pageReturnOf, pageReturnQuery, refusedReturn } from '../../sso/page-return.ts';
+import { handOver, pageReturnOf, pageReturnQuery, reauthenticationQuery, refusedReturn } from '../../sso/page-return.ts';
 import { cameFromPage, type OpenRequest } from '../../sso/saml/pending-requests.ts';
 import { SamlRefused } from '../../sso/saml/refused.ts';
 import { claimedTenant, finishSamlSignIn, metadataOf, pendingRequests, ssoRefusalOf, startSamlSignIn } from '../../sso/saml/saml-sign-in.ts';
@@ -10,7 +10,7 @@ import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
-import { signedIn, signInAnswer } from '../sign-in-answer.ts';
+import { signedInByProvider, signInAnswer } from '../sign-in-answer.ts';
 import { ssoTenantOf } from '../sso-tenant.ts';
 
 const tenantQuery = { tenant_id: uuid().optional() };
@@ -36,14 +36,14 @@ export const samlRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/auth/saml/login',
       access: open('login'),
-      summary: "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page",
-      query: z.object({ ...tenantQuery, ...pageReturnQuery }),
+      summary: "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
       answer: { media: 'text/plain' },
       handle: async (call) => {
         const tenantId = await ssoTenantOf(call);
         const page = pageReturnOf(call.query);
-        const address = await startSamlSignIn(call.services, tenantId, page?.challenge ?? null);
+        const address = await startSamlSignIn(call.services, tenantId, { browser: page?.challenge ?? null, reauthenticates: call.query.reauthenticate === 'true' });
         if (address) return redirect(call.reply, 302, address);
         if (page) return redirect(call.reply, 302, refusedReturn('sso_not_configured', tenantId));
         throw new FailureError(notFound('single sign-on is not configured'));
@@ -56,17 +56,17 @@ export const samlRoutes: RouteGroup = {
       summary: "Assertion consumer service: the identity provider's response, in answer to a request of this service",
       consumes: 'form',
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
-      answer: signedIn,
+      answer: signedInByProvider,
       handle: async ({ body: { SAMLResponse: samlResponse, RelayState: relayState = '' }, services, request, reply, ask }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let pending: OpenRequest | undefined;
         try {
           pending = await pendingRequests(services).find(relayState);
-          const { tenantId, browser } = pending;
+          const { tenantId, browser, reauthenticates: reauthenticated } = pending;
           const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
           const { adminId, sessionEpoch } = admin;
-          if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy }, { challenge: browser }));
-          const tokens = await openSsoSession(services, tenantId, admin, { method: 'saml', vouchedBy }, actor);
+          if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated }, { challenge: browser }));
+          const tokens = await openSsoSession(services, tenantId, admin, { method: 'saml', vouchedBy, reauthenticated }, actor);
           return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;

@@ -11,7 +11,7 @@ import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
 import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
 import { probeSaml } from '../../sso/probe-saml.ts';
-import { admin, ofItsTenant, orgOwner, orgOwnerReauthenticated, orgReader, type Access } from '../access.ts';
+import { admin, adminReauthenticated, ofItsTenant, orgOwner, orgOwnerReauthenticated, orgReader, type Access } from '../access.ts';
 import type { Principal } from '../principal.ts';
 import { route, type AnyRoute, type RouteGroup } from '../route.ts';
 import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from '../sso-config-bodies.ts';
@@ -130,7 +130,7 @@ export const ssoConfigRoutes: RouteGroup = {
     tenantParameter: {},
     read: admin('sso-configs:read'),
     probe: admin('sso-configs:write'),
-    write: admin('sso-configs:write'),
+    write: adminReauthenticated('sso-configs:write'),
   }),
 };
 

@@ -7,7 +7,7 @@ import { takeOver } from '../../sso/page-return.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
-import { signedIn, signInAnswer } from '../sign-in-answer.ts';
+import { signedInByProvider, signInAnswer } from '../sign-in-answer.ts';
 
 /** Where the sign-in page gets its tokens after a single sign-on, so that none ever stands in an address. */
 export const ssoExchangeRoutes: RouteGroup = {
@@ -19,15 +19,15 @@ export const ssoExchangeRoutes: RouteGroup = {
       access: open('session'),
       summary: 'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
-      answer: signedIn,
+      answer: signedInByProvider,
       handle: async ({ body, services, request, ask }) => {
         const refused = new FailureError(unauthenticated('invalid or expired code'));
         const taken = await takeOver(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
-        const { tenantId, adminId, sessionEpoch, method, vouchedBy } = taken;
+        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated } = taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
         if (admin?.status !== 'active' || admin.sessionEpoch !== sessionEpoch || !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))) throw refused;
-        const tokens = await openSsoSession(services, tenantId, admin, { method, vouchedBy }, actorOf(undefined, request.ip, request.headers['user-agent']));
+        const tokens = await openSsoSession(services, tenantId, admin, { method, vouchedBy, reauthenticated }, actorOf(undefined, request.ip, request.headers['user-agent']));
         return signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
       },
     }),

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { endSession } from '../../../commands/auth/end-session.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../domain/sso/sso-configs.ts';
-import { roleSchema } from '../../domain/identity/roles.ts';
 import { session, sessionStream } from '../../domain/sessions/session.ts';
 import { admitAdmin, auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated, unavailable } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 import { enabledSsoConfig } from '../../sso/enabled-config.ts';
 import { finishOidcSignIn, openIdProviderOf, startOidcSignIn, tenantOidcConfig } from '../../sso/oidc-sign-in.ts';
-import { handOver, pageReturnOf, pageReturnQuery, refusedReturn } from '../../sso/page-return.ts';
+import { handOver, pageReturnOf, pageReturnQuery, reauthenticationQuery, refusedReturn } from '../../sso/page-return.ts';
 import { cameFromPage, claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
 import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
@@ -18,6 +17,7 @@ import { actorOf } from '../principal.ts';
 import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
+import { signedInByProvider } from '../sign-in-answer.ts';
 import { liveAdminSession } from '../live-admin-session.ts';
 import { ssoTenantOf } from '../sso-tenant.ts';
 
@@ -50,8 +50,8 @@ export const ssoRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/auth/sso/login',
       access: open('login'),
-      summary: "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page",
-      query: z.object({ ...tenantQuery, ...pageReturnQuery }),
+      summary: "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
       answer: { media: 'text/plain' },
       handle: async (call) => {
@@ -60,7 +60,7 @@ export const ssoRoutes: RouteGroup = {
         const page = pageReturnOf(query);
         const found = await enabledSsoConfig(services, tenantId, 'oidc');
         try {
-          const started = await startOidcSignIn(services, found, { owner: tenantId, kind: 'tenant', challenge: page?.challenge ?? null });
+          const started = await startOidcSignIn(services, found, { owner: tenantId, kind: 'tenant', challenge: page?.challenge ?? null, reauthenticates: query.reauthenticate === 'true' });
           keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
           return redirect(reply, 302, started.address);
         } catch (error) {
@@ -78,23 +78,18 @@ export const ssoRoutes: RouteGroup = {
       access: open('login'),
       summary: 'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
       query: providerReturnQuery,
-      answer: z.object({
-        accessToken: z.string(),
-        refreshToken: z.string(),
-        expiresAt: z.iso.datetime(),
-        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), roleType: roleSchema }),
-      }),
+      answer: signedInByProvider,
       handle: async ({ query: { state }, services, request, reply, ask }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let believed: Trip | undefined;
         try {
           const { trip, identity, vouchedBy, secure } = await finishOidcSignIn(services, 'tenant', returnedBy(request, state), tenantOidcConfig(services), (trip) => (believed = trip));
           forgetInBrowser(reply, state, secure);
-          const { owner: tenantId, challenge } = trip;
+          const { owner: tenantId, challenge, reauthenticates: reauthenticated } = trip;
           const admin = await admitAdmin(services, tenantId, identity);
           const { adminId, sessionEpoch } = admin;
-          if (challenge !== null) return redirect(reply, 302, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy }, { challenge }));
-          const tokens = await openSsoSession(services, tenantId, admin, { method: 'oidc', vouchedBy }, actor);
+          if (challenge !== null) return redirect(reply, 302, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated }, { challenge }));
+          const tokens = await openSsoSession(services, tenantId, admin, { method: 'oidc', vouchedBy, reauthenticated }, actor);
           const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
           return { ...tokens, user: { id, email, displayName, roleType } };
         } catch (error) {

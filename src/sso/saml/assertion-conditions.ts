@@ -12,6 +12,8 @@ export interface Expected {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Epoch milliseconds before which the person may not have authenticated; undefined: whenever they did. */
+  readonly authenticatedSince?: number | undefined;
 }
 
 /** Clocks of two houses differ by this much at most. */
@@ -35,7 +37,7 @@ export function checkAssertion(assertion: XmlElement, expected: Expected): { rea
   if (attribute(assertion, 'Version') !== '2.0') refuse('structure', 'the version is not 2.0');
   if (text(one(assertion, 'Issuer')) !== expected.idpEntityId) refuse('issuer', 'the assertion is from somebody else');
   checkConditions(one(assertion, 'Conditions'), expected);
-  checkStatements(assertion, expected.now);
+  checkStatements(assertion, expected);
   return { endsAt: checkConfirmation(one(assertion, 'Subject'), expected) };
 }
 
@@ -48,11 +50,13 @@ function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected):
   if (audiences.length === 0 || audiences.some((audience) => audience !== spEntityId)) refuse('audience', 'the assertion is meant for others');
 }
 
-function checkStatements(assertion: XmlElement, now: number): void {
+function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): void {
   const statements = childrenOf(assertion, SAML, 'AuthnStatement');
   if (statements.length === 0) refuse('structure', 'nobody was authenticated');
   for (const statement of statements) {
-    if (instant(statement, 'AuthnInstant') > now + SKEW_MS) refuse('not_yet_valid', 'signed in later than now');
+    const authenticatedAt = instant(statement, 'AuthnInstant');
+    if (authenticatedAt > now + SKEW_MS) refuse('not_yet_valid', 'signed in later than now');
+    if (authenticatedAt < authenticatedSince - SKEW_MS) refuse('expired', 'signed in too long ago');
     if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS) refuse('expired', "the provider's session is over");
   }
 }

@@ -9,6 +9,8 @@ export interface AuthnRequest {
   readonly relayState: string;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** `ForceAuthn` (Core §3.4.1): the provider must not rely on a session that the person has there. */
+  readonly reauthenticates?: boolean;
 }
 
 const SIGNATURE_METHODS: Readonly<Record<string, string>> = {
@@ -42,9 +44,10 @@ export function authnRequestAddress(provider: ServiceProvider, ssoUrl: string, r
 
 const encoded = (parameters: readonly (readonly string[])[]): string => parameters.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
 
-const authnRequest = ({ entityId, acsUrl, nameIdFormat }: ServiceProvider, ssoUrl: string, { id, now }: AuthnRequest): string =>
+const authnRequest = ({ entityId, acsUrl, nameIdFormat }: ServiceProvider, ssoUrl: string, { id, now, reauthenticates }: AuthnRequest): string =>
   `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"` +
   ` ID="${escaped(id)}" Version="2.0" IssueInstant="${new Date(now).toISOString()}" Destination="${escaped(ssoUrl)}"` +
+  (reauthenticates ? ' ForceAuthn="true"' : '') +
   ` ProtocolBinding="${POST_BINDING}" AssertionConsumerServiceURL="${escaped(acsUrl)}">` +
   `<saml:Issuer>${escaped(entityId)}</saml:Issuer>` +
   `<samlp:NameIDPolicy Format="${escaped(nameIdFormat)}" AllowCreate="false"/>` +

@@ -9,6 +9,8 @@ export interface PendingRequest {
   readonly configId: string;
   /** Digest of the secret of the browser that started on the sign-in page, where it did; otherwise the answer is JSON. */
   readonly browser: string | null;
+  /** Whether the person has to authenticate at the provider anew, whatever session they have there. */
+  readonly reauthenticates: boolean;
 }
 export interface OpenRequest extends PendingRequest {
   /** The id of the AuthnRequest: a response names it in `InResponseTo`. */
@@ -33,8 +35,8 @@ export class PendingRequests {
   }
 
   /** `relayState` has 67 octets: Bindings §3.4.3 allows 80. */
-  async open({ tenantId, configId, browser }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
-    const token = await this.#tokens.issue('saml-request', { tenantId, subjectId: configId, payload: { browser } }, SECONDS);
+  async open({ tenantId, configId, browser, reauthenticates }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
+    const token = await this.#tokens.issue('saml-request', { tenantId, subjectId: configId, payload: { browser, reauthenticates } }, SECONDS);
     return { requestId: this.#requestId(token), relayState: `${browser === null ? 'j' : 'p'}${token}` };
   }
 
@@ -44,7 +46,7 @@ export class PendingRequests {
     const found = (await this.#tokens.peek('saml-request', token)) ?? refuse('not_requested', 'no such request is open');
     const { tenantId, subjectId: configId, payload } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
-    return { tenantId, configId, browser, requestId: this.#requestId(token) };
+    return { tenantId, configId, browser, reauthenticates: payload['reauthenticates'] === true, requestId: this.#requestId(token) };
   }
 
   /** Takes the one answer that a request has. Throws `SamlRefused` for every one after the first. */

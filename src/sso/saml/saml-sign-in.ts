@@ -1,4 +1,5 @@
 import { tenantOf } from '../../identity/refresh-tokens.ts';
+import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { admitAdmin, SsoRefused } from '../../identity/sso-sign-in.ts';
 import { vouchedNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../domain/tenants/tenant.ts';
@@ -15,7 +16,7 @@ import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
 import { acceptResponse } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import { guardDocument } from './document-guard.ts';
-import { PendingRequests, type OpenRequest } from './pending-requests.ts';
+import { PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
@@ -39,12 +40,17 @@ export async function metadataOf(services: Services, tenantId: TenantId): Promis
   return known && serviceProviderMetadata(serviceProviderOf(tenantId, known.externalBaseUrl, enabled));
 }
 
-/** Where to send the browser; undefined where the tenant has no SAML provider. `browser` as in `PendingRequest`. */
-export async function startSamlSignIn(services: Services, tenantId: TenantId, browser: string | null): Promise<string | undefined> {
+/** Where to send the browser; undefined where the tenant has no SAML provider. `asked` as in `PendingRequest`. */
+export async function startSamlSignIn(services: Services, tenantId: TenantId, asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
-  const request = await pendingRequests(services).open({ tenantId, configId: enabled.config.configId, browser });
-  return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, { id: request.requestId, relayState: request.relayState, now: Date.now() });
+  const request = await pendingRequests(services).open({ tenantId, configId: enabled.config.configId, ...asked });
+  return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, {
+    id: request.requestId,
+    relayState: request.relayState,
+    now: Date.now(),
+    reauthenticates: asked.reauthenticates,
+  });
 }
 
 export interface SamlAnswer {
@@ -54,14 +60,15 @@ export interface SamlAnswer {
 }
 
 /** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
-export async function finishSamlSignIn(services: Services, { samlResponse, relayState }: SamlAnswer, { tenantId, configId, requestId }: OpenRequest): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
+export async function finishSamlSignIn(services: Services, { samlResponse, relayState }: SamlAnswer, { tenantId, configId, requestId, reauthenticates }: OpenRequest): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
   const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
   const { entityId: spEntityId, acsUrl } = serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled);
   const { idpEntityId, idpCertificate, emailAttribute, emailDomains } = enabled.config;
   const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
-  const expected = { idpEntityId, spEntityId, acsUrl, requestId, now: Date.now() };
+  const now = Date.now();
+  const expected = { idpEntityId, spEntityId, acsUrl, requestId, now, authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined };
   const { subject, assertionId, endsAt } = await acceptResponse(guardDocument(samlResponse), expected, certificates);
   await pendingRequests(services).close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });

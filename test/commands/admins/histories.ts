@@ -15,6 +15,7 @@ export const created = (adminId: string, roleType: Role = 'super_admin') => ({
     roleType,
     passwordRef: REF,
     mustChangePassword: false,
+    passwordExpiresAt: null,
   },
 });
 export const suspended = (adminId: string) => ({ type: 'AdminSuspended', data: { adminId } });

@@ -4,8 +4,8 @@ import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const ADMIN = '88888888-8888-4888-8888-888888888881';
 const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
-const tried = (n: number, subjectId: string | null = ADMIN) => recorded({ type: 'LoginAttempted', data: { at: at(n), subjectId, locked: false } }, n);
-const succeeded = (n: number) => recorded({ type: 'LoginSucceeded', data: { at: at(n), subjectId: ADMIN } }, n);
+const tried = (n: number, subjectId: string | null = ADMIN, source = 'address:here') => recorded({ type: 'LoginAttempted', data: { at: at(n), subjectId, locked: false, countedBy: [source] } }, n);
+const succeeded = (n: number) => recorded({ type: 'LoginSucceeded', data: { at: at(n), subjectId: ADMIN, source: 'address:here', standing: [] } }, n);
 const deleted = (n: number) => recorded({ type: 'AdminUserDeleted', data: { adminId: ADMIN } }, n);
 const tries = (count: number) => Array.from({ length: count }, (_, index) => tried(index + 1));
 
@@ -18,8 +18,13 @@ describe('the lock of an admin', () => {
 
   it('is none again, and no try counts, once the admin is in: in one page or in many', () => {
     const history = [...tries(3), succeeded(4)];
-    expect(rowsAfter(adminLocks, history)).toMatchObject([{ tries: [], locked_until: null }]);
+    expect(rowsAfter(adminLocks, history)).toMatchObject([{ standing: { counters: {} }, locked_until: null }]);
     expect(rowsAfter(adminLocks, history, 1)).toEqual(rowsAfter(adminLocks, history));
+  });
+
+  it('is none because of a session that re-authenticates with wrong passwords', () => {
+    const wrong = Array.from({ length: 6 }, (_, index) => tried(index + 1, ADMIN, 'session:1'));
+    expect(rowsAfter(adminLocks, wrong)).toMatchObject([{ locked_until: null }]);
   });
 
   it('goes with the admin, and strangers have none', () => {

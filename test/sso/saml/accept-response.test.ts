@@ -22,8 +22,8 @@ describe('a SAML response', () => {
   });
   afterAll(() => provider.close());
 
-  async function accepted(base64: string, now = Date.now(), certificates = [provider.pair.certificatePem]) {
-    const expected = { idpEntityId: provider.entityId, spEntityId: audience, acsUrl, requestId, now };
+  async function accepted(base64: string, now = Date.now(), certificates = [provider.pair.certificatePem], authenticatedSince?: number) {
+    const expected = { idpEntityId: provider.entityId, spEntityId: audience, acsUrl, requestId, now, authenticatedSince };
     return acceptResponse(guardDocument(base64), expected, certificates);
   }
   async function refusal(base64: string, now?: number): Promise<string> {
@@ -47,6 +47,16 @@ describe('a SAML response', () => {
     const wrapped = inBase64(xml).replaceAll(/.{76}/g, '$&\r\n');
     const { subject } = await accepted(wrapped, Date.now(), [newSigningPair('next year').certificatePem, provider.pair.certificatePem]);
     expect(subject.nameId).toBe('ann@t1.example');
+  });
+
+  it('is refused where the person authenticated before they were asked to do so anew', async () => {
+    const before = new Date(Date.now() - 600_000).toISOString();
+    const old = inBase64(await provider.respond({ ...said, edit: (xml) => xml.replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${before}"`) }));
+    const certificates = [provider.pair.certificatePem];
+    expect((await accepted(old)).subject.nameId).toBe('ann@t1.example');
+    await expect(accepted(old, Date.now(), certificates, Date.now() - 300_000)).rejects.toMatchObject({ reason: 'expired' });
+    const fresh = inBase64(await provider.respond(said));
+    expect((await accepted(fresh, Date.now(), certificates, Date.now() - 300_000)).subject.nameId).toBe('ann@t1.example');
   });
 
   it('is accepted a minute early or late, and not two', async () => {

@@ -45,6 +45,14 @@ describe('an AuthnRequest', () => {
     await demanding.close();
   });
 
+  it('asks for a fresh authentication only where that is wanted', () => {
+    const forced = (over: object) => {
+      const xml = inflateRawSync(Buffer.from(new URL(authnRequestAddress(unsigned, 'https://idp.example/sso', { ...request, ...over })).searchParams.get('SAMLRequest')!, 'base64')).toString();
+      return parseXml(xml).documentElement.getAttribute('ForceAuthn');
+    };
+    expect([forced({}), forced({ reauthenticates: false }), forced({ reauthenticates: true })].map((value) => value || null)).toEqual([null, null, 'true']);
+  });
+
   it('may be signed with an elliptic curve', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const address = authnRequestAddress({ ...unsigned, signingKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }, 'https://idp.example/sso', request);

@@ -72,6 +72,14 @@ describe('the SAML sign-in of a tenant', () => {
     expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken })).status).toBe(200);
   });
 
+  it('gives a re-authentication token where the person was asked to authenticate anew, and only there', async () => {
+    const { status, body } = await post(await comeBackAs(acme, acme.email, { reauthenticate: 'true' }));
+    expect([status, body.reAuthToken]).toEqual([200, expect.any(String)]);
+    const setup = (headers: Record<string, string>) => app.as(body.accessToken, headers).post('/api/v1/admin/mfa/setup');
+    expect([(await setup({})).status, (await setup({ 'x-reauth-token': body.reAuthToken })).status]).toEqual([403, 200]);
+    expect((await post(await comeBackAs(acme, acme.email))).body.reAuthToken).toBeUndefined();
+  });
+
   it('takes one of any number of simultaneous posts of one response', async () => {
     const posted = await comeBackAs(acme, acme.email);
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => post(posted)))).map(({ status }) => status);

@@ -1,0 +1,15 @@
+import type { TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+
+/** Interface "Limits". */
+export const REAUTHENTICATION_SECONDS = 300;
+
+export interface ReauthenticatedSession {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+  readonly sessionId: string;
+}
+
+/** A token for whoever has just proved again who they are: good in this session alone, for its whole lifetime (choice OP-025). */
+export const issueReauthentication = ({ oneTimeTokens }: Pick<Services, 'oneTimeTokens'>, { tenantId, adminId, sessionId }: ReauthenticatedSession): Promise<string> =>
+  oneTimeTokens.issue('reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);

@@ -1,0 +1,15 @@
+import type pg from 'pg';
+
+/** A generation of the key that signs access tokens. */
+export interface TokenKeyGeneration {
+  readonly number: number;
+  /** Epoch milliseconds: when a process first worked with it, here or elsewhere. */
+  readonly since: number;
+}
+
+/** The generation that this process signs with; its beginning is written down by the first process that does. */
+export async function tokenKeyGeneration(owner: pg.Pool, number: number): Promise<TokenKeyGeneration> {
+  await owner.query('insert into token_key_generations (generation) values ($1) on conflict do nothing', [number]);
+  const { rows } = await owner.query<{ since: string }>('select extract(epoch from first_used_at) * 1000 as since from token_key_generations where generation = $1', [number]);
+  return { number, since: Number(rows[0]!.since) };
+}
