@@ -24,6 +24,14 @@ export class EventContractError extends Error {
   }
 }
 
+/** What a caller sent, or what has come together, makes more of an event than a store takes. */
+export class EventTooLarge extends EventContractError {
+  constructor(type: string) {
+    super(`${type} is larger than an event may be`);
+    this.name = 'EventTooLarge';
+  }
+}
+
 interface Contract {
   readonly definition: EventDefinition;
   readonly personal: PersonalFields | undefined;
@@ -65,7 +73,7 @@ export class EventCodec {
     let data = checked.data as SealedData;
     if (personal) data = await this.#seal(id, tenantId, personal, data);
     const text = canonicalJson(data);
-    if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventContractError(`${event.type} is larger than an event may be`);
+    if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventTooLarge(event.type);
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }
 
