@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { ArrivalBudgets } from './arrivals/arrival-budgets.ts';
+import { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
@@ -94,6 +96,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     accessTokens: new AccessTokens(keyrings, config.tokenKeyGeneration),
     refreshTokens: new RefreshTokens(database.service),
     oneTimeTokens: new OneTimeTokens(database.service),
+    observations: new ObservationAllowance(new ArrivalBudgets(database.service)),
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),

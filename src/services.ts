@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import type { PictureKeeper } from '../commands/screenshots/take-screenshot.ts';
 import type { AggregateReader } from './kernel/aggregate.ts';
 import type { Claim } from './kernel/command.ts';
@@ -73,6 +74,8 @@ export interface Services {
   readonly pictures: Pictures;
   readonly screenshotAddresses: SignedAddresses;
   readonly domainScans: DomainScans;
+  /** What a device may still report, by arrival. */
+  readonly observations: ObservationAllowance;
   readonly bundleSigner: BundleSigner;
   /** What the TLS listener of this process shows. */
   listenerCertificate(): ListenerCertificate;
