@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { ArrivalBudgets } from './arrivals/arrival-budgets.ts';
 import { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { openBackground, type Background } from './compose/background.ts';
@@ -96,7 +95,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     accessTokens: new AccessTokens(keyrings, config.tokenKeyGeneration),
     refreshTokens: new RefreshTokens(database.service),
     oneTimeTokens: new OneTimeTokens(database.service),
-    observations: new ObservationAllowance(new ArrivalBudgets(database.service)),
+    observations: new ObservationAllowance(commands.ports.arrivals),
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),

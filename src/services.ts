@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { ArrivalBudgets } from './arrivals/arrival-budgets.ts';
 import type { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import type { PictureKeeper } from '../commands/screenshots/take-screenshot.ts';
 import type { AggregateReader } from './kernel/aggregate.ts';
@@ -50,6 +51,7 @@ export interface CommandPorts {
   readonly certificates: CertificateService;
   readonly verificationCodes: VerificationCodes;
   readonly pictures: PictureKeeper;
+  readonly arrivals: ArrivalBudgets;
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
 }
 

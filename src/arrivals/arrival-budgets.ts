@@ -23,4 +23,9 @@ export class ArrivalBudgets {
     const { rows } = await this.#pool.statement<{ wait: number }>(tenantId, 'select take_arrivals($1, $2, $3, $4, $5) as wait', columns, 'take-arrivals');
     return rows[0]!.wait;
   }
+
+  /** After something went wrong: what was taken is there again. */
+  async giveBack(tenantId: TenantId, wanted: readonly Wanted[]): Promise<void> {
+    await this.take(tenantId, wanted.map((one) => ({ ...one, amount: -one.amount })));
+  }
 }
