@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ObservationAllowance } from './arrivals/observation-allowance.ts';
+import { TechnologyAllowance } from './arrivals/technology-allowance.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
@@ -96,6 +97,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     refreshTokens: new RefreshTokens(database.service),
     oneTimeTokens: new OneTimeTokens(database.service),
     observations: new ObservationAllowance(commands.ports.arrivals),
+    technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),

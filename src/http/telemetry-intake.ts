@@ -38,7 +38,12 @@ async function takeAllowance({ observations }: Intake['services'], { tenantId, d
 /** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
 export async function takeIn({ services, principal, run }: Intake, { deviceSequence = null, events }: Batch): Promise<Taken> {
   const { tenantId, deviceId, userId } = principal;
-  const [{ extensionMode, policyVersion }, kept] = await Promise.all([extensionAnswer(services, tenantId), retentionOf(services, tenantId)]);
+  const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
+    extensionAnswer(services, tenantId),
+    retentionOf(services, tenantId),
+    services.lookups.tenant(tenantId, tenantId),
+  ]);
+  const seats = tenant?.license?.maxUsers ?? 0;
   const now = Date.now();
   const days = acceptedDays(Math.min(kept.eventRetentionDays, kept.streamRetentionDays));
   const admission = admit(events, { now, days, explain: (error) => failureOfIssues('event', error).message });
@@ -50,7 +55,7 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
   try {
     for (const [day, ofDay] of admission.days) {
       const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
-      for (const observations of inPortions(ofDay)) {
+      for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
         const { result } = await turns.take(`${tenantId}/${deviceId}`, () => run(recordTelemetry, { ...input, observations }));
         accepted += result.accepted;
         duplicates += result.duplicates;

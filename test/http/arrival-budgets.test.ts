@@ -77,6 +77,49 @@ describe('what a device may report, counted by arrival', () => {
     expect(OBSERVATIONS).toEqual({ capacity: 14 * OBSERVATIONS.perDay, perDay: 20_000 });
   });
 
+  describe('of technologies', () => {
+    const rows = async (tenantId: string) => (await app.services.database.owner.query<{ n: number }>('select count(*)::int as n from endpoint_technologies where tenant_id = $1', [tenantId])).rows[0]!.n;
+    const names = (from: number, many: number) => Array.from({ length: many }, (_, n) => ({ name: `technology ${from + n}` }));
+    const visitTo = (domain: string, technologies: object[]) => ({ ...visit(), domain, data: { technologies } });
+    const tenantWith = async (devices_: number) => {
+      const tenant = await app.newTenant();
+      const found = await Promise.all(Array.from({ length: devices_ }, () => enrolledDevice(app, tenant)));
+      devices.push(...found);
+      return { tenant, found };
+    };
+
+    it('is 40 of a host, whatever one browser names', async () => {
+      const { tenant, found: [device] } = await tenantWith(1);
+      for (let n = 0; n < 5; n += 1) {
+        const events = Array.from({ length: 20 }, (_, at) => visitTo('one.example', names(n * 2_000 + at * 100, 100)));
+        expect((await device!.client.post(EVENTS, { events })).body).toMatchObject({ accepted: 20, rejected: [] });
+      }
+      await app.settled();
+      expect(await rows(tenant.tenantId)).toBe(40);
+    });
+
+    it('is what the budget of the device has on hosts that it makes up', async () => {
+      const { tenant, found: [device] } = await tenantWith(1);
+      for (let n = 0; n < 10; n += 1) {
+        const events = Array.from({ length: 50 }, (_, at) => visitTo(`h${n}-${at}.example`, names(0, 40)));
+        expect((await device!.client.post(EVENTS, { events })).body).toMatchObject({ accepted: 50, rejected: [] });
+      }
+      await app.settled();
+      expect(await rows(tenant.tenantId)).toBe(3 * 2_000);
+    });
+
+    it('goes with the person who alone reported it, and stays where somebody else did too', async () => {
+      const { tenant, found: [kim, lee] } = await tenantWith(2);
+      await kim!.client.post(EVENTS, { events: [visitTo('both.example', [{ name: 'nginx' }, { name: 'only kim' }])] });
+      await lee!.client.post(EVENTS, { events: [visitTo('both.example', [{ name: 'nginx' }])] });
+      await app.settled();
+      expect(await rows(tenant.tenantId)).toBe(2);
+      await tenant.admin.delete(`/api/v1/admin/users/${kim!.userId}`);
+      await app.settled();
+      expect((await tenant.admin.get('/api/v1/admin/filters/technologies')).body.options).toEqual([{ value: 'nginx', label: 'nginx', count: 1 }]);
+    });
+  });
+
   it('is exact however many ask at once, and never takes from one budget what another lacks', async () => {
     const size = { capacity: 1_000, perDay: 10 };
     const [mine, all] = [{ name: 'mine', size, amount: 100 }, { name: 'all', size: { capacity: 500, perDay: 10 }, amount: 100 }];
