@@ -39,6 +39,32 @@ describe('a batch of telemetry at the door', () => {
     expect(observations[1]).toMatchObject({ passwordHash: hashOf('one'), action: 'warn' });
   });
 
+  it.each(['https://shop.example/x', 'http://shop.example', 'https://SHOP.example:8443/x', 'https://www.shop.example/', 'https://shop.example?x#y', 'https://user:pw@shop.example/'])('takes %s as a page of shop.example', (url) => {
+    expect(admitted(reportedLogin({ domain: 'shop.example', url }))[0]?.url).not.toBeNull();
+  });
+
+  it.each([
+    ['shop.example', 'http://e.vil/'],
+    ['shop.example', 'https://shop.example@e.vil/'],
+    ['shop.example', 'https://shop.example:443@e.vil/'],
+    ['shop.example', 'https://shop.example.e.vil/'],
+    ['shop.example', 'https://eshop.example/'],
+    ['www.shop.example', 'https://shop.example/'],
+    ['github.io', 'https://evil.github.io/'],
+    ['shop.example', 'ftp://shop.example/x'],
+    ['shop.example', 'chrome-extension://shop.example/x'],
+    ['shop.example', 'file://shop.example/x'],
+  ])('takes what happened at %s, without the address %s that lists would show as a link of it', (domain, url) => {
+    expect(admitted(reportedLogin({ domain, url }))).toMatchObject([{ domain, url: null, isBreached: false }]);
+    const [visit] = admitted({ eventId: randomUUID(), kind: 'navigation', occurredAt: after(0), domain, url, data: { title: 'Sign in here' } });
+    expect(visit).toMatchObject({ domain, url: null, title: null });
+  });
+
+  it('reads no host into an address that is none of the web', () => {
+    const [one] = admitted({ eventId: randomUUID(), kind: 'navigation', occurredAt: after(0), url: 'chrome-extension://shop.example/page' });
+    expect(one).toMatchObject({ domain: null, url: 'chrome-extension://shop.example/page' });
+  });
+
   it('takes the place of a login from its address, and refuses a login without any', () => {
     expect(admitted(reportedLogin({ domain: undefined, url: 'https://Login.Example:8443/x' }))[0]?.domain).toBe('login.example');
     expect(errorsOf(reportedLogin({ domain: undefined, url: undefined }))).toEqual(['bad domain']);
