@@ -60,6 +60,16 @@ describe('a batch of telemetry at the door', () => {
     expect(visit).toMatchObject({ domain, url: null, title: null });
   });
 
+  it.each([
+    ['app.example', 'app.example'],
+    [' https://e.vil/app.example', 'e.vil'],
+    ['urn:amazon:webservices', 'urn:amazon:webservices'],
+    [null, null],
+  ])('keeps of the relying party %s that lists would show as a host: %s', (relyingParty, kept) => {
+    const data = { provider: 'okta', method: 'saml', relyingParty, mfaObserved: true, outcome: 'success' };
+    expect(admitted({ eventId: randomUUID(), kind: 'auth_flow', occurredAt: after(0), domain: 'login.example', data })).toMatchObject([{ relyingParty: kept }]);
+  });
+
   it('reads no host into an address that is none of the web', () => {
     const [one] = admitted({ eventId: randomUUID(), kind: 'navigation', occurredAt: after(0), url: 'chrome-extension://shop.example/page' });
     expect(one).toMatchObject({ domain: null, url: 'chrome-extension://shop.example/page' });

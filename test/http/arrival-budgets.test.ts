@@ -131,4 +131,40 @@ describe('what a device may report, counted by arrival', () => {
     expect(await budgets.take(acme.tenantId, [{ ...mine, amount: 200 }])).toBe(0);
     expect(await budgets.take(acme.tenantId, [{ ...mine, amount: 1 }])).toBeGreaterThan(0);
   });
+
+  it('raises 140 alerts of a type and one that counts the others, and another tenant has its own at once', async () => {
+    const [hostile, other] = [await app.newTenant(), await app.newTenant()];
+    const [attacker, kim] = [await enrolledDevice(app, hostile), await enrolledDevice(app, other)];
+    devices.push(attacker, kim);
+    const breached = (domain: string) => ({ ...visit(), kind: 'credential_attempt', domain, data: { username: 'jo', passwordHash: 'ab'.repeat(32), isBreached: true } });
+    for (let n = 0; n < 4; n += 1) {
+      const events = Array.from({ length: 250 }, (_, at) => breached(`h${n}-${at}.example`));
+      expect((await attacker.client.post(EVENTS, { events })).body).toMatchObject({ accepted: 250 });
+    }
+    await kim.client.post(EVENTS, { events: [breached('shop.example')] });
+    await app.settled();
+    const { body } = await hostile.admin.get('/api/v1/admin/alerts?alert_type=breached_password&page_size=100');
+    expect(body.total).toBe(141);
+    const summary = (await hostile.admin.get('/api/v1/admin/alerts?alert_type=breached_password&page_size=100&page=2')).body.alerts.concat(body.alerts).find((one: { metadata: { kind: string } }) => one.metadata.kind === 'alert_budget');
+    expect(summary).toMatchObject({ deviceId: attacker.deviceId, occurrenceCount: 1_000 - 140, domain: null });
+    expect((await other.admin.get('/api/v1/admin/alerts')).body.alerts).toMatchObject([{ domain: 'shop.example', deviceId: kim.deviceId }]);
+  });
+
+  it('keeps the extension watch of every tenant going after the largest things that one browser can say', async () => {
+    const [hostile, other] = [await app.newTenant(), await app.newTenant()];
+    const [attacker, kim] = [await enrolledDevice(app, hostile), await enrolledDevice(app, other)];
+    devices.push(attacker, kim);
+    for (const { admin } of [hostile, other]) expect((await admin.put('/api/v1/admin/extension-monitoring/settings', { alertOnUnwhitelisted: true })).status).toBe(200);
+    const at = (seconds: number) => new Date(Date.now() - 60_000 + seconds * 1_000).toISOString();
+    const extensionEvent = (seconds: number, extensionId: string) => ({ eventId: randomUUID(), kind: 'extension_event', occurredAt: at(seconds), data: { extensionId, change: 'installed' } });
+    for (let n = 0; n < 9; n += 1) {
+      const events = Array.from({ length: 200 }, (_, one) => extensionEvent(n, `${n}-${one}`.padEnd(128, '\u0001')));
+      expect((await attacker.client.post(EVENTS, { events })).body).toMatchObject({ accepted: 200 });
+    }
+    const empty = { eventId: randomUUID(), kind: 'extension_inventory', occurredAt: at(30), data: { extensions: [] } };
+    expect((await attacker.client.post(EVENTS, { events: [empty] })).body).toMatchObject({ accepted: 1 });
+    await kim.client.post(EVENTS, { events: [extensionEvent(0, 'unknown-extension')] });
+    await app.settled();
+    expect((await other.admin.get('/api/v1/admin/alerts')).body.alerts).toMatchObject([{ alertType: 'unwhitelisted_extension', deviceId: kim.deviceId }]);
+  });
 });

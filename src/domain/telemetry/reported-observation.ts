@@ -60,7 +60,8 @@ const reported = z.discriminatedUnion('kind', [
   kind('auth_flow', {
     provider: optional(line(100)),
     method: z.enum(authMethods),
-    relyingParty: optional(line(300)),
+    // Lists show it as a host: of an address only that is kept. Some providers have other names for it.
+    relyingParty: optional(line(300)).transform((party) => (party === null ? null : (webHostOf(party.trim()) ?? party))),
     mfaObserved: z.boolean(),
     outcome: z.enum(authOutcomes),
   }),
