@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { ObservationAllowance } from './arrivals/observation-allowance.ts';
+import { TechnologyAllowance } from './arrivals/technology-allowance.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
@@ -113,6 +115,8 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     refreshTokens: new RefreshTokens(database.service, keyrings.current.key('refresh-successors')),
     knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens: new OneTimeTokens(database.service),
+    observations: new ObservationAllowance(commands.ports.arrivals),
+    technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(live, commands.loader),
     domainChallenge: keyrings.current.digester('domain-challenges'),
     txtRecords: txtRecords(config.dnsServers),

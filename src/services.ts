@@ -1,5 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { ArrivalBudgets } from './arrivals/arrival-budgets.ts';
+import type { ObservationAllowance } from './arrivals/observation-allowance.ts';
+import type { TechnologyAllowance } from './arrivals/technology-allowance.ts';
 import type { PictureKeeper } from '../commands/screenshots/take-screenshot.ts';
 import type { AggregateReader } from './kernel/aggregate.ts';
 import type { Claim } from './kernel/command.ts';
@@ -52,6 +55,7 @@ export interface CommandPorts {
   readonly certificates: CertificateService;
   readonly verificationCodes: VerificationCodes;
   readonly pictures: PictureKeeper;
+  readonly arrivals: ArrivalBudgets;
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
 }
 
@@ -78,6 +82,9 @@ export interface Services {
   readonly pictures: Pictures;
   readonly screenshotAddresses: SignedAddresses;
   readonly domainScans: DomainScans;
+  /** What a device may still report, by arrival. */
+  readonly observations: ObservationAllowance;
+  readonly technologies: TechnologyAllowance;
   readonly bundleSigner: BundleSigner;
   /** What the TLS listener of this process shows. */
   listenerCertificate(): ListenerCertificate;

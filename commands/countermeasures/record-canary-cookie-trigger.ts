@@ -5,19 +5,23 @@ import { notFound } from '../../src/kernel/failure.ts';
 
 interface RecordCanaryCookieTrigger {
   readonly cookieId: string;
-  /** The id of the observation. */
-  readonly cause: string;
-  readonly occurredAt: string;
+  /** Of one report, each once. */
+  readonly triggers: readonly {
+    /** The id of the observation. */
+    readonly cause: string;
+    readonly occurredAt: string;
+  }[];
 }
 
-/** Issued by the house when an observation names a cookie of the tenant; one observation counts once. */
+/** Issued by a reaction when observations name a cookie of the tenant; one observation counts once, and those of one report are one append. */
 export const recordCanaryCookieTrigger = defineCommand({
   name: 'RecordCanaryCookieTrigger',
   aggregate: canaryTrigger,
   stream: ({ cookieId }: RecordCanaryCookieTrigger, { tenantId }) => canaryCookies.stream(tenantId, cookieId),
-  decide(state, { cookieId, cause, occurredAt }) {
+  decide(state, { cookieId, triggers }) {
     if (!state.exists) return notFound();
-    if (state.causes.includes(cause)) return accept([]);
-    return accept([{ type: 'CanaryCookieTriggered', data: { id: cookieId, cause, occurredAt } }]);
+    const known = new Set(state.causes);
+    const fresh = triggers.filter(({ cause }) => !known.has(cause));
+    return accept(fresh.map((trigger) => ({ type: 'CanaryCookieTriggered', data: { id: cookieId, ...trigger } })));
   },
 });

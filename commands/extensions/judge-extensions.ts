@@ -31,11 +31,14 @@ interface Facts {
 }
 
 const AT_ONCE = 16;
-/** So that an event stays well within what the store takes; the rest is told of with the next report. */
-const MOST_TOLD = 200;
+/**
+ * One decision reports at most this many extensions, so that its events fit into one append whatever their texts are. The reaction
+ * issues the command once for each so many extensions that it found: every run continues where the one before stopped.
+ */
+export const MOST_REPORTED = 100;
 
 /**
- * Holds what a browser has against the whitelist, as it is on the write side at this moment. Each extension is told of once
+ * Compares what a browser has with the whitelist, as it is on the write side at this moment. Each extension is reported once
  * for as long as it stays, so that an alert that was closed is not raised again by every inventory.
  */
 export const judgeExtensions = defineCommand({
@@ -51,8 +54,9 @@ export const judgeExtensions = defineCommand({
   },
   decide({ told }, { present, gone, isComplete, ...judged }, _context, { isWanted, severity, browserType, listed }) {
     const there = new Set(present.map(({ extensionId }) => extensionId));
-    const cleared = [...told].filter((one) => listed.has(one) || gone.includes(one) || (isComplete && !there.has(one)));
-    const found = isWanted ? present.filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId)).slice(0, MOST_TOLD) : [];
+    const removed = new Set(gone);
+    const cleared = [...told].filter((one) => listed.has(one) || removed.has(one) || (isComplete && !there.has(one)));
+    const found = isWanted ? present.filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId)).slice(0, MOST_REPORTED) : [];
     const events: ExtensionWatchEvent[] = [];
     if (cleared.length > 0) events.push({ type: 'UnwhitelistedExtensionsCleared', data: { deviceId: judged.deviceId, extensionIds: cleared } });
     if (found.length > 0) events.push({ type: 'UnwhitelistedExtensionsFound', data: { ...judged, severity, browserType, extensions: found } });

@@ -6,9 +6,12 @@ import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 
 type Changed = Extract<ExtensionWatchEvent, { type: 'ExtensionPermissionsChanged' }>['data'];
-type RecordPermissionChange = Omit<Changed, 'severity' | 'browserType'>;
+interface RecordPermissionChange extends Omit<Changed, 'severity' | 'browserType' | 'change'> {
+  /** Together they fit into one append. */
+  readonly changes: readonly Changed['change'][];
+}
 
-/** An extension may do something else now, and the tenant wants to be told of that. */
+/** Extensions may do something else now, and the tenant wants to be told of that: one event each, all of a report in one append. */
 export const recordPermissionChange = defineCommand({
   name: 'RecordPermissionChange',
   aggregate: extensionWatch,
@@ -18,8 +21,10 @@ export const recordPermissionChange = defineCommand({
     const { browserType } = await aggregates.load(device, deviceStream(tenantId, deviceId));
     return { isWanted: enabled && alertOnPermissionChange, severity: alertSeverity, browserType };
   },
-  decide({ changes }, input, _context, { isWanted, severity, browserType }) {
-    if (!isWanted || changes.includes(input.change.observationId)) return accept([]);
-    return accept([{ type: 'ExtensionPermissionsChanged', data: { ...input, severity, browserType } }]);
+  decide(state, { changes, ...judged }, _context, { isWanted, severity, browserType }) {
+    if (!isWanted) return accept([]);
+    const known = new Set(state.changes);
+    const fresh = changes.filter(({ observationId }) => !known.has(observationId));
+    return accept(fresh.map((change) => ({ type: 'ExtensionPermissionsChanged', data: { ...judged, severity, browserType, change } })));
   },
 });

@@ -1,8 +1,9 @@
 import { group, groupStream } from '../../src/domain/groups/group.ts';
+import { MOST_GROUPS } from '../../src/domain/policies/policy-content.ts';
 import { contentOf, policy, policyStream } from '../../src/domain/policies/policy.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { invalid, notFound } from '../../src/kernel/failure.ts';
+import { conflict, invalid, notFound } from '../../src/kernel/failure.ts';
 
 interface AttachPolicy {
   readonly policyId: string;
@@ -23,6 +24,7 @@ export const attachPolicy = defineCommand({
     if (!state.exists) return isAttached ? invalid('policyIds', 'name no policy') : notFound();
     const isNow = state.groupIds.includes(groupId);
     if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
+    if (isAttached && state.groupIds.length >= MOST_GROUPS) return conflict(`the policy is attached to ${MOST_GROUPS} groups, which is the most`);
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
     return acceptWith({ changed: true }, [{ type: 'PolicyUpdated', data: { policyId, ...contentOf(state), groupIds } }]);
   },

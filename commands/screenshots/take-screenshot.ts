@@ -1,9 +1,11 @@
+import type { ArrivalBudgets } from '../../src/arrivals/arrival-budgets.ts';
+import { screenshotCost } from '../../src/arrivals/screenshot-budgets.ts';
 import type { ImageType } from '../../src/domain/screenshots/image.ts';
 import type { ScreenshotPlace } from '../../src/domain/screenshots/place.ts';
 import { noRoom, screenshotDay, screenshotDayStream } from '../../src/domain/screenshots/screenshot-day.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { forbidden } from '../../src/kernel/failure.ts';
+import { forbidden, limited } from '../../src/kernel/failure.ts';
 
 export interface TakeScreenshot {
   readonly screenshotId: string;
@@ -18,6 +20,14 @@ export interface TakeScreenshot {
   readonly width: number;
   readonly height: number;
   readonly picture: Buffer;
+  /** The people that the tenant's license allows. */
+  readonly seats: number;
+}
+
+interface Ports {
+  readonly aggregates: AggregateReader;
+  readonly pictures: PictureKeeper;
+  readonly arrivals: Pick<ArrivalBudgets, 'take' | 'giveBack'>;
 }
 
 /** Keeps a sealed picture; false where there is no key to seal it with, since its person was erased. */
@@ -30,15 +40,23 @@ export const takeScreenshot = defineCommand({
   name: 'TakeScreenshot',
   aggregate: screenshotDay,
   stream: ({ deviceId, day }: TakeScreenshot, { tenantId }) => screenshotDayStream(tenantId, deviceId, day),
-  async prepare({ screenshotId, deviceId, userId, day, eventId, picture }: TakeScreenshot, { aggregates, pictures }: { aggregates: AggregateReader; pictures: PictureKeeper }, { tenantId }) {
+  async prepare({ screenshotId, deviceId, userId, day, eventId, picture, seats }: TakeScreenshot, { aggregates, pictures, arrivals }: Ports, { tenantId }) {
     const known = await aggregates.load(screenshotDay, screenshotDayStream(tenantId, deviceId, day));
     if (known.eventOf.has(screenshotId)) return undefined;
     const refusal = noRoom(known, eventId);
     if (refusal) return refusal;
-    const kept = await pictures.keep({ tenantId, userId, deviceId, day, screenshotId }, picture);
-    return kept ? undefined : forbidden('the person of this device was erased');
+    const cost = screenshotCost(deviceId, seats, picture.length);
+    const wait = await arrivals.take(tenantId, cost);
+    if (wait > 0) return limited(Math.ceil(wait / 1_000));
+    try {
+      const kept = await pictures.keep({ tenantId, userId, deviceId, day, screenshotId }, picture);
+      return kept ? undefined : forbidden('the person of this device was erased');
+    } catch (error) {
+      await arrivals.giveBack(tenantId, cost);
+      throw error;
+    }
   },
-  decide(state, { picture, ...taken }) {
+  decide(state, { picture, seats: _seats, ...taken }) {
     if (state.eventOf.has(taken.screenshotId)) return accept([]);
     return noRoom(state, taken.eventId) ?? accept([{ type: 'ScreenshotTaken', data: { ...taken, bytes: picture.length } }]);
   },

@@ -31,7 +31,7 @@ export function openBackground({ config, log, onStop }: Site, storage: Storage, 
     ...maintenanceJobs(store, database, config),
     alertStaleDevices(database.projector, executor),
     forwardAlertJob({ portal, executor, reads }),
-    scanDomainJob(domainScans),
+    scanDomainJob(domainScans, reads),
     forgetScreenshots(pictures),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];

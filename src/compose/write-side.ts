@@ -1,3 +1,4 @@
+import { ArrivalBudgets } from '../arrivals/arrival-budgets.ts';
 import { licensePublicKey } from '../domain/licensing/license.ts';
 import { foldedEmail } from '../domain/tenants/tenant.ts';
 import { AggregateLoader } from '../execution/aggregate-loader.ts';
@@ -19,7 +20,7 @@ export interface WriteSide extends Pick<Services, 'loader' | 'executor' | 'ports
 }
 
 /** What takes commands, and what their decisions need. */
-export function openWriteSide({ config, options }: Site, { store, codec, keyrings, vault, personKeys, trust }: Storage): WriteSide {
+export function openWriteSide({ config, options }: Site, { store, codec, database, keyrings, vault, personKeys, trust }: Storage): WriteSide {
   const keyring = keyrings.current;
   const loader = new AggregateLoader(store, codec);
   trust.onDoubt(() => loader.forget());
@@ -39,6 +40,7 @@ export function openWriteSide({ config, options }: Site, { store, codec, keyring
     certificates: new VaultCertificateService(vault),
     verificationCodes: new VerificationCodes(keyring.digester('verification-codes')),
     pictures,
+    arrivals: new ArrivalBudgets(database.service),
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
   };
   const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () => vaultWorkbench(ports));

@@ -24,6 +24,25 @@ export class EventContractError extends Error {
   }
 }
 
+/** What a caller sent, or what has come together, makes more of an event than a store takes. */
+export class EventTooLarge extends EventContractError {
+  constructor(type: string) {
+    super(`${type} is larger than an event may be`);
+    this.name = 'EventTooLarge';
+  }
+}
+
+/**
+ * Text that no column takes: NUL, or half of a surrogate pair. Doors refuse it and name the field; this is for what comes by another
+ * way (the claims of an identity provider), since the event would be written and no read model could show it.
+ */
+export class EventIsNoText extends EventContractError {
+  constructor(type: string) {
+    super(`${type} contains characters that are not text`);
+    this.name = 'EventIsNoText';
+  }
+}
+
 interface Contract {
   readonly definition: EventDefinition;
   readonly personal: PersonalFields | undefined;
@@ -69,13 +88,14 @@ export class EventCodec {
     const checked = definition.schema.safeParse(event.data);
     if (!checked.success) throw new EventContractError(`${event.type}: ${issueText(checked.error)}`);
     let data = checked.data as SealedData;
-    if (personal) data = await this.#seal(id, tenantId, personal, data);
+    if (personal) data = await this.#seal(event.type, id, tenantId, personal, data);
     const text = canonicalJson(data);
-    if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventContractError(`${event.type} is larger than an event may be`);
+    if (holdsBrokenText(text)) throw new EventIsNoText(event.type);
+    if (Buffer.byteLength(text) > MAX_APPEND_BYTES) throw new EventTooLarge(event.type);
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }
 
-  async #seal(id: string, tenantId: TenantId, fields: PersonalFields, data: SealedData): Promise<SealedData> {
+  async #seal(type: string, id: string, tenantId: TenantId, fields: PersonalFields, data: SealedData): Promise<SealedData> {
     const { clear, values } = fields.take(data);
     if (values.length === 0) return data;
     const person = data[fields.subject];
@@ -83,7 +103,9 @@ export class EventCodec {
     const key = await this.#personKeys.forSealing(tenantId, person);
     // Somebody who was erased in this very moment: the event happened, the values are gone.
     if (!key) return clear;
-    const value = seal(key, Buffer.from(JSON.stringify(values)), boundTo(tenantId, id)).toString('base64');
+    const text = JSON.stringify(values);
+    if (holdsBrokenText(text)) throw new EventIsNoText(type);
+    const value = seal(key, Buffer.from(text), boundTo(tenantId, id)).toString('base64');
     return { ...clear, $sealed: { person, value } };
   }
 
@@ -199,6 +221,10 @@ const damaged = (stored: StoredEvent, error: Error): Recorded =>
       throw error;
     },
   });
+
+/** How JSON spells NUL and halves of surrogate pairs; a backslash that stands for itself has another before it. */
+const BROKEN_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+const holdsBrokenText = (json: string): boolean => json.includes('\\u') && BROKEN_TEXT.test(json);
 
 const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
 const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;

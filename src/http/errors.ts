@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EventIsNoText, EventTooLarge } from '../eventstore/codec.ts';
 import { EventStoreUnavailable } from '../eventstore/port.ts';
 import { WrongMasterKey } from '../vault/keyrings.ts';
 import { TooManyWaiting } from '../identity/hashing-turns.ts';
@@ -29,6 +30,8 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
     };
   }
   if (error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting) return { status: 503, message: 'service unavailable' };
+  if (error instanceof EventIsNoText) return { status: 400, message: invalid('request', 'contains characters that are not text').message };
+  if (error instanceof EventTooLarge) return { status: 413, message: tooLarge().message };
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
     case 'FST_REQ_FILE_TOO_LARGE':

@@ -53,9 +53,10 @@ export async function takeUpload({ request, principal, services, run }: Uploadin
   const { eventId } = read.data;
   const day = await observedDay(services.loader, tenantId, deviceId, eventId, Date.parse(capturedAt));
   if (day === undefined) throw new FailureError(invalid('eventId', 'is not an event of this device'));
+  const { license } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
   const screenshotId = screenshotIdOf(deviceId, eventId, file.bytes);
   try {
-    await run(takeScreenshot, { screenshotId, deviceId, userId, eventId, day, origin: read.data.origin, capturedAt, mediaType, width, height, picture: file.bytes });
+    await run(takeScreenshot, { screenshotId, deviceId, userId, eventId, day, origin: read.data.origin, capturedAt, mediaType, width, height, picture: file.bytes, seats: license?.maxUsers ?? 0 });
   } catch (error) {
     if (error instanceof ObjectStoreUnavailable) throw new FailureError(unavailable('screenshots cannot be kept at the moment'));
     throw error;

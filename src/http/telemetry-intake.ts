@@ -3,6 +3,7 @@ import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
 import { acceptedDays, admit, type Rejection } from '../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
+import { FailureError, limited } from '../kernel/failure.ts';
 import { dayOf } from '../kernel/read-model.ts';
 import { extensionAnswer } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
@@ -28,25 +29,42 @@ const turns = new Turns();
 
 type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
 
+/** Counted by arrival and before anything is written: the device sends the same batch again later, and nothing of it is lost. */
+async function takeAllowance({ observations }: Intake['services'], { tenantId, deviceId }: DevicePrincipal, amount: number): Promise<void> {
+  const wait = await observations.take(tenantId, deviceId, amount);
+  if (wait > 0) throw new FailureError(limited(Math.ceil(wait / 1_000)));
+}
+
 /** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
 export async function takeIn({ services, principal, run }: Intake, { deviceSequence = null, events }: Batch): Promise<Taken> {
   const { tenantId, deviceId, userId } = principal;
-  const [{ extensionMode, policyVersion }, kept] = await Promise.all([extensionAnswer(services, tenantId), retentionOf(services, tenantId)]);
+  const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
+    extensionAnswer(services, tenantId),
+    retentionOf(services, tenantId),
+    services.lookups.tenant(tenantId, tenantId),
+  ]);
+  const seats = tenant?.license?.maxUsers ?? 0;
   const now = Date.now();
   const days = acceptedDays(Math.min(kept.eventRetentionDays, kept.streamRetentionDays));
   const admission = admit(events, { now, days, explain: (error) => failureOfIssues('event', error).message });
+  const admitted = admission.indexOf.size;
+  await takeAllowance(services, principal, Math.max(1, admitted));
   let { duplicates } = admission;
   let accepted = 0;
   const rejected = [...admission.rejected];
-  for (const [day, ofDay] of admission.days) {
-    const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
-    for (const observations of inPortions(ofDay)) {
-      const { result } = await turns.take(`${tenantId}/${deviceId}`, () => run(recordTelemetry, { ...input, observations }));
-      accepted += result.accepted;
-      duplicates += result.duplicates;
-      rejected.push(...result.refused.map((eventId) => ({ index: admission.indexOf.get(eventId)!, eventId, error: 'too many events in one day' })));
+  try {
+    for (const [day, ofDay] of admission.days) {
+      const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
+      for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
+        const { result } = await turns.take(`${tenantId}/${deviceId}`, () => run(recordTelemetry, { ...input, observations }));
+        accepted += result.accepted;
+        duplicates += result.duplicates;
+        rejected.push(...result.refused.map((eventId) => ({ index: admission.indexOf.get(eventId)!, eventId, error: 'too many events in one day' })));
+      }
+      await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
     }
-    await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+  } finally {
+    services.observations.giveBack(tenantId, deviceId, admitted - accepted);
   }
   // The device counts its batches: one that brought nothing has come, too.
   if (admission.secretWords.length > 0 || (accepted === 0 && deviceSequence !== null)) {

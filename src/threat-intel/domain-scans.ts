@@ -19,6 +19,10 @@ import { ProviderFailed, type Answers, type Providers } from './provider.ts';
 export interface Asker {
   readonly deviceId: string | null;
   readonly userId: string | null;
+  /** Its place in the queue was counted when it got it. */
+  readonly hasWaited?: true;
+  /** Whether somebody of the tenant was seen on the domain; such domains go first. Left out: yes. */
+  isVisited?(): Promise<boolean>;
 }
 
 export interface Scanned {
@@ -37,7 +41,7 @@ export interface ScanningPorts {
   readonly aggregates: AggregateReader;
   readonly freshness: Pick<Freshness, 'waitFor'>;
   readonly vault: Vault;
-  readonly budget: Pick<CallBudget, 'take'>;
+  readonly budget: Pick<CallBudget, 'take' | 'takeShare' | 'mayWait'>;
   readonly providers: Providers;
 }
 
@@ -64,6 +68,11 @@ export class DomainScans {
     return scan;
   }
 
+  /** Whether a domain that was put off may wait for its budget. One that may not is asked about again by the browsers that want to know. */
+  mayWait(tenantId: TenantId, deviceId: string): Promise<boolean> {
+    return this.#ports.budget.mayWait(tenantId, deviceId);
+  }
+
   /** One call to a service with the tenant's key, for nothing but to see whether it answers. Throws `ProviderFailed`. */
   async probe(tenantId: TenantId, service: ScanService, domain: string): Promise<void> {
     const { keyRefs } = await this.#ports.aggregates.load(threatIntel, threatIntelStream(tenantId));
@@ -74,7 +83,7 @@ export class DomainScans {
   }
 
   async #scan(domain: string, asker: Asker, issuer: Issuer): Promise<Scanned> {
-    const { executor, aggregates, freshness } = this.#ports;
+    const { executor, aggregates, freshness, budget } = this.#ports;
     const { tenantId } = issuer;
     const [{ enabled, keyRefs }, known] = await Promise.all([
       aggregates.load(threatIntel, threatIntelStream(tenantId)),
@@ -83,10 +92,14 @@ export class DomainScans {
     const inUse = scanServices.filter((service) => enabled[service] && keyRefs[service] !== null && isScannable(domain));
     const asIs: Scanned = { data: known.data, verdict: verdictOf(known.data, inUse, Date.now()), scanned: false, postponedUntil: undefined };
     if (dueServices(known, inUse, Date.now()).length === 0) return asIs;
+    // Before anything is recorded about the domain: others may ask about it while this browser may not.
+    const wait = asker.deviceId !== null && !asker.hasWaited ? await budget.takeShare(tenantId, asker.deviceId) : 0;
+    if (wait > 0) return { ...asIs, postponedUntil: Date.now() + wait };
+    const isVisited = (await asker.isVisited?.()) ?? true;
     const scanId = randomUUID();
     const { result: begun } = orThrow(await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, issuer));
     if (begun.due.length === 0) return asIs;
-    const outcomes = await Promise.all(begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!)));
+    const outcomes = await Promise.all(begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)));
     const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), issuer));
     if (ended.position !== undefined) await freshness.waitFor(['domain_scans'], ended.position);
     const waits = outcomes.flatMap((outcome) => ('until' in outcome ? [outcome.until] : []));
@@ -98,11 +111,11 @@ export class DomainScans {
     };
   }
 
-  async #ask(tenantId: TenantId, service: ScanService, domain: string, keyRef: string): Promise<Outcome> {
+  async #ask(tenantId: TenantId, service: ScanService, domain: string, keyRef: string, isVisited = true): Promise<Outcome> {
     const { budget, vault, providers } = this.#ports;
     const apiKey = await vault.get(tenantId, keyPlace(service), keyRef);
     if (!apiKey) return { service, reason: 'no API key is stored' };
-    const wait = await budget.take(tenantId, service);
+    const wait = await budget.take(tenantId, service, isVisited);
     if (wait > 0) return { service, until: Date.now() + wait };
     try {
       return { service, answer: await providers[service].lookUp(domain, apiKey.toString()) };

@@ -4,23 +4,29 @@ import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { system } from '../kernel/actor.ts';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
+import type { TenantReads } from '../kernel/query.ts';
 import { dayOf } from '../kernel/read-model.ts';
 import type { Asker, DomainScans } from './domain-scans.ts';
 
 const MINUTE_MS = 60_000;
 
 /** A scan for which there was no budget is made when there is some again, for about two days. */
-export const scanDomainJob = (scans: Pick<DomainScans, 'scan'>): AnyJob =>
+export const scanDomainJob = (scans: Pick<DomainScans, 'scan'>, reads: (tenantId: TenantId) => TenantReads): AnyJob =>
   defineJob({
     name: 'scan-domain',
     data: z.object({ tenantId: uuid(), domain: z.string(), deviceId: uuid().nullable(), userId: uuid().nullable() }),
     attempts: 16,
     backoff: [MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, 240 * MINUTE_MS],
     handle: async ({ tenantId, domain, deviceId, userId }, { correlationId }) => {
-      const { postponedUntil } = await scans.scan(domain, { deviceId, userId }, { tenantId: asTenantId(tenantId), actor: system('domain-scan'), correlationId });
+      const isVisited = () => wasVisited(reads(asTenantId(tenantId)), domain);
+      const { postponedUntil } = await scans.scan(domain, { deviceId, userId, hasWaited: true, isVisited }, { tenantId: asTenantId(tenantId), actor: system('domain-scan'), correlationId });
       if (postponedUntil !== undefined) throw new JobFailed('the budget of the service is used up');
     },
   });
+
+/** Whether a browser of the tenant was seen on the host. */
+export const wasVisited = async (reads: TenantReads, domain: string): Promise<boolean> =>
+  (await reads.one('select 1 from endpoints where tenant_id = $1 and domain = $2', [domain])) !== undefined;
 
 /** One job for a domain and a day, however many browsers ask about it. */
 export const scanLater = (jobs: Pick<Jobs, 'enqueue'>, tenantId: TenantId, domain: string, { deviceId, userId }: Asker, at: number): Promise<void> =>

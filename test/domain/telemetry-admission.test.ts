@@ -39,6 +39,42 @@ describe('a batch of telemetry at the door', () => {
     expect(observations[1]).toMatchObject({ passwordHash: hashOf('one'), action: 'warn' });
   });
 
+  it.each(['https://shop.example/x', 'http://shop.example', 'https://SHOP.example:8443/x', 'https://www.shop.example/', 'https://shop.example?x#y', 'https://user:pw@shop.example/'])('takes %s as a page of shop.example', (url) => {
+    expect(admitted(reportedLogin({ domain: 'shop.example', url }))[0]?.url).not.toBeNull();
+  });
+
+  it.each([
+    ['shop.example', 'http://e.vil/'],
+    ['shop.example', 'https://shop.example@e.vil/'],
+    ['shop.example', 'https://shop.example:443@e.vil/'],
+    ['shop.example', 'https://shop.example.e.vil/'],
+    ['shop.example', 'https://eshop.example/'],
+    ['www.shop.example', 'https://shop.example/'],
+    ['github.io', 'https://evil.github.io/'],
+    ['shop.example', 'ftp://shop.example/x'],
+    ['shop.example', 'chrome-extension://shop.example/x'],
+    ['shop.example', 'file://shop.example/x'],
+  ])('takes what happened at %s, without the address %s that lists would show as a link of it', (domain, url) => {
+    expect(admitted(reportedLogin({ domain, url }))).toMatchObject([{ domain, url: null, isBreached: false }]);
+    const [visit] = admitted({ eventId: randomUUID(), kind: 'navigation', occurredAt: after(0), domain, url, data: { title: 'Sign in here' } });
+    expect(visit).toMatchObject({ domain, url: null, title: null });
+  });
+
+  it.each([
+    ['app.example', 'app.example'],
+    [' https://e.vil/app.example', 'e.vil'],
+    ['urn:amazon:webservices', 'urn:amazon:webservices'],
+    [null, null],
+  ])('keeps of the relying party %s that lists would show as a host: %s', (relyingParty, kept) => {
+    const data = { provider: 'okta', method: 'saml', relyingParty, mfaObserved: true, outcome: 'success' };
+    expect(admitted({ eventId: randomUUID(), kind: 'auth_flow', occurredAt: after(0), domain: 'login.example', data })).toMatchObject([{ relyingParty: kept }]);
+  });
+
+  it('reads no host into an address that is none of the web', () => {
+    const [one] = admitted({ eventId: randomUUID(), kind: 'navigation', occurredAt: after(0), url: 'chrome-extension://shop.example/page' });
+    expect(one).toMatchObject({ domain: null, url: 'chrome-extension://shop.example/page' });
+  });
+
   it('takes the place of a login from its address, and refuses a login without any', () => {
     expect(admitted(reportedLogin({ domain: undefined, url: 'https://Login.Example:8443/x' }))[0]?.domain).toBe('login.example');
     expect(errorsOf(reportedLogin({ domain: undefined, url: undefined }))).toEqual(['bad domain']);
@@ -94,11 +130,12 @@ describe('a batch of telemetry at the door', () => {
     expect([duplicates, [...days.values()].flat().length]).toEqual([2, 1]);
   });
 
-  it('sorts by the UTC day of the observation, and takes eight days at most', () => {
-    const items = Array.from({ length: 10 }, (_, day) => reportedLogin({ occurredAt: after(-24 * day).replace('Z', '+00:00') }));
+  it('sorts by the UTC day of the observation, and takes every day for which telemetry is kept', () => {
+    const items = Array.from({ length: 89 }, (_, day) => reportedLogin({ occurredAt: after(-24 * day).replace('Z', '+00:00') }));
     const { days, rejected } = judge(...items);
-    expect([...days.keys()]).toEqual(['2026-06-01', '2026-05-31', '2026-05-30', '2026-05-29', '2026-05-28', '2026-05-27', '2026-05-26', '2026-05-25']);
-    expect(rejected.map(({ index, error }) => [index, error])).toEqual([8, 9].map((index) => [index, 'validation failed: occurredAt: a batch may span 8 days']));
+    expect(rejected).toEqual([]);
+    expect(days.size).toBe(89);
+    expect([...days.keys()].slice(0, 3)).toEqual(['2026-06-01', '2026-05-31', '2026-05-30']);
     expect(judge(reportedLogin({ occurredAt: '2026-06-01T23:30:00-02:00' })).days.keys().next().value).toBe('2026-06-02');
   });
 

@@ -68,6 +68,25 @@ describe('the import of employees', () => {
     expect((await all(tenant)).total).toBe(2);
   });
 
+  it('refuses the row of a cell that holds what no column takes, and goes on with the others', async () => {
+    const tenant = await app.newTenant();
+    const answer = await importing(tenant, HEADER, `${address()},An\u0000n,,`, `${address()},Bo,Sa\u0001les,`, `a\u0000${address()},Cy,,`, `${address()},Di,,Lead`, `${address()},"E\nve",,`);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        imported: 1,
+        errors: [
+          { row: 2, error: 'validation failed: displayname: contains control characters' },
+          { row: 3, error: 'validation failed: department: contains control characters' },
+          { row: 4, error: 'validation failed: email: is not a valid email' },
+          { row: 6, error: 'validation failed: displayname: contains control characters' },
+        ],
+      },
+    });
+    await app.settled();
+    expect((await all(tenant)).total).toBe(1);
+  });
+
   it('changes nothing where nothing is said', async () => {
     const email = address();
     await importing(acme, HEADER, `${email},Ann,,`);

@@ -151,7 +151,7 @@ describe('what an extension is told', () => {
     const latest = versions.at(-1);
     await admin.put('/api/v1/admin/settings', { extensionMode: 'warn' });
     await admin.put('/api/v1/admin/settings/alert-severity', { severities: { weak_password: 'critical' } });
-    const trigger = { cookieId: canary.id, cause: randomUUID(), occurredAt: '2026-06-01T10:00:00.000Z' };
+    const trigger = { cookieId: canary.id, triggers: [{ cause: randomUUID(), occurredAt: '2026-06-01T10:00:00.000Z' }] };
     orThrow(await app.services.executor.execute(recordCanaryCookieTrigger, trigger, { tenantId, actor: system('test') }));
     await (await app.newTenant()).admin.put('/api/v1/admin/settings', { extensionMode: 'block' });
     expect((await configOf(tenant)).policyVersion).toBe(latest);

@@ -48,6 +48,52 @@ describe('screenshots', () => {
   const objectFiles = async (): Promise<string[]> => (await readdir(join(app.config.dataDir, 'objects'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const filesOf = async (id: string) => (await objectFiles()).filter((path) => path.endsWith(id));
 
+  describe('are counted by arrival', () => {
+    const PER_DAY = { pictures: 100, bytes: 50 * 1024 * 1024 };
+    /** So much of the budget is left, whatever was taken before. */
+    const leave = (name: string, amount: number) =>
+      app.services.database.owner.query(
+        `insert into arrival_budgets values ($1, $2, $3, clock_timestamp()) on conflict (tenant_id, name) do update set remaining = $3, counted_at = clock_timestamp()`,
+        [acme.tenantId, name, amount],
+      );
+
+    it.each([
+      ['pictures of a device', (id: string) => `screenshots/${id}`, 14 * PER_DAY.pictures],
+      ['bytes of a device', (id: string) => `screenshot-bytes/${id}`, 14 * PER_DAY.bytes],
+      ['bytes of a tenant', () => 'screenshot-bytes', 14 * PER_DAY.bytes],
+    ])('as %s, and refused with a time at which there is room again', async (_what, nameOf, plenty) => {
+      const other = await enrolledDevice(app, acme);
+      const name = nameOf(other.deviceId);
+      await leave(name, -plenty);
+      const eventId = await observed({ from: other });
+      const again = { fields: fieldsOf(eventId), file: png(), type: 'image/png' };
+      const refused = await send(again, other);
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      await leave(name, plenty);
+      const first = await send(again, other);
+      expect(first.status).toBe(201);
+      await leave(name, -plenty);
+      // Sent again, it is the same picture, and costs nothing.
+      expect(await send(again, other)).toMatchObject({ status: 201, body: first.body });
+      await leave(name, plenty);
+      other.client.close();
+    });
+
+    it('whatever days the observations are of', async () => {
+      const other = await enrolledDevice(app, acme);
+      await leave(`screenshots/${other.deviceId}`, 2.5);
+      const statuses: number[] = [];
+      for (const days of [0, 20, 40, 60]) {
+        const occurredAt = new Date(Date.now() - days * 86_400_000).toISOString();
+        const eventId = randomUUID();
+        await other.client.post('/api/v1/ext/events', { events: [{ eventId, kind: 'screenshot', occurredAt, domain: 'shop.example' }] });
+        statuses.push((await send({ fields: fieldsOf(eventId, { capturedAt: occurredAt }), file: png(), type: 'image/png' }, other)).status);
+      }
+      expect(statuses).toEqual([201, 201, 429, 429]);
+      other.client.close();
+    });
+  });
+
   it.each([
     ['browser.png', 'image/png', 'png'],
     ['browser.jpg', 'image/jpeg', 'jpg'],

@@ -187,6 +187,35 @@ describe('threat intelligence', () => {
     expect((await tenant.admin.post(`${BASE}/test`, { service: 'reputation' })).body).toMatchObject({ success: false, message: 'the budget of the service is used up' });
   });
 
+  it('gives one browser a share of the look-ups and of the queue, and leaves the rest to the others', async () => {
+    const { tenant, check } = await tenantWith('scanner');
+    const other = await enrolledDevice(app, tenant);
+    open.push(other);
+    const waiting = async () => (await app.services.jobs.counts()).delayed;
+    const before = await waiting();
+    const invented = Array.from({ length: 120 }, () => someDomain());
+    const answers = [];
+    for (let from = 0; from < invented.length; from += 20) answers.push(...(await Promise.all(invented.slice(from, from + 20).map(check))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
+    expect([answers.filter(({ body }) => body.scanned).length, invented.flatMap((domain) => peer.callsAbout(domain)).length]).toEqual([50, 50]);
+    expect((await waiting()) - before).toBe(50);
+    // What one browser may not have looked up, another may at once.
+    const refused = answers.find(({ body }) => !body.scanned)!.body.domain as string;
+    expect((await other.client.post(`${SCANS}/check`, { domain: refused })).body).toMatchObject({ scanned: true, verdict: 'clean' });
+  });
+
+  it('keeps half of a day for domains on which somebody was seen', async () => {
+    const { tenant, device, check } = await tenantWith('scanner');
+    const [visited, invented] = [someDomain(), someDomain()];
+    const visit = { eventId: randomUUID(), kind: 'navigation', occurredAt: new Date().toISOString(), domain: visited, data: {} };
+    expect((await device.client.post('/api/v1/ext/events', { events: [visit] })).status).toBe(202);
+    await app.settled();
+    await app.services.database.owner.query("insert into provider_calls select $1, 'scanner', now() - interval '1 hour' from generate_series(1, 500)", [tenant.tenantId]);
+    expect((await check(invented)).body).toMatchObject({ scanned: false, verdict: 'unknown' });
+    expect((await check(visited)).body).toMatchObject({ scanned: true, verdict: 'clean' });
+    expect([peer.callsAbout(invented).length, peer.callsAbout(visited).length]).toEqual([0, 1]);
+  });
+
   it('does not try again at once what a service could not answer', async () => {
     const { check } = await tenantWith('scanner', 'reputation');
     const domain = someDomain();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fixtureName } from '../../scripts/event-fixtures.ts';
 import { families } from '../../src/domain/families.ts';
-import { EventCodec } from '../../src/eventstore/codec.ts';
+import { EventCodec, EventIsNoText } from '../../src/eventstore/codec.ts';
 import type { NewEvent, StoredEvent } from '../../src/eventstore/port.ts';
 import { ERASED, type EventDefinition } from '../../src/kernel/event.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
@@ -55,6 +55,23 @@ describe('events are contracts', () => {
     await expect(codec.encode(randomUUID(), TENANT, { type: 'NoSuchEvent', data: {} }, METADATA)).rejects.toThrow('no event is called NoSuchEvent');
     await expect(codec.encode(randomUUID(), TENANT, { type: 'AlertAssigned', data: { alertId: 'hunter2', assigneeId: 7 } }, METADATA)).rejects.toThrow(/^AlertAssigned: (?!.*hunter2)/);
     expect(() => new EventCodec([...families, families[0]!], new MemoryPersonKeys())).toThrow('two events are called');
+  });
+  it.each([
+    ['NUL', '\u0000', true],
+    ['half of a surrogate pair', '\ud800', true],
+    ['NUL behind a backslash', '\\\u0000', true],
+    ['a whole pair', '\ud83d\ude00', false],
+    ['the spelling of NUL', '\\u0000', false],
+    ['a newline', '\n', false],
+  ])('holds only text that a column takes, sealed or not: %s', async (_what, text, isRefused) => {
+    const codec = new EventCodec(families, new MemoryPersonKeys());
+    const sealed = { ...fixture(fixtureName('AlertRaised', 2)), userId: randomUUID(), url: `https://a.example/${text}` };
+    const clear = { ...fixture(fixtureName('AlertRaised', 2)), title: text };
+    for (const data of [sealed, clear]) {
+      const encoding = codec.encode(randomUUID(), TENANT, { type: 'AlertRaised', data }, METADATA);
+      if (isRefused) await expect(encoding).rejects.toThrow(EventIsNoText);
+      else await expect(encoding).resolves.toMatchObject({ type: 'AlertRaised' });
+    }
   });
 });
 

@@ -114,6 +114,57 @@ describe('alerts from telemetry', () => {
     expect(alertsOf(...start, resolved, reopened, next).at(-1)).toMatchObject({ again: 1, alertId });
   });
 
+  const manyDomains = (n: number, from: number, many: number) => recorded(telemetry(Array.from({ length: many }, (_, at) => breached({ domain: `d${from + at}.example` }))), n);
+  const countOf = (alerts: ReturnType<typeof alertsOf>) => ({ raised: alerts.filter(({ raised }) => raised).length, again: alerts.reduce((sum, { again }) => sum + Number(again ?? 0), 0) });
+
+  it('are raised one by one within a budget of 140 for a device and type, and counted by one alert beyond it', () => {
+    const alerts = alertsOf(...Array.from({ length: 20 }, (_, n) => manyDomains(n + 1, n * 500, 500)));
+    const [summary, ...repeats] = alerts.slice(140);
+    expect(alerts.slice(0, 140).every(({ domain }) => typeof domain === 'string')).toBe(true);
+    expect(summary).toMatchObject({ raised: 'breached_password', domain: null });
+    expect(new Set(repeats.map(({ alertId }) => alertId))).toEqual(new Set([summary!.alertId]));
+    expect(repeats).toHaveLength(20);
+    expect(countOf(alerts)).toEqual({ raised: 141, again: 10_000 - 141 });
+  });
+
+  it('name the device and some of the domains where they are counted by one alert', () => {
+    const inputs = reactTo(whenSomethingIsFoundRaiseAlert, [manyDomains(1, 0, 150)]).map(({ input }) => input as { deviceId: string; metadata: { domains: string[] } });
+    expect(inputs.at(-2)).toMatchObject({ deviceId: DEVICE, userId: USER, metadata: { kind: 'alert_budget', domains: expect.arrayContaining(['d140.example']) } });
+    expect(inputs.at(-1)).toMatchObject({ occurrences: 9 });
+  });
+
+  it('have a budget of their own for each device and each type', () => {
+    const others = recorded(telemetry([breached({ domain: 'z.example' })], { deviceId: randomUUID() }), 2);
+    const weak = batch(3, { kind: 'policy_decision', ...at, eventId: randomUUID(), action: 'warn', userDecision: 'none', policyId: null, signals: ['weak_password'] });
+    expect(alertsOf(manyDomains(1, 0, 200), others, weak).slice(-2)).toMatchObject([{ raised: 'breached_password', domain: 'z.example' }, { raised: 'weak_password' }]);
+  });
+
+  it('come back to the budget by ten a day of arrival, whatever days the device claims', () => {
+    const claimed = (n: number, daysBack: number) => recorded(telemetry(Array.from({ length: 500 }, (_, at) => breached({ domain: `d${n}-${at}.example`, occurredAt: after(-24 * daysBack) }))), n);
+    const sameDay = alertsOf(claimed(1, 0), claimed(2, 30), claimed(3, 60));
+    expect(countOf(sameDay).raised).toBe(141);
+    const nextDay = recorded(claimed(4, 0), 4, { recordedAt: NOW + 25 * HOUR });
+    expect(countOf(alertsOf(claimed(1, 0), nextDay)).raised).toBe(140 + 1 + 10 + 1);
+  });
+
+  it('go on by another alert once the one that counts them was resolved', () => {
+    const first = manyDomains(1, 0, 200);
+    const { alertId } = alertsOf(first)[140]!;
+    const resolved = recorded({ type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint: `budget|breached_password|${DEVICE}` } }, 2);
+    expect(alertsOf(first, manyDomains(3, 500, 5)).at(-1)).toMatchObject({ again: 5, alertId });
+    const [raised, rest] = alertsOf(first, resolved, manyDomains(3, 500, 5)).slice(-2);
+    expect(raised).toMatchObject({ raised: 'breached_password', domain: null });
+    expect(raised!.alertId).not.toBe(alertId);
+    expect(rest).toMatchObject({ again: 4, alertId: raised!.alertId });
+  });
+
+  it('count repeats beyond the budget, so that no number of reports asks for a change of each alert', () => {
+    const batches = Array.from({ length: 30 }, (_, n) => manyDomains(n + 1, 0, 100));
+    const alerts = alertsOf(...batches);
+    expect(countOf(alerts)).toEqual({ raised: 101, again: 3_000 - 101 });
+    expect(alerts.length).toBeLessThan(100 + 1_400 + 30);
+  });
+
   it('ask for the same again when a page of the feed is gone through once more', () => {
     const events = [batch(1, breached(), breached()), batch(2, breached())];
     expect(alertsOf(...events)).toEqual(alertsOf(...events));
@@ -160,6 +211,16 @@ describe('detection of reused passwords', () => {
   it('tells people and passwords apart', () => {
     const other = { userId: '66666666-6666-4666-8666-666666666666' };
     expect(found(batch(1, login()), recorded(telemetry([login({ domain: 'mail.example' })], other), 2), batch(3, login({ domain: 'mail.example', passwordHash: hashOf('two') })))).toEqual([]);
+  });
+
+  it('finds 700 at once and what is left when it is entered again, by arrival', () => {
+    const onSites = (n: number, over: Partial<Recorded> = {}) => {
+      const logins = Array.from({ length: 400 }, (_, at) => [login({ passwordHash: hashOf(`${n}-${at}`) }), login({ passwordHash: hashOf(`${n}-${at}`), domain: 'mail.example' })]).flat();
+      return recorded(telemetry(logins), n, over);
+    };
+    expect(found(onSites(1), onSites(2))).toHaveLength(700);
+    const again = { ...onSites(2), id: randomUUID(), recordedAt: NOW + 49 * HOUR };
+    expect(found(onSites(1), onSites(2), again)).toHaveLength(800);
   });
 
   it('forgets a person who was erased', () => {

@@ -3,10 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { judgeExtensions, type JudgeExtensions } from '../../commands/extensions/judge-extensions.ts';
 import { recordPermissionChange } from '../../commands/extensions/record-permission-change.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { extensionWatch } from '../../src/domain/extensions/extension-watch.ts';
+import type { ExtensionWatchEvent } from '../../src/domain/extensions/watch-events.ts';
+import { MAX_APPEND_BYTES } from '../../src/eventstore/port.ts';
+import { canonicalJson } from '../../src/kernel/canonical-json.ts';
+import type { Decision } from '../../src/kernel/command.ts';
 import type { Recorded } from '../../src/kernel/event.ts';
+import { orThrow, type Failure } from '../../src/kernel/failure.ts';
 import { whenSomethingIsFoundRaiseAlert } from '../../src/reactions/alerts/when-something-is-found-raise-alert.ts';
 import { whenExtensionsReportedJudgeThem } from '../../src/reactions/extensions/when-extensions-reported-judge-them.ts';
-import { given, NOW, recorded } from '../dsl/given.ts';
+import { context, given, NOW, recorded } from '../dsl/given.ts';
 import { DEVICE, telemetry, USER } from '../dsl/observations.ts';
 import { reactTo } from '../dsl/reactions.ts';
 
@@ -44,8 +50,16 @@ describe('what browsers report of their extensions', () => {
   it('has every change of permissions recorded, with what they are now', () => {
     const commands = reactTo(whenExtensionsReportedJudgeThem, [batch(1, change(0, 'a', 'permissions_changed', ['cookies']), change(1, 'a', 'permissions_changed'))]);
     expect(commands.filter(({ command }) => command === recordPermissionChange).map(({ input }) => input)).toMatchObject([
-      { deviceId: DEVICE, userId: USER, extensionMode: 'learning', policyVersion: 'abc', change: { extensionId: 'a', permissions: ['cookies'], riskLevel: 'high' } },
-      { change: { extensionId: 'a', permissions: [], riskLevel: null } },
+      {
+        deviceId: DEVICE,
+        userId: USER,
+        extensionMode: 'learning',
+        policyVersion: 'abc',
+        changes: [
+          { extensionId: 'a', permissions: ['cookies'], riskLevel: 'high' },
+          { extensionId: 'a', permissions: [], riskLevel: null },
+        ],
+      },
     ]);
   });
 });
@@ -82,9 +96,54 @@ describe('judging extensions', () => {
     const change = { ...a, permissions: ['cookies'] };
     const changed = { type: 'ExtensionPermissionsChanged' as const, data: { ...judged, browserType: null, severity: 'high' as const, change } };
     const facts = { isWanted: true, severity: 'high' as const, browserType: null };
-    given().when(recordPermissionChange, { ...judged, change }, facts).then(changed);
-    given(changed).when(recordPermissionChange, { ...judged, change }, facts).thenNothing();
-    given().when(recordPermissionChange, { ...judged, change }, { ...facts, isWanted: false }).thenNothing();
+    given().when(recordPermissionChange, { ...judged, changes: [change] }, facts).then(changed);
+    given(changed).when(recordPermissionChange, { ...judged, changes: [change] }, facts).thenNothing();
+    given().when(recordPermissionChange, { ...judged, changes: [change] }, { ...facts, isWanted: false }).thenNothing();
+  });
+});
+
+/** Runs what the reaction asks for on one stream, as the executor does, and returns every append. */
+function appendsAfter(...events: Recorded[]): ExtensionWatchEvent[][] {
+  let state = extensionWatch.initial;
+  return reactTo(whenExtensionsReportedJudgeThem, events).map(({ command, input: asked }) => {
+    const decision = (command.decide as (...args: unknown[]) => unknown)(state, asked, context(), wanted);
+    const written = orThrow(decision as Decision<ExtensionWatchEvent> | Failure).events;
+    for (const event of written) state = extensionWatch.fold(state, event);
+    return [...written];
+  });
+}
+
+const bytesOf = (append: readonly ExtensionWatchEvent[]): number => append.reduce((sum, { data }) => sum + Buffer.byteLength(canonicalJson(data)), 0);
+/** Escaped in JSON, this is the longest that a character can become. */
+const widest = (length: number, n: number): string => `${n}`.padEnd(length, '\u0001');
+const widestExtension = (n: number) => ({ extensionId: widest(128, n), name: widest(200, n), version: widest(100, n), publisher: widest(200, n), permissions: [], isEnabled: true });
+const widestInventory = (minutes: number, from: number, many: number): Observation => ({ kind: 'extension_inventory', ...common(minutes), extensions: Array.from({ length: many }, (_, at) => widestExtension(from + at)) });
+
+describe('what is written about the extensions of one browser', () => {
+  it('fits into the store after nine batches of the longest identifiers and an empty inventory', () => {
+    const installs = Array.from({ length: 9 }, (_, n) => batch(n + 1, ...Array.from({ length: 200 }, (_one, at) => change(n, widest(128, n * 200 + at), 'installed'))));
+    const appends = appendsAfter(...installs, batch(10, inventory(60)));
+    expect(Math.max(...appends.map(bytesOf))).toBeLessThan(MAX_APPEND_BYTES);
+    expect(appends.at(-1)!.map(({ type }) => type)).toEqual(['UnwhitelistedExtensionsCleared']);
+  });
+
+  it('names every extension of the largest inventory, and all that are gone after it, in appends that fit', () => {
+    const appends = appendsAfter(batch(1, widestInventory(0, 0, 500)), batch(2, widestInventory(1, 1_000, 500)), batch(3, inventory(2)));
+    expect(Math.max(...appends.map(bytesOf))).toBeLessThan(MAX_APPEND_BYTES);
+    const all = appends.flat();
+    const found = all.flatMap((event) => (event.type === 'UnwhitelistedExtensionsFound' ? event.data.extensions.map(({ extensionId }) => extensionId) : []));
+    const cleared = all.flatMap((event) => (event.type === 'UnwhitelistedExtensionsCleared' ? event.data.extensionIds : []));
+    expect([new Set(found).size, found.length]).toEqual([1_000, 1_000]);
+    expect(cleared.toSorted()).toEqual(found.toSorted());
+  });
+
+  it('has the changed permissions of one report in few appends that fit', () => {
+    const permissions = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(200, 'x'));
+    const changes = Array.from({ length: 12 }, (_, n) => change(n, `id-${n}`, 'permissions_changed', permissions));
+    const appends = appendsAfter(batch(1, ...changes)).filter(([first]) => first?.type === 'ExtensionPermissionsChanged');
+    expect(appends.length).toBeLessThan(4);
+    expect(appends.flat()).toHaveLength(12);
+    expect(Math.max(...appends.map(bytesOf))).toBeLessThan(MAX_APPEND_BYTES);
   });
 });
 

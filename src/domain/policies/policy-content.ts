@@ -4,7 +4,8 @@ import { domainMatchField } from './domain-match.ts';
 import { conditions, ruleActions } from './events.ts';
 
 const MOST_RULES = 100;
-const MOST_GROUPS = 1_000;
+/** Every event of a policy holds them all. */
+export const MOST_GROUPS = 1_000;
 
 const rule = z.object({
   id: uuid().optional(),

@@ -1,5 +1,5 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
-import { conflict, limited, type Failure } from '../../kernel/failure.ts';
+import { conflict, type Failure } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { screenshotEvents } from './events.ts';
 
@@ -15,13 +15,9 @@ export const screenshotDay = defineAggregate<ScreenshotDayState, typeof screensh
 export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: string): string => streamName('screenshotDay', tenantId, `${deviceId}/${day}`);
 
 const MOST_OF_AN_EVENT = 10;
-/** 2.5 GB at the very most: a browser that takes more pictures of a day is broken or hostile. */
-const MOST_A_DAY = 500;
-const HOUR_S = 3_600;
 
-/** Why there is no room for another picture of this observation; undefined where there is. */
+/** Why there is no room for another picture of this observation; undefined where there is. How many a device may send is counted by arrival. */
 export function noRoom({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
-  if (eventOf.size >= MOST_A_DAY) return limited(HOUR_S);
   const ofEvent = [...eventOf.values()].filter((id) => id === eventId).length;
   return ofEvent >= MOST_OF_AN_EVENT ? conflict('the event has as many screenshots as are kept') : undefined;
 }

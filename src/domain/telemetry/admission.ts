@@ -6,7 +6,6 @@ import { findSecret, secretWord } from './secret-tripwire.ts';
 
 /** Choice OP-153. */
 export const MOST_IN_A_BATCH = 500;
-const MOST_DAYS_IN_A_BATCH = 8;
 const MOST_AHEAD_MS = 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 /** Of the one kind whose lists could make it larger than an event may be. */
@@ -71,10 +70,6 @@ export function admit(items: readonly unknown[], rules: AdmissionRules): Admissi
     }
     const day = judged.occurredAt.slice(0, 10);
     const known = days.get(day);
-    if (!known && days.size === MOST_DAYS_IN_A_BATCH) {
-      rejected.push({ index, eventId: judged.eventId, error: refused('occurredAt', `a batch may span ${MOST_DAYS_IN_A_BATCH} days`) });
-      continue;
-    }
     indexOf.set(judged.eventId, index);
     if (known) known.push(judged);
     else days.set(day, [judged]);

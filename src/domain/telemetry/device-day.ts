@@ -11,13 +11,15 @@ export interface DeviceDayState {
   readonly heartbeat: Heartbeat | undefined;
   /** Epoch milliseconds of the latest heartbeat that was recorded. */
   readonly heartbeatAt: number;
+  /** How many were recorded. */
+  readonly heartbeats: number;
   /** The latest numbers that the device gave its batches. */
   readonly sequences: readonly number[];
   /** What refused fields sounded like. */
   readonly secretWords: readonly string[];
 }
 
-const initial: DeviceDayState = { seen: noIds, heartbeat: undefined, heartbeatAt: 0, sequences: [], secretWords: [] };
+const initial: DeviceDayState = { seen: noIds, heartbeat: undefined, heartbeatAt: 0, heartbeats: 0, sequences: [], secretWords: [] };
 
 const SEQUENCES_KEPT = 256;
 const withSequence = (sequences: readonly number[], number: number | null): readonly number[] =>
@@ -38,7 +40,7 @@ export const deviceDay = defineAggregate<DeviceDayState, typeof telemetryEvents>
         secretWords: [...new Set([...state.secretWords, ...event.data.secretWords])],
       };
     case 'DeviceHeartbeatRecorded':
-      return { ...state, heartbeat: event.data, heartbeatAt: Date.parse(event.data.receivedAt) };
+      return { ...state, heartbeat: event.data, heartbeatAt: Date.parse(event.data.receivedAt), heartbeats: state.heartbeats + 1 };
   }
 });
 

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url';
+import { siteOf } from '../credentials/site.ts';
 import { soundsSecret } from './secret-tripwire.ts';
 
 const MOST_HOST_CHARACTERS = 253; // RFC 1035 §2.3.4, without the trailing dot
@@ -48,3 +49,20 @@ const isTelling = (name: string): boolean => TELLING.test(name) || soundsSecret(
 
 /** The host of an address, in the one spelling. */
 export const hostOf = (url: string): string | undefined => (URL.canParse(url) ? hostName(new URL(url).hostname) : undefined);
+
+const WEB = /^https?:/i;
+
+/** The host of a page in the web; undefined for places inside a browser or a computer, which have none. */
+export const webHostOf = (url: string): string | undefined => (WEB.test(url) ? hostOf(url) : undefined);
+
+/**
+ * Whether an address is a page of the reported host, or of one below it on the same site (`www.shop.example` of `shop.example`,
+ * but nothing below a registry like `github.io`). Lists show it as a link to that host.
+ */
+export function isPageOf(url: string, domain: string): boolean {
+  // Spelled the plain way, as nearly every address is. Behind a colon or a backslash another host could begin.
+  const start = url.startsWith('https://') ? 8 : url.startsWith('http://') ? 7 : 0;
+  if (start > 0 && url.startsWith(domain, start) && /^(?:[/?#]|$)/.test(url.slice(start + domain.length, start + domain.length + 1))) return true;
+  const host = webHostOf(url);
+  return host !== undefined && (host === domain || (host.endsWith(`.${domain}`) && siteOf(host) === siteOf(domain)));
+}

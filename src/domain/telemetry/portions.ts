@@ -1,19 +1,22 @@
-import type { Observation } from './observation.ts';
-
 /** Of the observations of one event, before what is personal is sealed. Sealing adds a third at most (base64). */
 const MOST_BYTES = 600 * 1024;
 
-/** Cuts a batch so that each portion fits into one event of the store, whatever is in it; nearly always there is one. */
-export function inPortions(observations: readonly Observation[]): (readonly Observation[])[] {
-  const portions: Observation[][] = [];
+interface PortionLimits {
+  readonly bytes?: number;
+  readonly items?: number;
+}
+
+/** Cuts a list so that each portion fits into one event of the store, whatever is in it; nearly always there is one. */
+export function inPortions<Item>(list: readonly Item[], { bytes: mostBytes = MOST_BYTES, items: mostItems = Infinity }: PortionLimits = {}): (readonly Item[])[] {
+  const portions: Item[][] = [];
   let room = 0;
-  for (const observation of observations) {
-    const bytes = Buffer.byteLength(JSON.stringify(observation)) + 1;
-    if (bytes > room || portions.length === 0) {
+  for (const item of list) {
+    const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
+    if (portions.length === 0 || bytes > room || portions.at(-1)!.length === mostItems) {
       portions.push([]);
-      room = MOST_BYTES;
+      room = mostBytes;
     }
-    portions.at(-1)!.push(observation);
+    portions.at(-1)!.push(item);
     room -= bytes;
   }
   return portions;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from '../../kernel/ids.ts';
 import type { Observation } from './observation.ts';
-import { hostName, hostOf, withoutSecrets } from './page-address.ts';
+import { hostName, isPageOf, webHostOf, withoutSecrets } from './page-address.ts';
 import { authMethods, authOutcomes, extensionActions, extensionChanges, signals, userDecisions } from './vocabulary.ts';
 
 /**
@@ -60,7 +60,8 @@ const reported = z.discriminatedUnion('kind', [
   kind('auth_flow', {
     provider: optional(line(100)),
     method: z.enum(authMethods),
-    relyingParty: optional(line(300)),
+    // Lists show it as a host: of an address only that is kept. Some providers have other names for it.
+    relyingParty: optional(line(300)).transform((party) => (party === null ? null : (webHostOf(party.trim()) ?? party))),
     mfaObserved: z.boolean(),
     outcome: z.enum(authOutcomes),
   }),
@@ -93,7 +94,7 @@ const reported = z.discriminatedUnion('kind', [
 ]);
 
 /** A login without a place says nothing about any site. */
-const placed = reported.refine(({ kind: name, domain, url }) => name !== 'credential_attempt' || domain !== null || (url !== null && hostOf(url) !== undefined), {
+const placed = reported.refine(({ kind: name, domain, url }) => name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined), {
   path: ['domain'],
   message: 'is required',
 });
@@ -104,6 +105,13 @@ export function readReported(item: unknown): Observation | z.ZodError {
   // Keeping the input for the error's words costs as much as the check: only what is refused is looked at again.
   if (!checked.success) return placed.safeParse(item, { reportInput: true }).error!;
   const { kind: name, eventId, occurredAt, url, data } = checked.data;
-  const domain = checked.data.domain ?? (url === null ? null : (hostOf(url) ?? null));
-  return { kind: name, eventId, occurredAt, domain, url, ...data } as Observation;
+  const domain = checked.data.domain ?? (url === null ? null : (webHostOf(url) ?? null));
+  if (domain === null || url === null || isPageOf(url, domain)) return { kind: name, eventId, occurredAt, domain, url, ...data } as Observation;
+  return { kind: name, eventId, occurredAt, domain, url: null, ...withoutTitle(data) } as Observation;
 }
+
+/**
+ * Lists show an address as a link of its host, under the title of its page. The address of another host is not taken, and neither
+ * is its title; what happened at the host is (a form may well stand in a page of somebody else's).
+ */
+const withoutTitle = (data: object): object => ('title' in data ? { ...data, title: null } : data);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getDomainScan } from '../../../queries/threat-intel/get-domain-scan.ts';
 import { hostField } from '../../domain/hosts/host-field.ts';
 import { FailureError, invalid } from '../../kernel/failure.ts';
-import { scanLater } from '../../threat-intel/scan-domain.ts';
+import { scanLater, wasVisited } from '../../threat-intel/scan-domain.ts';
 import { device } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
@@ -43,8 +43,8 @@ export const domainScanRoutes: RouteGroup = {
       handle: async ({ body: { domain }, principal, services, request }) => {
         const { tenantId, deviceId, userId } = principal;
         const issuer = { tenantId, actor: actorOf(principal, request.ip, undefined), correlationId: request.id };
-        const { data, verdict, scanned, postponedUntil } = await services.domainScans.scan(domain, { deviceId, userId }, issuer);
-        if (postponedUntil !== undefined) await scanLater(services.jobs, tenantId, domain, { deviceId, userId }, postponedUntil);
+        const { data, verdict, scanned, postponedUntil } = await services.domainScans.scan(domain, { deviceId, userId, isVisited: () => wasVisited(services.reads(tenantId), domain) }, issuer);
+        if (postponedUntil !== undefined && (await services.domainScans.mayWait(tenantId, deviceId))) await scanLater(services.jobs, tenantId, domain, { deviceId, userId }, postponedUntil);
         return { domain, scanned, verdict, isMalicious: verdict === 'malicious', ...data };
       },
     }),

@@ -20,7 +20,7 @@ const MOST_ROWS = 10_000;
 const AT_ONCE = 25;
 
 /** An empty cell says nothing: it is null for a new employee and keeps what a known one has. */
-const cell = z.string().trim().max(200).transform((text) => text || undefined).optional();
+const cell = z.string().trim().max(200).regex(/^\P{Cc}*$/u, 'contains control characters').transform((text) => text || undefined).optional();
 const rowSchema = z.object({ email: z.string().trim().pipe(emailField), displayname: cell, department: cell, jobtitle: cell });
 type Row = z.output<typeof rowSchema> & { readonly row: number };
 interface RowError {

@@ -20,8 +20,11 @@ export const changedPermissions = ({ data }: Named<'ExtensionPermissionsChanged'
   title: 'A browser extension has other permissions now',
   description: 'An installed extension changed what it may do in the browser.',
   ...concerning(data, data.change),
-  metadata: { kind: 'extension_event', setting: 'alertOnPermissionChange', ...detailsOf(data, data.change), permissions: [...data.change.permissions] },
+  metadata: { kind: 'extension_event', setting: 'alertOnPermissionChange', ...detailsOf(data, data.change), permissions: data.change.permissions.slice(0, MOST_NAMED), permissionCount: data.change.permissions.length },
 });
+
+/** The rest stands with the extension in the inventory. */
+const MOST_NAMED = 50;
 
 const concerning = ({ userId, deviceId, severity }: Judged, { extensionId, observationId, occurredAt }: FoundExtension) => ({
   userId,

@@ -4,6 +4,7 @@ import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occ
 import type { Envelope } from '../../kernel/event.ts';
 import type { Effect, StatefulStep } from '../../kernel/reaction.ts';
 import { json, text, type RowOf } from '../../kernel/read-model.ts';
+import { AlertBudget, budgetName, withSummary, type SpentBudget } from './alert-budget.ts';
 import { fingerprintOf, type Finding, type Occurrence } from './finding.ts';
 
 /** An alert of this fingerprint, and the time over which its occurrences spread. */
@@ -14,7 +15,8 @@ interface Window {
   readonly isOpen: boolean;
 }
 
-const columns = { fingerprint: text, windows: json<readonly Window[]>() };
+/** A row holds the alerts of a fingerprint, or what a device has left of its budget for a type of alert. */
+const columns = { fingerprint: text, windows: json<readonly Window[] | SpentBudget>() };
 type Row = RowOf<typeof columns>;
 type Step = StatefulStep<Row, 'fingerprint'>;
 
@@ -28,24 +30,73 @@ const MOST_WINDOWS = 8;
 const ALERTS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a03';
 
 /**
- * Something was found. If an unresolved alert about the same saw it within 24 hours it has occurred again, otherwise a new
- * alert is raised (choice OP-089). Time is the observations' own, so a device that was offline changes nothing.
+ * Things were found. If an unresolved alert about the same saw one within 24 hours it has occurred again, otherwise a new alert
+ * is raised (choice OP-089). Time is the observations' own, so a device that was offline changes nothing. A device raises and
+ * repeats within its budget for that type of alert; one alert counts what is beyond that.
  */
-export function raiseOrRepeat(event: Envelope, finding: Finding): Step {
+export function raiseOrRepeat(event: Envelope, findings: readonly Finding[]): Step[] {
+  const ofDevice = new Map<string, Finding[]>();
+  const steps: Step[] = [];
+  for (const finding of findings) {
+    if (finding.deviceId === null) steps.push(raiseOrRepeatOne(event, finding, WITHOUT_BUDGET));
+    else {
+      const name = budgetName(finding.alertType, finding.deviceId);
+      ofDevice.set(name, [...(ofDevice.get(name) ?? []), finding]);
+    }
+  }
+  for (const [name, together] of ofDevice) steps.push(...withinBudget(event, name, together));
+  return steps;
+}
+
+/** Steps run in order: the first reads the budget, the last keeps what is left of it. */
+function withinBudget(event: Envelope, fingerprint: string, findings: readonly Finding[]): Step[] {
+  const budget = new AlertBudget(fingerprint, event);
+  const begin: Step = {
+    key: { fingerprint },
+    react: (row) => {
+      budget.begin(row && budgetIn(row));
+      return { row, effects: [] };
+    },
+  };
+  const end: Step = {
+    key: { fingerprint },
+    react: (row) => {
+      const { spent, effects } = budget.end();
+      return { row: spent === (row && budgetIn(row)) ? row : spent && { fingerprint, windows: spent }, effects };
+    },
+  };
+  return [begin, ...findings.map((finding) => raiseOrRepeatOne(event, finding, budget)), end];
+}
+
+const isBudget = (state: Row['windows']): state is SpentBudget => !Array.isArray(state);
+const budgetIn = ({ windows }: Row): SpentBudget | undefined => (isBudget(windows) ? windows : undefined);
+const windowsIn = (row: Row | undefined): readonly Window[] => (row && !isBudget(row.windows) ? row.windows : []);
+
+type Budget = Pick<AlertBudget, 'mayRaise' | 'mayRepeat' | 'count'>;
+/** For what no device reports: other rules keep it rare. */
+const WITHOUT_BUDGET: Budget = { mayRaise: () => true, mayRepeat: () => true, count: () => undefined };
+
+function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): Step {
   const fingerprint = fingerprintOf(finding);
   return {
     key: { fingerprint },
     react(row) {
-      let windows = row?.windows ?? [];
+      const known = windowsIn(row);
+      let windows = known;
       const effects: Effect[] = [];
-      for (const [alertId, occurrences] of sortIntoWindows(windows, finding, (occurrence) => newAlertId(event, fingerprint, occurrence))) {
-        const isNew = !windows.some((window) => window.alertId === alertId);
-        if (isNew) effects.push(raise(alertId, fingerprint, finding, occurrences[0]!));
-        const again = isNew ? occurrences.slice(1) : occurrences;
-        if (again.length > 0) effects.push(repeat(alertId, event, again));
+      for (const [alertId, occurrences] of sortIntoWindows(known, finding, (occurrence) => newAlertId(event, fingerprint, occurrence))) {
+        const isNew = !known.some((window) => window.alertId === alertId);
+        if (isNew ? !budget.mayRaise() : !budget.mayRepeat()) {
+          budget.count(finding, occurrences);
+          if (isNew) continue;
+        } else {
+          if (isNew) effects.push(raise(alertId, fingerprint, finding, occurrences[0]!));
+          const again = isNew ? occurrences.slice(1) : occurrences;
+          if (again.length > 0) effects.push(repeat(alertId, event, again));
+        }
         windows = widened(windows, alertId, occurrences);
       }
-      return { row: { fingerprint, windows }, effects };
+      return { row: windows === known ? row : { fingerprint, windows }, effects };
     },
   };
 }
@@ -54,7 +105,7 @@ export function raiseOrRepeat(event: Envelope, finding: Finding): Step {
 export const setOpen = (fingerprint: string, alertId: string, isOpen: boolean): Step => ({
   key: { fingerprint },
   react: (row) => ({
-    row: row && { ...row, windows: row.windows.map((window) => (window.alertId === alertId ? { ...window, isOpen } : window)) },
+    row: row && { ...row, windows: isBudget(row.windows) ? withSummary(row.windows, alertId, isOpen) : row.windows.map((window) => (window.alertId === alertId ? { ...window, isOpen } : window)) },
     effects: [],
   }),
 });

@@ -8,10 +8,14 @@ export const whenCanaryCookieSeenCountTrigger = defineReaction({
   lane: 'telemetry',
   families: [telemetryEvents],
   on: {
-    TelemetryRecorded: ({ data: { observations } }) =>
-      observations
-        .filter((observation) => observation.kind === 'canary_cookie_triggered')
-        .filter(({ cookieId }) => cookieId !== null)
-        .map(({ cookieId, eventId, occurredAt }) => ({ effects: [{ command: recordCanaryCookieTrigger, input: { cookieId, cause: eventId, occurredAt } }] })),
+    TelemetryRecorded: ({ data: { observations } }) => {
+      const triggers = new Map<string, { cause: string; occurredAt: string }[]>();
+      for (const observation of observations) {
+        if (observation.kind !== 'canary_cookie_triggered' || observation.cookieId === null) continue;
+        const { cookieId, eventId: cause, occurredAt } = observation;
+        triggers.set(cookieId, [...(triggers.get(cookieId) ?? []), { cause, occurredAt }]);
+      }
+      return [...triggers].map(([cookieId, ofCookie]) => ({ effects: [{ command: recordCanaryCookieTrigger, input: { cookieId, triggers: ofCookie } }] }));
+    },
   },
 });

@@ -1,4 +1,4 @@
-import { judgeExtensions } from '../../../commands/extensions/judge-extensions.ts';
+import { judgeExtensions, MOST_REPORTED } from '../../../commands/extensions/judge-extensions.ts';
 import { recordPermissionChange } from '../../../commands/extensions/record-permission-change.ts';
 import { deviceEvents } from '../../domain/devices/events.ts';
 import { riskOf } from '../../domain/extensions/permission-risk.ts';
@@ -6,6 +6,7 @@ import { inOrder, sightingsIn, stampOf, type Sighting } from '../../domain/exten
 import type { FoundExtension } from '../../domain/extensions/watch-events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
 import type { ObservationOf } from '../../domain/telemetry/observation.ts';
+import { inPortions } from '../../domain/telemetry/portions.ts';
 import type { Envelope } from '../../kernel/event.ts';
 import { defineReaction, type Effect } from '../../kernel/reaction.ts';
 import { id, text } from '../../kernel/read-model.ts';
@@ -35,7 +36,7 @@ export const whenExtensionsReportedJudgeThem = defineReaction({
             const inventory = news.findLast(({ kind }) => kind === 'extension_inventory');
             return {
               row: inventory ? { device_id: deviceId, inventory: stampOf(inventory) } : row,
-              effects: [...(news.length > 0 ? [judgement(event, news)] : []), ...reported.filter(changesPermissions).map((one) => permissionChange(event, one))],
+              effects: [...(news.length > 0 ? judgements(event, news) : []), ...permissionChanges(event, reported.filter(changesPermissions))],
             };
           },
         },
@@ -47,8 +48,11 @@ export const whenExtensionsReportedJudgeThem = defineReaction({
 
 const batchOf = ({ id: batchId, data: { deviceId, userId, extensionMode, policyVersion } }: TelemetryRecorded) => ({ batchId, deviceId, userId, extensionMode, policyVersion });
 
-/** What is in the browser after these reports, as far as they say. */
-function judgement(event: TelemetryRecorded, reports: readonly Reported[]): Effect {
+/**
+ * What is in the browser after these reports, as far as they say. A decision reports so many extensions and no more, so the same
+ * command is issued as often as it may take to report them all; for an ordinary browser that is once.
+ */
+function judgements(event: TelemetryRecorded, reports: readonly Reported[]): Effect[] {
   const present = new Map<string, FoundExtension>();
   const gone = new Set<string>();
   for (const report of reports) {
@@ -64,7 +68,8 @@ function judgement(event: TelemetryRecorded, reports: readonly Reported[]): Effe
     }
   }
   const isComplete = reports.some(({ kind }) => kind === 'extension_inventory');
-  return { command: judgeExtensions, input: { ...batchOf(event), present: [...present.values()], gone: [...gone], isComplete } };
+  const judgement = { command: judgeExtensions, input: { ...batchOf(event), present: [...present.values()], gone: [...gone], isComplete } };
+  return Array.from({ length: Math.max(1, Math.ceil(present.size / MOST_REPORTED)) }, () => judgement);
 }
 
 const foundIn = ({ extensionId, observationId, occurredAt, says: { name, version, publisher, permissions } }: Sighting): FoundExtension => ({
@@ -79,8 +84,10 @@ const foundIn = ({ extensionId, observationId, occurredAt, says: { name, version
 
 const changesPermissions = (report: Reported): report is ObservationOf<'extension_event'> => report.kind === 'extension_event' && report.change === 'permissions_changed';
 
-function permissionChange(event: TelemetryRecorded, report: ObservationOf<'extension_event'>): Effect {
-  const [sighting] = sightingsIn(report);
-  const change = { ...foundIn(sighting!), permissions: [...(report.permissions ?? [])] };
-  return { command: recordPermissionChange, input: { ...batchOf(event), change } };
+/** Lists of permissions may be long; what an event says around each change is some hundred bytes. */
+const ONE_APPEND = { bytes: 400 * 1024, items: 100 };
+
+function permissionChanges(event: TelemetryRecorded, reports: readonly ObservationOf<'extension_event'>[]): Effect[] {
+  const changes = reports.flatMap((report) => sightingsIn(report).map((sighting) => ({ ...foundIn(sighting), permissions: [...(report.permissions ?? [])] })));
+  return inPortions(changes, ONE_APPEND).map((portion) => ({ command: recordPermissionChange, input: { ...batchOf(event), changes: portion } }));
 }

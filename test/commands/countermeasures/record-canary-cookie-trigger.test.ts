@@ -12,13 +12,19 @@ const triggered = (occurredAt: string, by = cause): DomainEvent => ({ type: 'Can
 
 describe('RecordCanaryCookieTrigger', () => {
   it('counts one observation once', () => {
-    const input = { cookieId, cause, occurredAt: '2026-06-01T10:00:00.000Z' };
-    given(planted).when(recordCanaryCookieTrigger, input).then(triggered(input.occurredAt));
-    given(planted, triggered(input.occurredAt)).when(recordCanaryCookieTrigger, input).thenNothing();
+    const trigger = { cause, occurredAt: '2026-06-01T10:00:00.000Z' };
+    const input = { cookieId, triggers: [trigger] };
+    given(planted).when(recordCanaryCookieTrigger, input).then(triggered(trigger.occurredAt));
+    given(planted, triggered(trigger.occurredAt)).when(recordCanaryCookieTrigger, input).thenNothing();
+  });
+
+  it('counts all triggers of one report in one append', () => {
+    const triggers = [cause, cookieId].map((one) => ({ cause: one, occurredAt: '2026-06-01T10:00:00.000Z' }));
+    given(planted, triggered(triggers[0]!.occurredAt)).when(recordCanaryCookieTrigger, { cookieId, triggers }).then(triggered(triggers[1]!.occurredAt, cookieId));
   });
 
   it('knows nothing of a cookie that was never there, or is gone', () => {
-    const input = { cookieId, cause, occurredAt: '2026-06-01T10:00:00.000Z' };
+    const input = { cookieId, triggers: [{ cause, occurredAt: '2026-06-01T10:00:00.000Z' }] };
     given().when(recordCanaryCookieTrigger, input).thenRefused('notFound');
     given(planted, { type: 'CanaryCookieDeleted', data: { id: cookieId } }).when(recordCanaryCookieTrigger, input).thenRefused('notFound');
   });

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { attachPolicy } from '../../../commands/policies/attach-policy.ts';
 import { createPolicy } from '../../../commands/policies/create-policy.ts';
 import { deletePolicy } from '../../../commands/policies/delete-policy.ts';
 import { updatePolicy } from '../../../commands/policies/update-policy.ts';
@@ -27,6 +29,15 @@ describe('CreatePolicy', () => {
 
   it('is done when the same command comes once more', () => {
     given(created).when(createPolicy, content, none).thenNothing();
+  });
+});
+
+describe('AttachPolicy', () => {
+  it('refuses a group more than a policy may name, since every event names them all', () => {
+    const groupIds = Array.from({ length: 1_000 }, () => randomUUID());
+    const full: DomainEvent = { type: 'PolicyCreated', data: { policyId, ...content, groupIds } };
+    given(full).when(attachPolicy, { policyId, groupId: randomUUID(), isAttached: true }, { groupExists: true }).thenRefused('conflict');
+    given(full).when(attachPolicy, { policyId, groupId: groupIds[0]!, isAttached: false }, { groupExists: true }).thenTypes('PolicyUpdated');
   });
 });
 

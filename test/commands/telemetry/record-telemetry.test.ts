@@ -77,6 +77,11 @@ describe('recording a heartbeat', () => {
   it('leaves no trace of one that follows soon and says nothing new', () => given(recorded(60_000)).when(recordHeartbeat, sign).thenNothing());
   it('records one that says something new', () =>
     given(recorded(60_000)).when(recordHeartbeat, { ...sign, policyVersion: 'def' }).thenTypes('DeviceHeartbeatRecorded'));
+  it('records a thousand of them a day at most, and then one every few minutes', () => {
+    const news = Array.from({ length: 1_000 }, () => recorded(60_000));
+    given(...news).when(recordHeartbeat, { ...sign, policyVersion: 'def' }).thenNothing();
+    given(...news, recorded(241_000)).when(recordHeartbeat, { ...sign, policyVersion: 'def' }).thenTypes('DeviceHeartbeatRecorded');
+  });
   it('records one after some minutes', () => given(recorded(241_000)).when(recordHeartbeat, sign).thenTypes('DeviceHeartbeatRecorded'));
   it('is not confused by telemetry in between', () => given(recorded(60_000), telemetry([login()])).when(recordHeartbeat, sign).thenNothing());
 });
