@@ -32,6 +32,12 @@ export const deviceView = z
     revokedAt: when,
     staleAlertsSilenced: z.boolean(),
     staleAlertsSilencedUntil: when,
+    /** The device that had this fingerprint already: nothing proved that this browser is that device, so it became one of its own. */
+    besideDeviceId: z.uuid().nullable(),
+    /** False: an agent enrolled by itself. It gets no verification codes until an administrator confirms it. */
+    enrollmentConfirmed: z.boolean(),
+    /** It is revoked, and may enroll once more. */
+    reenrollmentAllowed: z.boolean(),
     /** Batches that the device counted and that never came, as ranges of its own numbers. */
     telemetry: z.object({ lastSequence: z.int().nullable(), missingBatches: z.int(), missing: z.array(z.tuple([z.int(), z.int()])) }),
     createdAt: z.iso.datetime(),
@@ -86,6 +92,9 @@ export const deviceOf = (row: DeviceAsSeen): DeviceView => ({
   revokedAt: row.revoked_at,
   staleAlertsSilenced: row.silenced_now,
   staleAlertsSilencedUntil: row.silenced_now ? row.stale_alerts_silenced_until : null,
+  besideDeviceId: row.beside_device_id,
+  enrollmentConfirmed: row.enrollment_confirmed,
+  reenrollmentAllowed: row.reenrollment_allowed,
   telemetry: {
     lastSequence: row.last_sequence,
     missingBatches: row.missing_batches ?? 0,

@@ -79,6 +79,7 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         DeviceEnrolled: ofDevice,
         DeviceCertificateIssued: ofDevice,
         DeviceAccessKeyIssued: ofDevice,
+        DeviceEnrollmentConfirmed: ofDevice,
         DeviceRevoked: ofDevice,
         DeviceWipeRequested: ofDevice,
         DeviceWipeDelivered: ofDevice,

@@ -21,9 +21,26 @@ export interface DeviceState {
   readonly certificates: readonly CertificateState[];
   /** SHA-256 hex of the key that an agent may show instead of a certificate. */
   readonly accessKeyDigest: string | undefined;
+  /** False: another device holds the claim on this fingerprint. */
+  readonly holdsFingerprint: boolean;
+  /** False: nobody has confirmed that it is its user's device, so it gets no verification codes. */
+  readonly isConfirmed: boolean;
+  /** An administrator lets it enroll once more, though it is revoked. */
+  readonly mayReenroll: boolean;
 }
 
-const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', browserType: null, wipe: undefined, certificates: [], accessKeyDigest: undefined };
+const initial: DeviceState = {
+  status: 'none',
+  userId: '',
+  fingerprint: '',
+  browserType: null,
+  wipe: undefined,
+  certificates: [],
+  accessKeyDigest: undefined,
+  holdsFingerprint: false,
+  isConfirmed: false,
+  mayReenroll: false,
+};
 const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 
 /** A device that never got the answer renews again with the certificate it has; more often than this it enrolls anew. */
@@ -38,9 +55,17 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
   switch (event.type) {
     case 'EnrollmentTokenUsed':
       return state;
-    case 'DeviceEnrolled':
-      // A known fingerprint that enrolls again is the same device with a fresh start.
-      return { ...initial, status: 'active', userId: event.data.userId, fingerprint: event.data.deviceFingerprint, browserType: event.data.browserType, certificates: state.certificates };
+    case 'DeviceEnrolled': {
+      // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
+      const { userId, deviceFingerprint: fingerprint, browserType, isConfirmed, wipeId, besideDeviceId } = event.data;
+      const pending = wipeId === null ? ({ status: 'active' } as const) : ({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } } as const);
+      const holdsFingerprint = state.status === 'none' ? besideDeviceId === null : state.holdsFingerprint;
+      return { ...initial, ...pending, userId, fingerprint, browserType, isConfirmed, holdsFingerprint, certificates: state.certificates };
+    }
+    case 'DeviceReenrollmentAllowed':
+      return { ...state, mayReenroll: true };
+    case 'DeviceEnrollmentConfirmed':
+      return { ...state, isConfirmed: true };
     case 'DeviceCertificateIssued': {
       const { serialNumber, expiresAt, previousValidUntil } = event.data;
       const previous = previousValidUntil ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
@@ -50,7 +75,7 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
       return { ...state, accessKeyDigest: event.data.accessKeyDigest };
     case 'DeviceRevoked': {
       const userId = event.data.reason === 'user_deleted' ? '' : state.userId;
-      return { ...state, ...cutOff, userId, status: state.status === 'wiped' ? 'wiped' : 'revoked' };
+      return { ...state, ...cutOff, userId, mayReenroll: false, status: state.status === 'wiped' ? 'wiped' : 'revoked' };
     }
     case 'DeviceWipeRequested':
       return { ...state, status: 'wipe_pending', wipe: { id: event.data.wipeId, delivered: false } };
@@ -65,8 +90,15 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
   }
 });
 
-/** One browser profile is one device of a tenant, however often it enrolls (choice OP-174). */
+/** The first device that enrolls with a fingerprint holds it. A fingerprint is no secret: holding it proves nothing. */
 export const fingerprintClaim = (fingerprint: string): Claim => ({ kind: 'device-fingerprint', value: fingerprint });
+
+/** Held by a device whose fingerprint another device holds: it is found again by its fingerprint and its user together. */
+export const userFingerprintClaim = (fingerprint: string, userId: string): Claim => ({ kind: 'device-user-fingerprint', value: `${userId}|${fingerprint}` });
+
+/** What a device holds, and releases when it is deleted. */
+export const fingerprintClaimOf = ({ holdsFingerprint, fingerprint, userId }: Pick<DeviceState, 'holdsFingerprint' | 'fingerprint' | 'userId'>): Claim =>
+  holdsFingerprint ? fingerprintClaim(fingerprint) : userFingerprintClaim(fingerprint, userId);
 
 export const deviceStream = (tenantId: TenantId, deviceId: string): string => streamName('device', tenantId, deviceId);
 

@@ -20,8 +20,14 @@ export const deviceEvents = defineEvents('device', {
     audit: 'enrollment_token.used',
   },
   DeviceEnrolled: {
-    version: 1,
+    version: 2,
     schema: z.object({
+      /** The device that has this fingerprint and was left alone, because nothing proved that this browser is that device. */
+      besideDeviceId: uuid().nullable(),
+      /** False: an agent enrolled with the fleet's secret, and no administrator has confirmed whose computer it is. */
+      isConfirmed: z.boolean(),
+      /** A wipe that was requested before and is still pending: an enrollment does not end it. */
+      wipeId: uuid().nullable(),
       deviceId: uuid(),
       userId: uuid(),
       deviceFingerprint: z.string(),
@@ -33,9 +39,15 @@ export const deviceEvents = defineEvents('device', {
       hostname: z.string().nullable(),
       agentVersion: z.string().nullable(),
     }),
+    // Version 1: enrolling again took the record over and ended a wipe. Only agents have no browser; nothing proved whose they are.
+    upcasters: { 1: (data: { browserType: string | null }) => ({ besideDeviceId: null, isConfirmed: data.browserType !== null, wipeId: null, ...data }) },
     personal: { subject: 'userId', fields: ['hostname'] },
     audit: 'device.enrolled',
   },
+  /** An administrator lets a revoked device enroll once more. */
+  DeviceReenrollmentAllowed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.reenrollment_allowed' },
+  /** An administrator confirms that the device belongs to its user. */
+  DeviceEnrollmentConfirmed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.enrollment_confirmed' },
   /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */
   DeviceCertificateIssued: {
     version: 1,

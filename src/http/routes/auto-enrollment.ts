@@ -10,6 +10,7 @@ import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
+import { deviceOf } from '../plugins/device-identity.ts';
 import { route, type Refused, type RouteGroup } from '../route.ts';
 import { familyName } from '../validation.ts';
 
@@ -78,7 +79,8 @@ export const autoEnrollmentRoutes: RouteGroup = {
       body: autoEnrollment,
       answer: z.object({ success: z.literal(true), userId: z.uuid(), accessKey: z.string(), deviceId: z.uuid(), certificateData: z.string() }),
       refusal: (refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) }),
-      handle: async ({ request: { headers }, body, services, run }) => {
+      handle: async ({ request, body, services, run }) => {
+        const { headers } = request;
         refuseOtherTenant(headers['x-tenant-id'], body);
         refuseWrongSecret(headers['x-enrollment-secret'], services.config.autoEnrollSecret);
         const tenantId = asTenantId(body.tenantId);
@@ -87,8 +89,11 @@ export const autoEnrollmentRoutes: RouteGroup = {
         const deviceFingerprint = fingerprintOf(services, userId, hostname);
         const accessKey = randomBytes(32).toString('base64url');
         const accessKeyDigest = sha256(accessKey).toString('hex');
-        return enrollingDeviceOf(services, tenantId, deviceFingerprint, async (deviceId) => {
-          const input = { deviceId, userId, accessKeyDigest, device: { deviceFingerprint, hostname, osType, osVersion, agentVersion } };
+        const shown = await deviceOf(request, services);
+        return enrollingDeviceOf(services, tenantId, { fingerprint: deviceFingerprint, userId: null, shown }, async (target) => {
+          const { deviceId } = target;
+          const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+          const input = { ...target, certificateSerial, userId, accessKeyDigest, device: { deviceFingerprint, hostname, osType, osVersion, agentVersion } };
           const { result } = await run(autoEnrollDevice, input, { tenantId, actor: { kind: 'device', id: deviceId } });
           const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
           return { success: true, userId, accessKey, deviceId, certificateData: Buffer.from(bundle).toString('base64') };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { allowReenrollment } from '../../../commands/devices/allow-reenrollment.ts';
 import { deleteDevice } from '../../../commands/devices/delete-device.ts';
 import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe.ts';
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
@@ -58,6 +59,18 @@ export const deviceRoutes: RouteGroup = {
       answer: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
         await run(revokeDevice, { deviceId, reason: 'revoked' });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/allow-reenrollment`,
+      access: admin('devices:write'),
+      summary: 'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(allowReenrollment, { deviceId });
         return ask(getDevice, { deviceId });
       },
     }),

@@ -18,7 +18,9 @@ export const browser = {
   agentVersion: null,
 } as const;
 
-export const enrolled: DeviceEvent = { type: 'DeviceEnrolled', data: { ...browser, deviceId: DEVICE, userId: USER } };
+/** An enrollment that nothing came before. */
+export const first = { besideDeviceId: null, isConfirmed: true, wipeId: null } as const;
+export const enrolled: DeviceEvent = { type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER } };
 export const certified = (serialNumber = 'AA01', expiresAt = inDays(365), previousValidUntil: string | null = null): DeviceEvent => ({
   type: 'DeviceCertificateIssued',
   data: { deviceId: DEVICE, serialNumber, expiresAt, previousValidUntil },

@@ -10,8 +10,8 @@ describe('an enrollment token', () => {
     const token = newEnrollmentToken();
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     const identity = identifyToken(token);
-    const outcome = given().when(issueEnrollmentToken, { ...identity, expiresInDays: null }, { expiresAt: inDays(9) });
-    outcome.then({ type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: inDays(9) } });
+    const outcome = given().when(issueEnrollmentToken, { ...identity, expiresInDays: null, userId: null, batchId: null }, { expiresAt: inDays(9) });
+    outcome.then({ type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: inDays(9), userId: null, batchId: null } });
     expect(outcome.result()).toEqual({ expiresAt: inDays(9) });
   });
 
@@ -24,14 +24,17 @@ describe('an enrollment token', () => {
 
   it('is redeemable until the moment it expires', () => {
     const { tokenDigest } = identifyToken('one');
-    const state = { tokenDigest, expiresAt: inDays(1) };
+    const state = { tokenDigest, expiresAt: inDays(1), userId: null, isRevoked: false };
     expect(isRedeemable(state, tokenDigest, NOW + DAY - 1)).toBe(true);
     expect(isRedeemable(state, tokenDigest, NOW + DAY)).toBe(false);
     expect(isRedeemable(state, identifyToken('two').tokenDigest, NOW)).toBe(false);
-    expect(isRedeemable({ tokenDigest: undefined, expiresAt: '' }, tokenDigest, NOW)).toBe(false);
+    expect(isRedeemable({ ...state, isRevoked: true }, tokenDigest, NOW)).toBe(false);
+    expect(isRedeemable({ ...state, tokenDigest: undefined }, tokenDigest, NOW)).toBe(false);
   });
 
-  it('ends with the license unless it is asked to end earlier', () => {
+  it('lives for 30 days unless its issuer says otherwise, and never longer than the license', () => {
+    expect(tokenExpiry(inDays(365), null, NOW)).toBe(inDays(30));
+    expect(tokenExpiry(inDays(365), 90, NOW)).toBe(inDays(90));
     const license = inDays(10);
     expect(tokenExpiry(license, null, NOW)).toBe(license);
     expect(tokenExpiry(license, 3, NOW)).toBe(inDays(3));
