@@ -45,6 +45,7 @@ describe('devices over HTTP', () => {
       revokedAt: null,
       staleAlertsSilenced: false,
       staleAlertsSilencedUntil: null,
+      suspended: false,
       besideDeviceId: null,
       enrollmentConfirmed: true,
       reenrollmentAllowed: false,

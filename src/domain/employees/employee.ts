@@ -37,6 +37,9 @@ export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(em
 /** A person whom the tenant employs now: neither unknown, nor inactive, deleted or erased. */
 export const isEmployed = ({ status, isActive }: EmployeeState): boolean => status === 'present' && isActive;
 
+/** Whether their devices are suspended. Not those of a placeholder that is about to be made. */
+export const hasLeft = ({ status, isActive }: EmployeeState): boolean => status !== 'none' && !(status === 'present' && isActive);
+
 export const employeeStream = (tenantId: TenantId, userId: string): string => streamName('employee', tenantId, userId);
 
 /** An e-mail is one employee of a tenant; the claim's holder is that employee's stream. */

@@ -7,6 +7,7 @@ import { trustAuthority, verifyDeviceCertificate, type TrustedAuthority } from '
 import type { TenantState } from '../../domain/tenants/tenant.ts';
 import type { Services } from '../../services.ts';
 import type { DevicePrincipal } from '../principal.ts';
+import { isLetInByUser } from './device-user.ts';
 
 /** What a presented certificate was proved to say. Whether the device may still talk is asked anew on every request. */
 interface ProvenCertificate {
@@ -24,12 +25,13 @@ const proven = new WeakMap<object, ProvenCertificate>();
  * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
  * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
  */
-export async function deviceOf(request: FastifyRequest, services: Services): Promise<DevicePrincipal | undefined> {
+export async function deviceOf(request: FastifyRequest, services: Services, evenToBeWiped = false): Promise<DevicePrincipal | undefined> {
   const certificate = await certificateOf(request, services);
   if (!certificate || certificate.notAfter <= Date.now()) return undefined;
   const { tenantId, deviceId, serialNumber } = certificate;
   const device = await services.lookups.device(tenantId, deviceId);
   if (!device || !acceptsCertificate(device, serialNumber, Date.now())) return undefined;
+  if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
   return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
 }
 

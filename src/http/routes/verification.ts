@@ -4,7 +4,7 @@ import { verifyEmployee } from '../../../commands/verification/verify-employee.t
 import { listVerifiableUsers, nameOfUser, verifiableUserView } from '../../../queries/verification/verifiable-users.ts';
 import { getVerificationAlert, listVerificationAlerts, verificationAlertView } from '../../../queries/verification/verification-alerts.ts';
 import { listVerificationEvents, verificationEventView } from '../../../queries/verification/list-verification-events.ts';
-import { employee, employeeStream } from '../../domain/employees/employee.ts';
+import { employee, employeeStream, isEmployed } from '../../domain/employees/employee.ts';
 import { verificationMethods, type VerificationMethod } from '../../domain/verification/events.ts';
 import { FailureError, limited, notFound } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
@@ -90,10 +90,10 @@ export const verificationRoutes: RouteGroup = {
       summary: 'The codes by which the employee of this browser can be verified now',
       answer: z.object({ dailyCode: z.string(), otp: z.string(), expiresAt: z.iso.datetime() }),
       handle: async ({ principal: { tenantId, userId }, services, reply }) => {
-        const { status } = await services.loader.load(employee, employeeStream(tenantId, userId));
-        if (status !== 'present') throw new FailureError(notFound());
+        const known = await services.loader.load(employee, employeeStream(tenantId, userId));
+        if (!isEmployed(known)) throw new FailureError(notFound());
         reply.header('cache-control', 'no-store');
-        return services.ports.verificationCodes.current(tenantId, userId, Date.now());
+        return services.ports.verificationCodes.current(tenantId, { userId, deactivations: known.deactivations }, Date.now());
       },
     }),
   ],
