@@ -72,7 +72,7 @@ export const autoEnrollDevice = defineCommand({
       { certificate, caCertificatePem },
       [
         { type: 'DeviceEnrolled', data: enrolled },
-        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, expiresAt, previousValidUntil: null } },
+        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil: null } },
         { type: 'DeviceAccessKeyIssued', data: { deviceId, accessKeyDigest } },
       ],
       { take: standing === 'new' && besideDeviceId === null ? [fingerprintClaim(described.deviceFingerprint)] : [] },

@@ -94,7 +94,7 @@ export const enrollDevice = defineCommand({
       [
         { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId } },
         { type: 'DeviceEnrolled', data: enrolled },
-        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, expiresAt, previousValidUntil: null } },
+        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil: null } },
       ],
       { take: [singleUse(tokenId), ...moves.take], release: moves.release },
     );

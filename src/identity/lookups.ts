@@ -83,6 +83,7 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         DeviceEnrolled: ofDevice,
         DeviceCertificateIssued: ofDevice,
         DeviceAccessKeyIssued: ofDevice,
+        DeviceCertificatePinned: ofDevice,
         DeviceEnrollmentConfirmed: ofDevice,
         DeviceRevoked: ofDevice,
         DeviceWipeRequested: ofDevice,

@@ -7,6 +7,14 @@ export interface CertificateState {
   readonly serialNumber: string;
   /** ISO 8601; accepted until then unless the device is revoked. */
   readonly validUntil: string;
+  /** SHA-256 hex of the public key. Null: issued before it was recorded, and not shown since. */
+  readonly publicKeySha256: string | null;
+}
+
+/** What was proved of a certificate that somebody shows. */
+export interface ShownCertificate {
+  readonly serialNumber: string;
+  readonly publicKeySha256: string;
 }
 
 export interface DeviceState {
@@ -46,9 +54,9 @@ const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 /** A device that never got the answer renews again with the certificate it has; more often than this it enrolls anew. */
 const KEPT = 4;
 /** ISO 8601 in UTC, so that text order is the order of time. */
-const endedBy = ({ serialNumber, validUntil }: CertificateState, end: string): CertificateState => ({
-  serialNumber,
-  validUntil: validUntil < end ? validUntil : end,
+const endedBy = (certificate: CertificateState, end: string): CertificateState => ({
+  ...certificate,
+  validUntil: certificate.validUntil < end ? certificate.validUntil : end,
 });
 
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
@@ -67,9 +75,13 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
     case 'DeviceEnrollmentConfirmed':
       return { ...state, isConfirmed: true };
     case 'DeviceCertificateIssued': {
-      const { serialNumber, expiresAt, previousValidUntil } = event.data;
+      const { serialNumber, expiresAt, publicKeySha256, previousValidUntil } = event.data;
       const previous = previousValidUntil ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
-      return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt }] };
+      return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt, publicKeySha256 }] };
+    }
+    case 'DeviceCertificatePinned': {
+      const { serialNumber, publicKeySha256 } = event.data;
+      return { ...state, certificates: state.certificates.map((known) => (known.serialNumber === serialNumber ? { ...known, publicKeySha256 } : known)) };
     }
     case 'DeviceAccessKeyIssued':
       return { ...state, accessKeyDigest: event.data.accessKeyDigest };
@@ -102,10 +114,18 @@ export const fingerprintClaimOf = ({ holdsFingerprint, fingerprint, userId }: Pi
 
 export const deviceStream = (tenantId: TenantId, deviceId: string): string => streamName('device', tenantId, deviceId);
 
-/** True when a certificate with this serial number may speak for the device now. */
-export const acceptsCertificate = ({ status, certificates }: DeviceState, serialNumber: string, now: number): boolean =>
-  (status === 'active' || status === 'wipe_pending') &&
-  certificates.some((known) => known.serialNumber === serialNumber && Date.parse(known.validUntil) > now);
+/** The certificate with this serial number, if the device may use it now. It says nothing of the key that was shown with it. */
+export const heldCertificate = ({ status, certificates }: DeviceState, serialNumber: string, now: number): CertificateState | undefined =>
+  status === 'active' || status === 'wipe_pending'
+    ? certificates.find((known) => known.serialNumber === serialNumber && Date.parse(known.validUntil) > now)
+    : undefined;
+
+/**
+ * True when this very certificate may speak for the device now. The serial number alone would let anybody in who has the key of
+ * an authority that the tenant once had, because such authorities vouch for their certificates until these expire.
+ */
+export const acceptsCertificate = (state: DeviceState, { serialNumber, publicKeySha256 }: ShownCertificate, now: number): boolean =>
+  heldCertificate(state, serialNumber, now)?.publicKeySha256 === publicKeySha256;
 
 /** True when this key may speak for the device now; `isIt` compares its digest in constant time. */
 export const acceptsAccessKey = ({ status, accessKeyDigest }: DeviceState, isIt: (digest: string) => boolean): boolean =>

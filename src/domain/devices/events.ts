@@ -50,15 +50,24 @@ export const deviceEvents = defineEvents('device', {
   DeviceEnrollmentConfirmed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.enrollment_confirmed' },
   /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */
   DeviceCertificateIssued: {
-    version: 1,
+    version: 2,
     schema: z.object({
+      /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex. Null before version 2. */
+      publicKeySha256: z.string().nullable(),
       deviceId: uuid(),
       serialNumber: z.string(),
       expiresAt: z.iso.datetime(),
       /** The certificate before stays good until then; null: it ends now. */
       previousValidUntil: z.iso.datetime().nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ publicKeySha256: null, ...data }) },
     audit: 'device.certificate_issued',
+  },
+  /** A certificate that was issued before public keys were recorded was shown for the first time since. */
+  DeviceCertificatePinned: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), serialNumber: z.string(), publicKeySha256: z.string() }),
+    audit: 'device.certificate_pinned',
   },
   /** An agent that enrolled by itself may show this key instead of a certificate. SHA-256 of the key, lower-case hex. */
   DeviceAccessKeyIssued: { version: 1, schema: z.object({ deviceId: uuid(), accessKeyDigest: z.string() }), audit: 'device.access_key_issued' },

@@ -1,11 +1,11 @@
 import { forbidden } from '../../kernel/failure.ts';
-import { acceptsCertificate, type DeviceState } from './device.ts';
+import { heldCertificate, type DeviceState } from './device.ts';
 
 /** What an enrollment shows besides the fingerprint. A fingerprint is in the device list and can be computed: it proves nothing. */
 export interface EnrollmentProof {
   /** The employee to whom an administrator bound the token; null: the token is anybody's. */
   readonly userId: string | null;
-  /** Serial number of the certificate on the connection, if that certificate is this device's. */
+  /** Serial number of the certificate on the connection, if that certificate was accepted for this device. */
   readonly certificateSerial: string | null;
 }
 
@@ -31,7 +31,7 @@ export function standingOf(state: DeviceState, { userId, certificateSerial }: En
       return state.mayReenroll ? 'allowed' : 'revoked';
     default: {
       if (userId !== null) return userId === state.userId ? 'same' : 'unproven';
-      return certificateSerial !== null && acceptsCertificate(state, certificateSerial, now) ? 'same' : 'unproven';
+      return certificateSerial !== null && heldCertificate(state, certificateSerial, now) ? 'same' : 'unproven';
     }
   }
 }

@@ -4,7 +4,7 @@ import { FINGERPRINT_MOVED } from '../../../commands/enrollment/enroll-device.ts
 import { given, NOW } from '../../dsl/given.ts';
 import { certified, DAY, deleted, DEVICE, enrolled, first, revoked, USER } from '../devices/histories.ts';
 
-const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f' };
+const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
 const facts = { certificate, caCertificatePem: 'ca' };
 const device = { deviceFingerprint: 'agent:1', hostname: 'ada-laptop', osType: 'windows', osVersion: '11', agentVersion: '3.0' } as const;
 const input = { deviceId: DEVICE, besideDeviceId: null, certificateSerial: null, userId: USER, accessKeyDigest: 'd'.repeat(64), device };

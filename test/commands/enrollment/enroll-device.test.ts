@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { enrollDevice, FINGERPRINT_MOVED, INVALID_TOKEN } from '../../../commands/enrollment/enroll-device.ts';
-import { acceptsCertificate, device } from '../../../src/domain/devices/device.ts';
+import { acceptsCertificate, device, type DeviceState } from '../../../src/domain/devices/device.ts';
 import { deviceEvents, type DeviceEvent } from '../../../src/domain/devices/events.ts';
 import { DEVICE_REVOKED } from '../../../src/domain/devices/reenrollment.ts';
 import { context, given, NOW } from '../../dsl/given.ts';
-import { browser, certified, DAY, deleted, DEVICE, enrolled, first, inDays, revoked, USER, wiped, wipeRequested } from '../devices/histories.ts';
+import { browser, certified, DAY, deleted, DEVICE, enrolled, first, inDays, keyOf, revoked, USER, wiped, wipeRequested } from '../devices/histories.ts';
 
 const tokenId = '77777777-7777-4777-8777-777777777777';
-const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f' };
+const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
 const facts = { tokenId, boundUserId: null, ownPlaceholder: null, certificate, caCertificatePem: 'ca' };
 const bound = { ...facts, boundUserId: USER };
 const input = { deviceId: DEVICE, besideDeviceId: null, certificateSerial: null, enrollmentToken: 'token', device: browser };
@@ -19,6 +19,7 @@ const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
 const ofUser = (userId: string) => ({ kind: 'device-user-fingerprint', value: `${userId}|fp-1` });
 const allowed: DeviceEvent = { type: 'DeviceReenrollmentAllowed', data: { deviceId: DEVICE } };
 const isEnrolled = (over: object = {}) => ({ type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER, ...over } });
+const accepts = (state: DeviceState, serialNumber: string, now: number) => acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
 
 describe('enrolling a device', () => {
   it('uses the token, registers the device and names its certificate together', () => {
@@ -61,8 +62,8 @@ describe('enrolling a device', () => {
   it('ends the certificate before at once', () => {
     const history: DeviceEvent[] = [enrolled, certified('AA01'), enrolled, certified('BB02')];
     const state = history.reduce(device.fold, device.initial);
-    expect(acceptsCertificate(state, 'AA01', NOW)).toBe(false);
-    expect(acceptsCertificate(state, 'BB02', NOW)).toBe(true);
+    expect(accepts(state, 'AA01', NOW)).toBe(false);
+    expect(accepts(state, 'BB02', NOW)).toBe(true);
   });
 
   it('keeps a pending wipe pending', () => {
@@ -72,7 +73,7 @@ describe('enrolling a device', () => {
     const again = isEnrolled({ wipeId }) as DeviceEvent;
     const state = [enrolled, certified('AA01'), wipeRequested, delivered, again, certified('BB02')].reduce(device.fold, device.initial);
     expect(state).toMatchObject({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } });
-    expect(acceptsCertificate(state, 'BB02', NOW)).toBe(true);
+    expect(accepts(state, 'BB02', NOW)).toBe(true);
   });
 
   it('never brings a revoked device back by itself, whoever the token is bound to', () => {
@@ -91,7 +92,7 @@ describe('enrolling a device', () => {
     given(...history).when(enrollDevice, input, { ...facts, ownPlaceholder: USER }).then(used, enrolled, certified('BB02'));
     const state = [...history, enrolled, certified('BB02')].reduce(device.fold, device.initial);
     expect(state).toMatchObject({ status: 'active', mayReenroll: false });
-    expect(acceptsCertificate(state, 'AA01', NOW)).toBe(false);
+    expect(accepts(state, 'AA01', NOW)).toBe(false);
   });
 
   it('moves what a device beside another is found by when its user changes', () => {
