@@ -41,8 +41,9 @@ export function trustAuthority(tenantId: TenantId, certificatePem: string): Trus
 }
 
 /**
- * Claims that an authority of their own tenant has signed and that hold now. Whether they are revoked, and issued for this
- * very key, is for the caller to ask, by `serialNumber` and `publicKeySha256`: an ECDSA signature has a second valid spelling, so one certificate can show two fingerprints.
+ * Claims that an authority of their own tenant has signed and that hold now. Whether the certificate was issued for this key
+ * and is not revoked is for the caller to ask, by `serialNumber` and `publicKeySha256`: an ECDSA signature has a second valid
+ * spelling, so one certificate can show two fingerprints.
  */
 export interface DeviceIdentity extends DeviceClaims {
   readonly verified: true;

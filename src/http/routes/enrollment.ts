@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { issueEnrollmentToken } from '../../../commands/enrollment/issue-enrollment-token.ts';
+import { revokeEnrollmentToken, TOKEN_USED } from '../../../commands/enrollment/revoke-enrollment-token.ts';
+import { enrollmentTokenStatuses, enrollmentTokenView, listEnrollmentTokens, validEnrollmentTokens } from '../../../queries/enrollment/list-enrollment-tokens.ts';
 import { identifyToken, newEnrollmentToken } from '../../domain/enrollment/enrollment-token.ts';
 import { FailureError, notFound } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { enrollmentArchive, type EnrollmentConfig } from '../enrollment-archive.ts';
+import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import type { AdminPrincipal } from '../principal.ts';
 import { route, type Call, type RouteGroup } from '../route.ts';
 
@@ -41,6 +44,29 @@ async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): P
     tokens.push(...(await Promise.all(wave)));
   }
   return tokens;
+}
+
+/** More than a fleet needs at once, and few enough for one request. What is left is revoked by the next one. */
+const MOST_REVOKED = 10_000;
+
+/** Revokes one; answers whether it did. A token that enrolled a device meanwhile is not valid any more either. */
+async function revokeUnlessUsed({ run }: Admin<unknown>, tokenId: string): Promise<boolean> {
+  try {
+    await run(revokeEnrollmentToken, { tokenId });
+    return true;
+  } catch (error) {
+    if (error instanceof FailureError && error.failure === TOKEN_USED) return false;
+    throw error;
+  }
+}
+
+async function revokeAll(call: Admin<unknown>, tokenIds: readonly string[]): Promise<number> {
+  let revoked = 0;
+  for (let from = 0; from < tokenIds.length; from += WAVE) {
+    const outcomes = await Promise.all(tokenIds.slice(from, from + WAVE).map((tokenId) => revokeUnlessUsed(call, tokenId)));
+    revoked += outcomes.filter(Boolean).length;
+  }
+  return revoked;
 }
 
 async function apiEndpoint({ lookups }: Services, tenantId: TenantId): Promise<string> {
@@ -81,6 +107,40 @@ export const enrollmentRoutes: RouteGroup = {
         if (body.format === 'json') return { configs, total: configs.length, batchId };
         reply.type('application/zip').header('content-disposition', 'attachment; filename="enrollment-configs.zip"');
         return enrollmentArchive(configs);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/tokens`,
+      access: admin('enrollment:read'),
+      summary: 'List enrollment tokens, newest first; never the tokens themselves',
+      query: z.object({ ...pageQuery, status: z.enum(enrollmentTokenStatuses).optional(), batch_id: uuid().optional(), user_id: uuid().optional() }),
+      answer: z.object({ tokens: z.array(enrollmentTokenView), ...paginatedView }),
+      handle: ({ ask, query }) => ask(listEnrollmentTokens, { ...toPage(query), status: query.status, batchId: query.batch_id, userId: query.user_id }),
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/tokens/{tokenID}`,
+      access: admin('enrollment:write'),
+      summary: 'Revoke an enrollment token that no device has used (409 if one has: revoke the device)',
+      params: z.object({ tokenID: uuid() }),
+      handle: async ({ run, params: { tokenID: tokenId } }) => {
+        await run(revokeEnrollmentToken, { tokenId });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/tokens/revoke`,
+      access: admin('enrollment:write'),
+      summary: 'Revoke all valid enrollment tokens of a batch, or all of the tenant; at most 10,000 at once: `remaining` says whether to ask again',
+      body: z
+        .object({ batchId: uuid().optional(), all: z.literal(true).optional() })
+        .refine(({ batchId, all }) => (batchId === undefined) !== (all === undefined), { path: ['batchId'], message: 'or all is required, and not both' }),
+      answer: z.object({ revoked: z.int(), remaining: z.boolean() }),
+      handle: async ({ run, ask, body: { batchId } }) => {
+        const tokenIds = await ask(validEnrollmentTokens, { batchId, most: MOST_REVOKED + 1 });
+        const revoked = await revokeAll({ run }, tokenIds.slice(0, MOST_REVOKED));
+        return { revoked, remaining: tokenIds.length > MOST_REVOKED };
       },
     }),
     route({

@@ -1,9 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { issueEnrollmentToken } from '../../../commands/enrollment/issue-enrollment-token.ts';
-import { identifyToken, isRedeemable, newEnrollmentToken, tokenExpiry } from '../../../src/domain/enrollment/enrollment-token.ts';
+import { revokeEnrollmentToken, TOKEN_USED } from '../../../commands/enrollment/revoke-enrollment-token.ts';
+import { identifyToken, isRedeemable, newEnrollmentToken, singleUse, tokenExpiry } from '../../../src/domain/enrollment/enrollment-token.ts';
 import { isUuid } from '../../../src/kernel/ids.ts';
 import { given, NOW } from '../../dsl/given.ts';
 import { DAY, inDays } from '../devices/histories.ts';
+
+describe('revoking an enrollment token', () => {
+  const tokenId = '77777777-7777-4777-8777-777777777777';
+  const issued = { type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest: 'd'.repeat(64), expiresAt: inDays(9), userId: null, batchId: null } } as const;
+  const revoked = { type: 'EnrollmentTokenRevoked', data: { tokenId } } as const;
+
+  it('takes its single use, so that no device can', () => {
+    const outcome = given(issued).when(revokeEnrollmentToken, { tokenId });
+    outcome.then(revoked);
+    outcome.thenTakes(singleUse(tokenId));
+  });
+  it('twice is once', () => given(issued, revoked).when(revokeEnrollmentToken, { tokenId }).thenNothing());
+  it('finds no token that was never issued', () => given().when(revokeEnrollmentToken, { tokenId }).thenRefused('notFound'));
+  it('is too late for one that a device has used', () => {
+    expect(revokeEnrollmentToken.whenClaimed?.(singleUse(tokenId))).toBe(TOKEN_USED);
+  });
+});
 
 describe('an enrollment token', () => {
   it('is 32 random octets, of which only a digest is recorded', () => {
