@@ -7,7 +7,8 @@ export const agentSecretStatusView = z
   .object({
     configured: z.boolean(),
     lastRotatedAt: z.iso.datetime().nullable(),
-    secrets: z.array(
+    /** The newest, and the one before as long as it is still valid. */
+    versions: z.array(
       z.object({
         id: z.uuid(),
         createdAt: z.iso.datetime(),
@@ -27,6 +28,6 @@ export const agentSecretStatus: Query<{ now: number }, z.output<typeof agentSecr
   return {
     configured: live.length > 0,
     lastRotatedAt: row?.last_rotated_at ?? null,
-    secrets: live.map(({ secretId, issuedAt, issuedBy, validUntil }) => ({ id: secretId, createdAt: issuedAt, createdBy: issuedBy, expiresAt: validUntil })),
+    versions: live.map(({ secretId, issuedAt, issuedBy, validUntil }) => ({ id: secretId, createdAt: issuedAt, createdBy: issuedBy, expiresAt: validUntil })),
   };
 };

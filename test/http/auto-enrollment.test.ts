@@ -213,15 +213,15 @@ describe('enrollment of agents by themselves', () => {
       const { status } = await enroll(agentOf('nobody@corp.example', { tenantId: tenant.tenantId }), { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': shown });
       return status === 404;
     };
-    const statusOf = async (tenant: TestTenant) => (await tenant.admin.get(SECRET)).body as { configured: boolean; lastRotatedAt: string | null; secrets: { id: string; expiresAt: string | null }[] };
+    const statusOf = async (tenant: TestTenant) => (await tenant.admin.get(SECRET)).body as { configured: boolean; lastRotatedAt: string | null; versions: { id: string; expiresAt: string | null }[] };
 
     it('is shown once and kept nowhere', async () => {
       const tenant = await app.newTenant();
-      expect(await statusOf(tenant)).toEqual({ configured: false, lastRotatedAt: null, secrets: [] });
+      expect(await statusOf(tenant)).toEqual({ configured: false, lastRotatedAt: null, versions: [] });
       const issued = await issue(tenant);
       expect(Buffer.from(issued.secret, 'base64url')).toHaveLength(32);
       const shown = await tenant.admin.get(SECRET);
-      expect(shown.body).toEqual({ configured: true, lastRotatedAt: expect.any(String), secrets: [{ id: issued.id, createdAt: expect.any(String), createdBy: tenant.adminId, expiresAt: null }] });
+      expect(shown.body).toEqual({ configured: true, lastRotatedAt: expect.any(String), versions: [{ id: issued.id, createdAt: expect.any(String), createdBy: tenant.adminId, expiresAt: null }] });
       const { rows } = await app.services.database.owner.query<{ data: string }>('select data::text as data from events where tenant_id = $1', [tenant.tenantId]);
       expect(shown.text + rows.map(({ data }) => data).join()).not.toContain(issued.secret);
       expect(await works(tenant, issued.secret)).toBe(true);
@@ -234,14 +234,14 @@ describe('enrollment of agents by themselves', () => {
       expect(await Promise.all([first, second].map((one) => works(tenant, one.secret)))).toEqual([true, true]);
       const third = await issue(tenant, { overlapHours: 1 });
       expect(await Promise.all([first, second, third].map((one) => works(tenant, one.secret)))).toEqual([false, true, true]);
-      expect((await statusOf(tenant)).secrets).toMatchObject([{ id: third.id, expiresAt: null }, { id: second.id, expiresAt: third.previousExpiresAt }]);
+      expect((await statusOf(tenant)).versions).toMatchObject([{ id: third.id, expiresAt: null }, { id: second.id, expiresAt: third.previousExpiresAt }]);
     });
 
     it('ends the one before at once where it has leaked', async () => {
       const tenant = await app.newTenant();
       const [first, second] = [await issue(tenant), await issue(tenant, { overlapHours: 0 })];
       expect(await Promise.all([first, second].map((one) => works(tenant, one.secret)))).toEqual([false, true]);
-      expect((await statusOf(tenant)).secrets.map(({ id }) => id)).toEqual([second.id]);
+      expect((await statusOf(tenant)).versions.map(({ id }) => id)).toEqual([second.id]);
     });
 
     it('is removed one by one or altogether, which ends auto-enrollment and no device', async () => {
