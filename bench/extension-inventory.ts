@@ -44,7 +44,7 @@ async function fleetOf(app: BenchApp, devices: number): Promise<BenchApp> {
     const [deviceId, userId] = [randomUUID(), randomUUID()];
     const occurredAt = new Date(Date.now() - n * 1_000).toISOString();
     const browserType = (['chrome', 'edge', 'firefox'] as const)[n % 3]!;
-    await append(app, deviceStream(app.tenantId, deviceId), { type: 'DeviceEnrolled', data: { deviceId, userId, deviceFingerprint: deviceId, browserType, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null } });
+    await append(app, deviceStream(app.tenantId, deviceId), { type: 'DeviceEnrolled', data: { deviceId, userId, deviceFingerprint: deviceId, besideDeviceId: null, isConfirmed: true, wipeId: null, browserType, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null } });
     // A few that everybody has, many that few have.
     const extensions = Array.from({ length: ON_A_DEVICE }, (_, at) => (at < 5 ? at : 5 + ((n * 45 + at) % (EXTENSIONS - 5)))).map((one) => ({
       extensionId: `ext-${one}`,

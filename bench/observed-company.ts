@@ -67,7 +67,7 @@ export class ObservedCompany {
   }
 
   async #enroll({ userId, deviceId }: Person, n: number): Promise<void> {
-    const data = { deviceId, userId, deviceFingerprint: deviceId, browserType: 'chrome' as const, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null };
+    const data = { deviceId, userId, deviceFingerprint: deviceId, besideDeviceId: null, isConfirmed: true, wipeId: null, browserType: 'chrome' as const, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null };
     await this.#append(deviceStream(this.#app.tenantId, deviceId), -1n, { type: 'DeviceEnrolled', data }, deviceId);
     const day = new Date(Date.now() - (DAYS + 1) * DAY_MS).toISOString().slice(0, 10);
     await this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, [inventory(day, n)]);

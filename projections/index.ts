@@ -27,6 +27,7 @@ import { mfaOverrides } from './discovery/mfa-overrides.ts';
 import { relyingParties } from './discovery/relying-parties.ts';
 import { sites } from './discovery/sites.ts';
 import { employees } from './employees/employees.ts';
+import { agentSecretsModel } from './enrollment/agent-secrets.ts';
 import { enrollmentTokens } from './enrollment/enrollment-tokens.ts';
 import { extensionChanges } from './extensions/extension-changes.ts';
 import { extensionInventories } from './extensions/extension-inventories.ts';
@@ -62,4 +63,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgDomains, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, screenshots, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, threatIntelSettings, domainScans, signaturePacks, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgDomains, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, screenshots, enrollmentTokens, agentSecretsModel, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, threatIntelSettings, domainScans, signaturePacks, ...resourceModels];

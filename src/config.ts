@@ -24,7 +24,6 @@ const environment = z.object({
   LICENSE_PUBLIC_KEY: z.string().optional(),
   RECOVERY_KEY: z.string().min(16).optional(),
   METRICS_TOKEN: z.string().min(16).optional(),
-  AUTO_ENROLL_SECRET: z.string().min(16).optional(),
   RATE_LIMIT_RPS: count.default(100),
   ENROLL_RATE_LIMIT_RPS: count.default(3_000),
   PORTAL_URL: z.url().optional(),
@@ -65,7 +64,6 @@ export interface Config {
   readonly licensePublicKey: string;
   readonly recoveryKey: string | undefined;
   readonly metricsToken: string | undefined;
-  readonly autoEnrollSecret: string | undefined;
   /** Requests per 60-second window, whatever the variables' names say (choice OP-212). */
   readonly adminRateLimit: number;
   readonly enrollRateLimit: number;
@@ -85,6 +83,15 @@ export interface Config {
   readonly devMode: boolean;
   readonly logLevel: string;
 }
+
+/** Variables that earlier versions read, and what to do instead. */
+const RETIRED: Readonly<Record<string, string>> = {
+  AUTO_ENROLL_SECRET: 'is not read any more: give each tenant a secret of its own (POST /api/v1/admin/enrollment/agent-secret)',
+};
+
+/** A sentence for each variable that is set and has no effect any more. */
+export const retiredSettings = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  Object.entries(RETIRED).flatMap(([name, advice]) => (env[name] ? [`${name} ${advice}`] : []));
 
 /** Where the embedded parts keep what they have. */
 export const dataDirectory = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || '.castellan');
@@ -115,7 +122,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     licensePublicKey: keys.licensePublicKey(settings.LICENSE_PUBLIC_KEY),
     recoveryKey: settings.RECOVERY_KEY,
     metricsToken: settings.METRICS_TOKEN,
-    autoEnrollSecret: settings.AUTO_ENROLL_SECRET,
     adminRateLimit: settings.RATE_LIMIT_RPS,
     enrollRateLimit: settings.ENROLL_RATE_LIMIT_RPS,
     rateBudgets: {},

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { compose } from './compose.ts';
 import { newLogger } from './logger.ts';
 import { ConfigError } from './config-error.ts';
-import { readConfig, type Role } from './config.ts';
+import { readConfig, retiredSettings, type Role } from './config.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
 
 const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];
@@ -17,6 +17,7 @@ function askedRole(): Role {
 async function main(): Promise<void> {
   const config = readConfig(process.env, askedRole());
   const log = newLogger(config.logLevel);
+  for (const advice of retiredSettings()) log.warn(advice);
   const house = await compose(config, { log });
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

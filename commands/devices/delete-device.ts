@@ -1,4 +1,4 @@
-import { device, deviceStream, fingerprintClaim } from '../../src/domain/devices/device.ts';
+import { device, deviceStream, fingerprintClaimOf } from '../../src/domain/devices/device.ts';
 import type { DeviceEvent } from '../../src/domain/devices/events.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
@@ -12,11 +12,12 @@ export const deleteDevice = defineCommand({
   name: 'DeleteDevice',
   aggregate: device,
   stream: ({ deviceId }: DeleteDevice, { tenantId }) => deviceStream(tenantId, deviceId),
-  decide({ status, fingerprint }, { deviceId }) {
+  decide(state, { deviceId }) {
+    const { status } = state;
     if (status === 'none' || status === 'deleted') return notFound();
     const isCutOff = status === 'revoked' || status === 'wiped';
     const revoked: DeviceEvent[] = isCutOff ? [] : [{ type: 'DeviceRevoked', data: { deviceId, reason: 'deleted' } }];
-    return accept([...revoked, { type: 'DeviceDeleted', data: { deviceId } }], { release: [fingerprintClaim(fingerprint)] });
+    return accept([...revoked, { type: 'DeviceDeleted', data: { deviceId } }], { release: [fingerprintClaimOf(state)] });
   },
   freshens: ['devices', 'live-state'],
 });

@@ -1,4 +1,4 @@
-import { acceptsCertificate, device, deviceStream } from '../../src/domain/devices/device.ts';
+import { device, deviceStream, heldCertificate } from '../../src/domain/devices/device.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, forbidden, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
@@ -7,7 +7,7 @@ import type { CommandPorts } from '../../src/services.ts';
 
 interface RenewDeviceCertificate {
   readonly deviceId: string;
-  /** Of the certificate that the device shows. */
+  /** Of the certificate on the connection, which was accepted for this device. */
   readonly certificateSerial: string;
 }
 
@@ -40,13 +40,13 @@ export const renewDeviceCertificate = defineCommand({
     return facts;
   },
   decide(state, { deviceId, certificateSerial }, { now }, { certificate, caCertificatePem }: Facts) {
-    if (!acceptsCertificate(state, certificateSerial, now)) return unauthenticated();
-    const shown = state.certificates.find(({ serialNumber }) => serialNumber === certificateSerial);
-    if (!shown || Date.parse(shown.validUntil) - now > WINDOW_MS) return conflict('the certificate is not due for renewal');
+    const shown = heldCertificate(state, certificateSerial, now);
+    if (!shown) return unauthenticated();
+    if (Date.parse(shown.validUntil) - now > WINDOW_MS) return conflict('the certificate is not due for renewal');
     const expiresAt = new Date(certificate.notAfter).toISOString();
     const previousValidUntil = new Date(now + OVERLAP_MS).toISOString();
     return acceptWith({ userId: state.userId, expiresAt, certificate, caCertificatePem }, [
-      { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, expiresAt, previousValidUntil } },
+      { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil } },
     ]);
   },
   freshens: ['devices', 'live-state'],

@@ -12,17 +12,17 @@ interface RevokeDevice {
 
 /**
  * Ends all of a device's certificates: its next request is refused, on an open connection too. Twice is once (choice OP-100);
- * only that its user was deleted is recorded of a device that is cut off already.
+ * for a device that is cut off already it only records that its user was deleted, or that it may not enroll again after all.
  */
 export const revokeDevice = defineCommand({
   name: 'RevokeDevice',
   aggregate: device,
   stream: ({ deviceId }: RevokeDevice, { tenantId }) => deviceStream(tenantId, deviceId),
-  decide({ status, userId }, { deviceId, reason, ofUserId = userId }) {
+  decide({ status, userId, mayReenroll }, { deviceId, reason, ofUserId = userId }) {
     if (status === 'none' || status === 'deleted') return notFound();
     if (userId !== ofUserId) return accept([]);
     const isCutOff = status === 'revoked' || status === 'wiped';
-    if (isCutOff && (reason !== 'user_deleted' || userId === '')) return accept([]);
+    if (isCutOff && !mayReenroll && (reason !== 'user_deleted' || userId === '')) return accept([]);
     return accept([{ type: 'DeviceRevoked', data: { deviceId, reason } }]);
   },
   freshens: ['devices', 'device_certificates', 'live-state'],

@@ -25,7 +25,7 @@ export const createEmployee = defineCommand({
     if (state.status !== 'none') return conflict();
     const { userId, email, displayName, department, jobTitle, externalId, source, isActive } = input;
     const data = { userId, email, emailDigest, displayName, department, jobTitle, externalId, source, isActive, isPlaceholder: false, seat };
-    return accept([{ type: 'EmployeeCreated', data }], { take: claimsOf({ status: 'present', emailDigest, seat }) });
+    return accept([{ type: 'EmployeeCreated', data }], { take: claimsOf({ emailDigest, seat }) });
   },
   whenClaimed: whenAdmissionLost,
   freshens: ['employees'],

@@ -27,7 +27,7 @@ export const createPlaceholderEmployee = defineCommand({
     const nothing = { department: null, jobTitle: null, externalId: null };
     const data = { ...nothing, userId, email: placeholderEmail(deviceId), emailDigest, displayName: `Device ${deviceId.slice(0, 8)}`, seat };
     return accept([{ type: 'EmployeeCreated', data: { ...data, source: 'enrollment', isActive: true, isPlaceholder: true } }], {
-      take: claimsOf({ status: 'present', emailDigest, seat }),
+      take: claimsOf({ emailDigest, seat }),
     });
   },
   whenClaimed: whenAdmissionLost,

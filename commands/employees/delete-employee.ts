@@ -15,5 +15,5 @@ export const deleteEmployee = defineCommand({
     if (state.status !== 'present') return notFound();
     return accept([{ type: 'EmployeeDeleted', data: { userId } }], { release: claimsOf(state) });
   },
-  freshens: ['employees'],
+  freshens: ['employees', 'live-state'],
 });

@@ -22,5 +22,5 @@ export const erasePerson = defineCommand({
     if (state.status === 'deleted') return accept([requested]);
     return accept([{ type: 'EmployeeDeleted', data: { userId } }, requested], { release: claimsOf(state) });
   },
-  freshens: ['employees'],
+  freshens: ['employees', 'live-state'],
 });

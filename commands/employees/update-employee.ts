@@ -32,5 +32,5 @@ export const updateEmployee = defineCommand({
       moves ? { take: [employeeEmailClaim(emailDigest)], release: [employeeEmailClaim(state.emailDigest)] } : {},
     );
   },
-  freshens: ['employees'],
+  freshens: ['employees', 'live-state'],
 });

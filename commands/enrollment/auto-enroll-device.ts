@@ -1,6 +1,7 @@
 import { device, deviceStream, fingerprintClaim } from '../../src/domain/devices/device.ts';
+import { DEVICE_REVOKED, standingOf } from '../../src/domain/devices/reenrollment.ts';
 import type { DeviceEvent } from '../../src/domain/devices/events.ts';
-import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure, notFound, unavailable } from '../../src/kernel/failure.ts';
@@ -11,7 +12,12 @@ import { FINGERPRINT_MOVED } from './enroll-device.ts';
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
 
 export interface AutoEnrollDevice {
+  /** Of the device whose certificate the connection shows, or a fresh one. */
   readonly deviceId: string;
+  /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
+  readonly besideDeviceId: string | null;
+  /** Serial number of this device's certificate, if the connection was made with it. */
+  readonly certificateSerial: string | null;
   /** Somebody whom a directory or an identity provider keeps: nobody is made up here (F244). */
   readonly userId: string;
   readonly accessKeyDigest: string;
@@ -33,11 +39,11 @@ export const autoEnrollDevice = defineCommand({
     { aggregates, certificates }: Pick<CommandPorts, 'aggregates' | 'certificates'>,
     { tenantId, now },
   ) {
-    const [{ status }, { license, authority }] = await Promise.all([
+    const [user, { license, authority }] = await Promise.all([
       aggregates.load(employee, employeeStream(tenantId, userId)),
       aggregates.load(tenant, tenantStream(tenantId)),
     ]);
-    if (status !== 'present') return notFound('user not found');
+    if (!isEmployed(user)) return notFound('user not found');
     if (!license || Date.parse(license.expiresAt) <= now) return unavailable('license expired');
     if (!authority) return unavailable('certificate service not configured');
     const certificate = await certificates.issue(tenantId, authority, deviceId, now);
@@ -45,18 +51,31 @@ export const autoEnrollDevice = defineCommand({
     const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };
     return facts;
   },
-  decide(state, { deviceId, userId, accessKeyDigest, device: described }, _context, { certificate, caCertificatePem }: Facts) {
-    if (state.status === 'deleted') return FINGERPRINT_MOVED;
+  decide(state, { deviceId, besideDeviceId, certificateSerial, userId, accessKeyDigest, device: described }, { now }, { certificate, caCertificatePem }: Facts) {
+    const standing = standingOf(state, { userId: null, certificateSerial }, now);
+    if (standing === 'revoked') return DEVICE_REVOKED;
+    if (standing === 'deleted' || standing === 'unproven' || (standing === 'same' && state.userId !== userId)) return FINGERPRINT_MOVED;
     const expiresAt = new Date(certificate.notAfter).toISOString();
-    const enrolled: Enrolled = { ...described, deviceId, userId, browserType: null, browserVersion: null, extensionVersion: null };
+    const enrolled: Enrolled = {
+      ...described,
+      deviceId,
+      userId,
+      besideDeviceId,
+      // The secret is the fleet's, and the user's name no secret: whose computer it is has not been proved.
+      isConfirmed: standing === 'same' && state.isConfirmed,
+      wipeId: state.wipe?.id ?? null,
+      browserType: null,
+      browserVersion: null,
+      extensionVersion: null,
+    };
     return acceptWith(
       { certificate, caCertificatePem },
       [
         { type: 'DeviceEnrolled', data: enrolled },
-        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, expiresAt, previousValidUntil: null } },
+        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil: null } },
         { type: 'DeviceAccessKeyIssued', data: { deviceId, accessKeyDigest } },
       ],
-      { take: state.status === 'none' ? [fingerprintClaim(described.deviceFingerprint)] : [] },
+      { take: standing === 'new' && besideDeviceId === null ? [fingerprintClaim(described.deviceFingerprint)] : [] },
     );
   },
   whenClaimed: () => FINGERPRINT_MOVED,

@@ -1,9 +1,12 @@
-import { device, deviceStream, fingerprintClaim } from '../../src/domain/devices/device.ts';
+import { device, deviceStream, fingerprintClaim, fingerprintClaimOf, userFingerprintClaim } from '../../src/domain/devices/device.ts';
 import type { DeviceEvent } from '../../src/domain/devices/events.ts';
+import { DEVICE_REVOKED, standingOf } from '../../src/domain/devices/reenrollment.ts';
+import { employee, employeeEmailClaim, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import { enrollmentToken, enrollmentTokenStream, identifyToken, isRedeemable, singleUse } from '../../src/domain/enrollment/enrollment-token.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
+import type { TenantId } from '../../src/kernel/ids.ts';
 import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
 import type { CommandPorts } from '../../src/services.ts';
 import { admit } from '../employees/admission.ts';
@@ -12,19 +15,27 @@ import { placeholderEmail } from '../employees/create-placeholder-employee.ts';
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
 
 export interface EnrollDevice {
-  /** Of the device that holds the fingerprint, or a fresh one. */
+  /** Of the device that this browser is proved to be, or a fresh one. */
   readonly deviceId: string;
+  /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
+  readonly besideDeviceId: string | null;
+  /** Serial number of this device's certificate, if the connection was made with it. */
+  readonly certificateSerial: string | null;
   readonly enrollmentToken: string;
-  readonly device: Omit<Enrolled, 'deviceId' | 'userId'>;
+  readonly device: Omit<Enrolled, 'deviceId' | 'userId' | 'besideDeviceId' | 'isConfirmed' | 'wipeId'>;
 }
 
 interface Facts {
   readonly tokenId: string;
+  /** The employee to whom the token is bound. */
+  readonly boundUserId: string | null;
+  /** The device's user, where that is still the placeholder that was made for this very device. */
+  readonly ownPlaceholder: string | null;
   readonly certificate: DeviceCertificate;
   readonly caCertificatePem: string;
 }
 
-/** One answer for unknown, foreign, expired and used tokens: it says nothing about which tokens there are. */
+/** One answer for unknown, foreign, expired, revoked and used tokens: it says nothing about which tokens there are. */
 export const INVALID_TOKEN = unauthenticated('invalid or expired enrollment token');
 /** Another request enrolled or deleted the device of this fingerprint just now: find out which device it is, and try again. */
 export const FINGERPRINT_MOVED = conflict('the device is being enrolled');
@@ -35,6 +46,8 @@ type Ports = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'certificates' | 
  * A browser exchanges its token for a certificate. Using the token, enrolling the device and naming its certificate are one
  * append that takes the token's single use with it, so that a crash leaves all of it or nothing, and of any number of
  * simultaneous uses one wins. The certificate is made before: nothing is left to fail afterwards.
+ *
+ * Whose device it is follows from what is proved (`src/domain/devices/reenrollment.ts`), never from the fingerprint alone.
  */
 export const enrollDevice = defineCommand({
   name: 'EnrollDevice',
@@ -51,31 +64,55 @@ export const enrollDevice = defineCommand({
     ]);
     const licensed = owner.license !== undefined && Date.parse(owner.license.expiresAt) > now;
     if (usedBy !== undefined || !licensed || !isRedeemable(issued, tokenDigest, now)) return INVALID_TOKEN;
+    const { userId: boundUserId } = issued;
+    if (boundUserId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, boundUserId)))) return INVALID_TOKEN;
+    const standing = standingOf(known, { userId: boundUserId, certificateSerial: input.certificateSerial }, now);
+    if (standing === 'revoked') return DEVICE_REVOKED;
     if (!owner.authority) return unavailable('certificate service not configured');
+    const ownPlaceholder = await ownPlaceholderOf(tenantId, input.deviceId, known.userId, ports);
+    const needsPlaceholder = boundUserId === null && ownPlaceholder === null && standing !== 'same';
     // Where no seat is left for a placeholder, the token stays good until there is one (choice OP-054).
-    const admission = known.userId === '' ? await admit(tenantId, placeholderEmail(input.deviceId), ports) : undefined;
+    const admission = needsPlaceholder ? await admit(tenantId, placeholderEmail(input.deviceId), ports) : undefined;
     if (isFailure(admission)) return admission;
     const certificate = await certificates.issue(tenantId, owner.authority, input.deviceId, now);
     if (isFailure(certificate)) return certificate;
-    const facts: Facts = { tokenId, certificate, caCertificatePem: owner.authority.certificatePem };
+    const facts: Facts = { tokenId, boundUserId, ownPlaceholder, certificate, caCertificatePem: owner.authority.certificatePem };
     return facts;
   },
-  decide(state, { deviceId, device: described }, { id }, { tokenId, certificate, caCertificatePem }: Facts) {
-    if (state.status === 'deleted') return FINGERPRINT_MOVED;
+  decide(state, input, { id, now }, { tokenId, boundUserId, ownPlaceholder, certificate, caCertificatePem }: Facts) {
+    const { deviceId, besideDeviceId, certificateSerial, device: described } = input;
+    const standing = standingOf(state, { userId: boundUserId, certificateSerial }, now);
+    if (standing === 'revoked') return DEVICE_REVOKED;
+    if (standing === 'deleted' || standing === 'unproven') return FINGERPRINT_MOVED;
     // Nobody has said whose browser it is: until somebody does, it belongs to a placeholder (interface, "Device enrollment result").
-    const userId = state.userId || id;
+    const userId = standing === 'same' ? state.userId : (boundUserId ?? (ownPlaceholder === state.userId ? ownPlaceholder : null) ?? id);
     const expiresAt = new Date(certificate.notAfter).toISOString();
-    const isNew = state.status === 'none';
+    const enrolled: Enrolled = { ...described, deviceId, userId, besideDeviceId, isConfirmed: true, wipeId: state.wipe?.id ?? null };
+    const moves = claimsThatMove(standing === 'new', state, enrolled);
     return acceptWith(
       { userId, expiresAt, certificate, caCertificatePem },
       [
         { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId } },
-        { type: 'DeviceEnrolled', data: { ...described, deviceId, userId } },
-        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, expiresAt, previousValidUntil: null } },
+        { type: 'DeviceEnrolled', data: enrolled },
+        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil: null } },
       ],
-      { take: [singleUse(tokenId), ...(isNew ? [fingerprintClaim(described.deviceFingerprint)] : [])] },
+      { take: [singleUse(tokenId), ...moves.take], release: moves.release },
     );
   },
-  whenClaimed: ({ kind }) => (kind === 'device-fingerprint' ? FINGERPRINT_MOVED : INVALID_TOKEN),
+  whenClaimed: ({ kind }) => (kind === 'enrollment-token' ? INVALID_TOKEN : FINGERPRINT_MOVED),
   freshens: ['devices', 'enrollment_tokens', 'employees', 'live-state'],
 });
+
+/** Still nobody in particular: whoever enrolls the device may have this user without becoming somebody else. */
+async function ownPlaceholderOf(tenantId: TenantId, deviceId: string, userId: string, { accountDigest, claimHolder }: Ports): Promise<string | null> {
+  if (userId === '') return null;
+  const holder = await claimHolder(tenantId, employeeEmailClaim(accountDigest(placeholderEmail(deviceId))));
+  return holder === employeeStream(tenantId, userId) ? userId : null;
+}
+
+/** By what the device is found from now on. */
+function claimsThatMove(isNew: boolean, state: Parameters<typeof fingerprintClaimOf>[0], { deviceFingerprint, userId, besideDeviceId }: Enrolled) {
+  if (isNew) return { take: [besideDeviceId === null ? fingerprintClaim(deviceFingerprint) : userFingerprintClaim(deviceFingerprint, userId)], release: [] };
+  if (state.holdsFingerprint || state.userId === userId) return { take: [], release: [] };
+  return { take: [userFingerprintClaim(deviceFingerprint, userId)], release: [fingerprintClaimOf(state)] };
+}

@@ -1,15 +1,20 @@
+import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import { enrollmentToken, enrollmentTokenStream, tokenExpiry } from '../../src/domain/enrollment/enrollment-token.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, forbidden } from '../../src/kernel/failure.ts';
+import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
 
 interface IssueEnrollmentToken {
   /** Both from `identifyToken`: the token itself goes to the caller and nowhere else. */
   readonly tokenId: string;
   readonly tokenDigest: string;
-  /** At least 1; null: as long as the license. */
+  /** At least 1; null: the default. */
   readonly expiresInDays: number | null;
+  /** The employee whose browser it enrolls; null: a placeholder's. */
+  readonly userId: string | null;
+  /** Tokens that are issued together have one. */
+  readonly batchId: string | null;
 }
 
 /** A token that enrolls one device, until the license ends at the latest (choice OP-167). Answers `{ expiresAt }`. */
@@ -17,14 +22,15 @@ export const issueEnrollmentToken = defineCommand({
   name: 'IssueEnrollmentToken',
   aggregate: enrollmentToken,
   stream: ({ tokenId }: IssueEnrollmentToken, { tenantId }) => enrollmentTokenStream(tenantId, tokenId),
-  async prepare({ expiresInDays }: IssueEnrollmentToken, { aggregates }: Pick<CommandPorts, 'aggregates'>, { tenantId, now }) {
+  async prepare({ expiresInDays, userId }: IssueEnrollmentToken, { aggregates }: Pick<CommandPorts, 'aggregates'>, { tenantId, now }) {
     const { license } = await aggregates.load(tenant, tenantStream(tenantId));
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
+    if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId)))) return invalid('userId', 'names no active employee');
     return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };
   },
-  decide(state, { tokenId, tokenDigest }, _context, { expiresAt }: { expiresAt: string }) {
+  decide(state, { tokenId, tokenDigest, userId, batchId }, _context, { expiresAt }: { expiresAt: string }) {
     if (state.tokenDigest !== undefined) return conflict();
-    return acceptWith({ expiresAt }, [{ type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt } }]);
+    return acceptWith({ expiresAt }, [{ type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt, userId, batchId } }]);
   },
   freshens: ['enrollment_tokens'],
 });

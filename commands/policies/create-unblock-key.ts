@@ -1,5 +1,5 @@
 import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import { newUnblockKey, unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
@@ -22,14 +22,15 @@ export const createUnblockKey = defineCommand({
   aggregate: unblockKey,
   stream: (_input: CreateUnblockKey, { tenantId, id }) => unblockKeyStream(tenantId, id),
   async prepare({ userId, deviceId }: CreateUnblockKey, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
-    if (userId !== null && (await aggregates.load(employee, employeeStream(tenantId, userId))).status !== 'present') return invalid('userId', 'names no employee');
+    const user = userId === null ? undefined : await aggregates.load(employee, employeeStream(tenantId, userId));
+    if (user && !isEmployed(user)) return invalid('userId', 'names no active employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
     if (known?.status === 'none' || known?.status === 'deleted') return invalid('deviceId', 'names no device');
-    return { key: newUnblockKey() };
+    return { key: newUnblockKey(), userDeactivations: user?.deactivations ?? 0 };
   },
-  decide(_state, { expiresInHours, ...about }, { id: unblockKeyId, now }, { key }: { key: string }) {
+  decide(_state, { expiresInHours, ...about }, { id: unblockKeyId, now }, { key, userDeactivations }: { key: string; userDeactivations: number }) {
     const expiresAt = new Date(now + expiresInHours * HOUR_MS).toISOString();
-    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, expiresAt } }], { take: [unblockKeyClaim(key)] });
+    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, userDeactivations, expiresAt } }], { take: [unblockKeyClaim(key)] });
   },
   whenClaimed: () => 'prepareAgain',
   freshens: ['unblock_keys'],

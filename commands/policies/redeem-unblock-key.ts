@@ -1,4 +1,6 @@
+import { employee, employeeStream, hasLeft } from '../../src/domain/employees/employee.ts';
 import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
+import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { invalid } from '../../src/kernel/failure.ts';
 
@@ -10,7 +12,7 @@ interface RedeemUnblockKey {
   readonly userId: string;
 }
 
-/** One answer for every key that does not open: unknown, used, expired, another's, for another site (choice OP-117). */
+/** One answer for every key that does not open: unknown, used, expired, another's, for another site (choice OP-117), from before its user became inactive. */
 export const NO_SUCH_KEY = invalid('key', 'is not valid');
 
 /** Lets a person past a block, once. The claim goes with the use, so that the key names nothing any more. */
@@ -18,9 +20,14 @@ export const redeemUnblockKey = defineCommand({
   name: 'RedeemUnblockKey',
   aggregate: unblockKey,
   stream: ({ unblockKeyId }: RedeemUnblockKey, { tenantId }) => unblockKeyStream(tenantId, unblockKeyId),
-  decide(state, { unblockKeyId, key, domain, deviceId, userId }, { now }) {
+  async prepare({ userId }: RedeemUnblockKey, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
+    const user = await aggregates.load(employee, employeeStream(tenantId, userId));
+    return hasLeft(user) ? NO_SUCH_KEY : { deactivations: user.deactivations };
+  },
+  decide(state, { unblockKeyId, key, domain, deviceId, userId }, { now }, { deactivations }: { deactivations: number }) {
     if (state.status !== 'active' || Date.parse(state.expiresAt) <= now || state.domain !== domain) return NO_SUCH_KEY;
     if ((state.userId ?? userId) !== userId || (state.deviceId ?? deviceId) !== deviceId) return NO_SUCH_KEY;
+    if (state.userId !== null && state.userDeactivations !== deactivations) return NO_SUCH_KEY;
     const usedAt = new Date(now).toISOString();
     return acceptWith(
       { expiresAt: state.expiresAt },

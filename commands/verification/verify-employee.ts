@@ -1,4 +1,4 @@
-import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import type { verificationEvents, VerificationMethod } from '../../src/domain/verification/events.ts';
 import { isRefusalTold, MOST_FAILURES, reachesLimit, secondsUntilOpen, verification, verificationStream } from '../../src/domain/verification/verification.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
@@ -13,11 +13,17 @@ interface VerifyEmployee {
   readonly code: string;
 }
 
+/** Whose codes they are, and how often that person became inactive. */
+interface CodeHolder {
+  readonly userId: string;
+  readonly deactivations: number;
+}
+
 interface Ports {
   readonly aggregates: AggregateReader;
   readonly verificationCodes: {
-    isDailyCode(tenantId: TenantId, userId: string, code: string, now: number): boolean;
-    stepOfOtp(tenantId: TenantId, userId: string, code: string, now: number): number | undefined;
+    isDailyCode(tenantId: TenantId, person: CodeHolder, code: string, now: number): boolean;
+    stepOfOtp(tenantId: TenantId, person: CodeHolder, code: string, now: number): number | undefined;
   };
 }
 
@@ -39,9 +45,13 @@ export const verifyEmployee = defineCommand({
   aggregate: verification,
   stream: ({ userId }: VerifyEmployee, { tenantId }) => verificationStream(tenantId, userId),
   prepare: async ({ userId, method, code }: VerifyEmployee, { aggregates, verificationCodes }: Ports, { tenantId, now }) => {
-    if ((await aggregates.load(employee, employeeStream(tenantId, userId))).status !== 'present') return notFound();
-    if (method === 'daily_code') return { isRight: verificationCodes.isDailyCode(tenantId, userId, code, now), step: null };
-    const step = verificationCodes.stepOfOtp(tenantId, userId, code, now);
+    const known = await aggregates.load(employee, employeeStream(tenantId, userId));
+    if (known.status !== 'present') return notFound();
+    // No code of an inactive person is right. The try counts: somebody may be posing as a colleague who has left.
+    if (!isEmployed(known)) return { isRight: false, step: null };
+    const person = { userId, deactivations: known.deactivations };
+    if (method === 'daily_code') return { isRight: verificationCodes.isDailyCode(tenantId, person, code, now), step: null };
+    const step = verificationCodes.stepOfOtp(tenantId, person, code, now);
     return { isRight: step !== undefined, step: step ?? null };
   },
   decide(state, { userId, method }, { id: verificationId, now }, { isRight, step }: Facts) {

@@ -31,6 +31,10 @@ const columns = {
   revoked_at: nullable(timestamp),
   stale_alerts_silenced: flag,
   stale_alerts_silenced_until: nullable(timestamp),
+  /** The device that had this fingerprint already. */
+  beside_device_id: nullable(id),
+  enrollment_confirmed: flag,
+  reenrollment_allowed: flag,
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -45,18 +49,19 @@ const change = (deviceId: string, fold: (row: DeviceRow) => DeviceRow) => ({
 /** The device list and the device itself, as `GET /devices` and `GET /devices/{deviceID}` show them. */
 export const devices = defineReadModel({
   name: 'devices',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['device_id'],
   indexes: [['created_at desc', 'device_id'], ['user_id', 'created_at desc'], ['status', 'created_at desc']],
   families: [deviceEvents, telemetryEvents],
   on: {
-    // Enrolling again is a fresh start of the same device: what had been asked of it or done to it is over.
+    // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
     DeviceEnrolled: (event) => ({
       key: { device_id: event.data.deviceId },
       fold: (row) => {
         const { deviceId, userId, deviceFingerprint, hostname, browserType, browserVersion, osType, osVersion, extensionVersion, agentVersion } = event.data;
+        const { wipeId, besideDeviceId, isConfirmed } = event.data;
         return {
           device_id: deviceId,
           user_id: userId,
@@ -68,18 +73,21 @@ export const devices = defineReadModel({
           os_version: osVersion,
           extension_version: extensionVersion,
           agent_version: agentVersion,
-          status: 'active',
+          status: wipeId === null ? 'active' : 'wipe_pending',
           certificate_serial: null,
           certificate_expires_at: null,
           enrolled_at: at(event),
           last_seen_at: row?.last_seen_at ?? null,
           policy_version: null,
-          wipe_requested_at: null,
+          wipe_requested_at: wipeId === null ? null : (row?.wipe_requested_at ?? null),
           wipe_delivered_at: null,
           wiped_at: null,
           revoked_at: null,
           stale_alerts_silenced: row?.stale_alerts_silenced ?? false,
           stale_alerts_silenced_until: row?.stale_alerts_silenced_until ?? null,
+          beside_device_id: besideDeviceId ?? row?.beside_device_id ?? null,
+          enrollment_confirmed: isConfirmed,
+          reenrollment_allowed: false,
           created_at: row?.created_at ?? at(event),
           updated_at: at(event),
         };
@@ -92,6 +100,8 @@ export const devices = defineReadModel({
         certificate_expires_at: event.data.expiresAt,
         updated_at: at(event),
       })),
+    DeviceReenrollmentAllowed: (event) => change(event.data.deviceId, (row) => ({ ...row, reenrollment_allowed: true, updated_at: at(event) })),
+    DeviceEnrollmentConfirmed: (event) => change(event.data.deviceId, (row) => ({ ...row, enrollment_confirmed: true, updated_at: at(event) })),
     DeviceRevoked: (event) =>
       change(event.data.deviceId, (row) => ({
         ...row,
@@ -99,6 +109,7 @@ export const devices = defineReadModel({
         // The name of somebody's computer goes with the person, live as after a rebuild.
         hostname: event.data.reason === 'user_deleted' ? null : row.hostname,
         revoked_at: row.revoked_at ?? at(event),
+        reenrollment_allowed: false,
         updated_at: at(event),
       })),
     DeviceWipeRequested: (event) =>

@@ -7,19 +7,25 @@ const columns = {
   issued_at: timestamp,
   issued_by: nullable(id),
   expires_at: timestamp,
+  /** The employee whose browser it enrolls; null: a placeholder's. */
+  user_id: nullable(id),
+  /** Tokens that were issued together. */
+  batch_id: nullable(id),
   used_at: nullable(timestamp),
   device_id: nullable(id),
+  revoked_at: nullable(timestamp),
+  revoked_by: nullable(id),
 };
 export type EnrollmentTokenRow = Row<{ columns: typeof columns }>;
 
-/** Which tokens are still waiting for their device. Nothing here lets anybody enroll. */
+/** Every token, and what became of it. Nothing here lets anybody enroll. */
 export const enrollmentTokens = defineReadModel({
   name: 'enrollment_tokens',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['token_id'],
-  indexes: ['(tenant_id, expires_at) where used_at is null'],
+  indexes: ['(tenant_id, expires_at) where used_at is null and revoked_at is null', ['issued_at desc', 'token_id'], ['batch_id']],
   families: [enrollmentEvents, deviceEvents],
   on: {
     EnrollmentTokenIssued: (event) => ({
@@ -29,9 +35,17 @@ export const enrollmentTokens = defineReadModel({
         issued_at: at(event),
         issued_by: event.metadata.actor.id,
         expires_at: event.data.expiresAt,
+        user_id: event.data.userId,
+        batch_id: event.data.batchId,
         used_at: null,
         device_id: null,
+        revoked_at: null,
+        revoked_by: null,
       }),
+    }),
+    EnrollmentTokenRevoked: (event) => ({
+      key: { token_id: event.data.tokenId },
+      fold: (row) => row && { ...row, revoked_at: at(event), revoked_by: event.metadata.actor.id },
     }),
     EnrollmentTokenUsed: (event) => ({
       key: { token_id: event.data.tokenId },

@@ -32,6 +32,14 @@ export const deviceView = z
     revokedAt: when,
     staleAlertsSilenced: z.boolean(),
     staleAlertsSilencedUntil: when,
+    /** Its user is inactive: it is refused until they are active again. */
+    suspended: z.boolean(),
+    /** The device that had this fingerprint already: nothing proved that this browser is that device, so it became one of its own. */
+    besideDeviceId: z.uuid().nullable(),
+    /** False: an agent enrolled by itself. It gets no verification codes until an administrator confirms it. */
+    enrollmentConfirmed: z.boolean(),
+    /** It is revoked, and may enroll once more. */
+    reenrollmentAllowed: z.boolean(),
     /** Batches that the device counted and that never came, as ranges of its own numbers. */
     telemetry: z.object({ lastSequence: z.int().nullable(), missingBatches: z.int(), missing: z.array(z.tuple([z.int(), z.int()])) }),
     createdAt: z.iso.datetime(),
@@ -44,6 +52,7 @@ export interface DeviceAsSeen extends DeviceRow {
   readonly user_email: string | null;
   readonly status_now: DeviceStatus;
   readonly silenced_now: boolean;
+  readonly suspended_now: boolean;
   readonly last_sequence: number | null;
   readonly missing_batches: number | null;
   readonly missing: readonly (readonly [number, number])[] | null;
@@ -57,7 +66,8 @@ export const DEVICES_AS_SEEN = `(
   select d.*, e.email as user_email, s.last_sequence, s.missing_batches, s.missing,
          case when d.status = 'active' and greatest(d.last_seen_at, d.enrolled_at) < now() - ${STALE_DAYS} * interval '1 day'
               then 'stale' else d.status end as status_now,
-         d.stale_alerts_silenced and coalesce(d.stale_alerts_silenced_until > now(), true) as silenced_now
+         d.stale_alerts_silenced and coalesce(d.stale_alerts_silenced_until > now(), true) as silenced_now,
+         coalesce(not e.is_active, false) as suspended_now
     from devices d
     left join employees e on e.tenant_id = d.tenant_id and e.user_id = d.user_id
     left join device_sequences s on s.tenant_id = d.tenant_id and s.device_id = d.device_id
@@ -86,6 +96,10 @@ export const deviceOf = (row: DeviceAsSeen): DeviceView => ({
   revokedAt: row.revoked_at,
   staleAlertsSilenced: row.silenced_now,
   staleAlertsSilencedUntil: row.silenced_now ? row.stale_alerts_silenced_until : null,
+  suspended: row.suspended_now,
+  besideDeviceId: row.beside_device_id,
+  enrollmentConfirmed: row.enrollment_confirmed,
+  reenrollmentAllowed: row.reenrollment_allowed,
   telemetry: {
     lastSequence: row.last_sequence,
     missingBatches: row.missing_batches ?? 0,

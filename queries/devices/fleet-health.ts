@@ -42,7 +42,7 @@ const GROUPS = `
 const ENROLLMENT = `
   select (select count(*)::int from employees where tenant_id = $1) as total,
          (select count(*)::int from employees where tenant_id = $1 and has_enrolled) as enrolled,
-         (select count(*)::int from enrollment_tokens where tenant_id = $1 and used_at is null and expires_at > now()) as pending`;
+         (select count(*)::int from enrollment_tokens where tenant_id = $1 and used_at is null and revoked_at is null and expires_at > now()) as pending`;
 
 const isCutOff = ({ status_now: status }: Group) => status === 'revoked' || status === 'wiped';
 

@@ -16,7 +16,6 @@ const settingsOf = (config: Config) => ({
   tlsPort: config.tlsPort,
   recoveryKeyConfigured: config.recoveryKey !== undefined,
   metricsTokenConfigured: config.metricsToken !== undefined,
-  autoEnrollSecretConfigured: config.autoEnrollSecret !== undefined,
   portalConfigured: config.portal !== undefined,
   adminRateLimit: config.adminRateLimit,
   enrollRateLimit: config.enrollRateLimit,

@@ -9,6 +9,7 @@ import { credentialReuseEvents } from './credentials/events.ts';
 import { deviceEvents } from './devices/events.ts';
 import { authEndpointEvents, endpointEvents } from './discovery/events.ts';
 import { employeeEvents } from './employees/events.ts';
+import { agentSecretEvents } from './enrollment/agent-secret.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
 import { extensionWatchEvents } from './extensions/watch-events.ts';
 import { groupEvents } from './groups/events.ts';
@@ -48,6 +49,7 @@ export const families: readonly EventFamily[] = [
   deviceEvents,
   serverCertificateEvents,
   enrollmentEvents,
+  agentSecretEvents,
   telemetryEvents,
   screenshotEvents,
   screenshotViewEvents,

@@ -31,8 +31,11 @@ export type Access =
    * then the path's `tenantId` has to be a tenant of the organization.
    */
   | { readonly kind: 'org'; readonly roles: readonly OrgRole[] | 'any'; readonly reauth: boolean; readonly itsTenant?: true }
-  /** A device certificate. `orAgentKey`: or the access key of an agent that enrolled by itself (choice OP-173). */
-  | { readonly kind: 'device'; readonly orAgentKey: boolean };
+  /**
+   * A device certificate. `orAgentKey`: or the access key of an agent that enrolled by itself (choice OP-173). `evenToBeWiped`:
+   * also where the device's user has become inactive, as long as a wipe is pending.
+   */
+  | { readonly kind: 'device'; readonly orAgentKey: boolean; readonly evenToBeWiped: boolean };
 
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
@@ -48,8 +51,9 @@ export const orgReader: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: f
 export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
 export const ofItsTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });
-export const device: AccessOf<'device'> = { kind: 'device', orAgentKey: false };
-export const deviceOrAgent: AccessOf<'device'> = { kind: 'device', orAgentKey: true };
+export const device: AccessOf<'device'> = { kind: 'device', orAgentKey: false, evenToBeWiped: false };
+/** The heartbeat's: it tells a device that it has to wipe itself. */
+export const deviceOrAgent: AccessOf<'device'> = { kind: 'device', orAgentKey: true, evenToBeWiped: true };
 
 export const rateClassOf = (access: Access): RateClass => {
   if (access.kind === 'open') return access.rate;

@@ -1,31 +1,67 @@
 import { randomUUID } from 'node:crypto';
 import { FINGERPRINT_MOVED } from '../../commands/enrollment/enroll-device.ts';
-import { fingerprintClaim } from '../domain/devices/device.ts';
+import { device, deviceStream, fingerprintClaim, userFingerprintClaim, type DeviceState } from '../domain/devices/device.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
+import type { DevicePrincipal } from './principal.ts';
 
 /** Each turn means that another request with the same fingerprint got through. */
 const MOST_TURNS = 8;
 
+/** What an enrollment says and shows of the device that it is for. */
+export interface Enrolling {
+  readonly fingerprint: string;
+  /** The employee to whom the token is bound. */
+  readonly userId: string | null;
+  /** The device whose credential the request carries. */
+  readonly shown: DevicePrincipal | undefined;
+}
+
+export interface EnrollmentTarget {
+  readonly deviceId: string;
+  /** The device that has the fingerprint and stays as it is; null unless `deviceId` is fresh. */
+  readonly besideDeviceId: string | null;
+}
+
 /**
- * Enrolls the device that has this fingerprint, or else a new one. Requests with one fingerprint may overtake each other
- * between the look and the append; the claim then refuses the slower one, which looks again.
+ * Enrolls the device that this browser is proved to be, or else a new one. Requests with one fingerprint may overtake each
+ * other between the look and the append; the command then refuses the slower one, which looks again.
  */
 export async function enrollingDeviceOf<T>(
-  { ports }: Services,
+  services: Services,
   tenantId: TenantId,
-  fingerprint: string,
-  enroll: (deviceId: string) => Promise<T>,
+  enrolling: Enrolling,
+  enroll: (target: EnrollmentTarget) => Promise<T>,
 ): Promise<T> {
   for (let turn = 1; turn <= MOST_TURNS; turn += 1) {
-    const holder = await ports.claimHolder(tenantId, fingerprintClaim(fingerprint));
+    const target = await targetOf(services, tenantId, enrolling);
     try {
-      return await enroll(holder === undefined ? randomUUID() : streamSubject(holder));
+      return await enroll(target);
     } catch (error) {
       if (!(error instanceof FailureError) || error.failure !== FINGERPRINT_MOVED) throw error;
     }
   }
   throw new FailureError(unavailable());
+}
+
+const known = (deviceId: string): EnrollmentTarget => ({ deviceId, besideDeviceId: null });
+const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({ deviceId: randomUUID(), besideDeviceId });
+
+/** The command decides the same again, on the newest state of the device that is chosen here. */
+async function targetOf({ ports }: Services, tenantId: TenantId, { fingerprint, userId, shown }: Enrolling): Promise<EnrollmentTarget> {
+  const stateOf = async (stream: string | undefined): Promise<DeviceState | undefined> =>
+    stream === undefined ? undefined : ports.aggregates.load(device, stream);
+  const shownStream = shown?.tenantId === tenantId && (userId === null || userId === shown.userId) ? deviceStream(tenantId, shown.deviceId) : undefined;
+  const [holder, ofUser] = await Promise.all([
+    ports.claimHolder(tenantId, fingerprintClaim(fingerprint)),
+    userId === null ? undefined : ports.claimHolder(tenantId, userFingerprintClaim(fingerprint, userId)),
+  ]);
+  const [shownState, heldBy, ofUserState] = await Promise.all([stateOf(shownStream), stateOf(holder), stateOf(ofUser)]);
+  if (shownStream && shownState?.fingerprint === fingerprint) return known(streamSubject(shownStream));
+  if (ofUser && ofUserState?.userId === userId) return known(streamSubject(ofUser));
+  if (!holder || !heldBy) return fresh(null);
+  const isTheirs = heldBy.status === 'revoked' || (userId !== null && heldBy.userId === userId);
+  return isTheirs ? known(streamSubject(holder)) : fresh(streamSubject(holder));
 }

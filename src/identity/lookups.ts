@@ -3,6 +3,7 @@ import type { Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { OrgRole, Role } from '../domain/identity/roles.ts';
 import { device, deviceStream, type DeviceState } from '../domain/devices/device.ts';
+import { employee, employeeStream, type EmployeeState } from '../domain/employees/employee.ts';
 import { organization, organizationStream } from '../domain/organizations/organization.ts';
 import { session, sessionStream } from '../domain/sessions/session.ts';
 import { admitsSession } from '../domain/tenants/admin.ts';
@@ -25,12 +26,15 @@ export interface Lookups {
   adminSession(tenantId: TenantId, sessionId: string): Promise<LiveAdmin | undefined>;
   orgSession(organizationId: TenantId, sessionId: string): Promise<LiveOrgAdmin | undefined>;
   device(tenantId: TenantId, deviceId: string): Promise<DeviceState | undefined>;
+  /** The employee, as far as decisions go; of somebody unknown, the initial state. */
+  employee(tenantId: TenantId, userId: string): Promise<EmployeeState | undefined>;
   /** License, authority, base address and name of a tenant that exists. */
   tenant(tenantId: TenantId, id: string): Promise<TenantState | undefined>;
 }
 
 const ofSession = (event: Recorded) => (event.data as { sessionId: string }).sessionId;
 const ofDevice = (event: Recorded) => (event.data as { deviceId: string }).deviceId;
+const ofEmployee = (event: Recorded) => (event.data as { userId: string }).userId;
 const ofTenant = () => 'tenant' as const;
 
 export function liveLookups(live: LiveState, aggregates: AggregateReader): Lookups {
@@ -79,6 +83,8 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         DeviceEnrolled: ofDevice,
         DeviceCertificateIssued: ofDevice,
         DeviceAccessKeyIssued: ofDevice,
+        DeviceCertificatePinned: ofDevice,
+        DeviceEnrollmentConfirmed: ofDevice,
         DeviceRevoked: ofDevice,
         DeviceWipeRequested: ofDevice,
         DeviceWipeDelivered: ofDevice,
@@ -86,6 +92,13 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         DeviceDeleted: ofDevice,
       },
     ),
+    employee: live.remember((tenantId, userId) => aggregates.load(employee, employeeStream(tenantId, userId)), {
+      EmployeeCreated: ofEmployee,
+      EmployeeUpdated: ofEmployee,
+      EmployeeDeleted: ofEmployee,
+      EmployeeErasureRequested: ofEmployee,
+      EmployeeErased: ofEmployee,
+    }),
     tenant: live.remember(
       async (tenantId) => {
         const state = await aggregates.load(tenant, tenantStream(tenantId));

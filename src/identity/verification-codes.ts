@@ -14,6 +14,14 @@ export interface CurrentCodes {
   readonly expiresAt: string;
 }
 
+/** Whose codes they are. `deactivations`: how often the person became inactive; the codes from before the latest time are void. */
+export interface CodeHolder {
+  readonly userId: string;
+  readonly deactivations: number;
+}
+
+const nameOf = ({ userId, deactivations }: CodeHolder): string => (deactivations === 0 ? userId : `${userId}|${deactivations}`);
+
 const hmac = (key: string | Buffer, message: string): Buffer => createHmac('sha256', key).update(message).digest();
 
 /** Dynamic truncation (RFC 4226 §5.3): the last octet names where the 31 bits begin. */
@@ -35,34 +43,34 @@ export class VerificationCodes {
     this.#secretOf = secretOf;
   }
 
-  current(tenantId: TenantId, userId: string, now: number): CurrentCodes {
+  current(tenantId: TenantId, person: CodeHolder, now: number): CurrentCodes {
     const step = Math.floor(now / STEP_MS);
     return {
-      dailyCode: this.#daily(tenantId, userId, now),
-      otp: this.#otp(tenantId, userId, step),
+      dailyCode: this.#daily(tenantId, person, now),
+      otp: this.#otp(tenantId, person, step),
       expiresAt: new Date((step + 1) * STEP_MS).toISOString(),
     };
   }
 
   /** Today's code, or yesterday's in the first quarter of an hour of a UTC day. */
-  isDailyCode(tenantId: TenantId, userId: string, code: string, now: number): boolean {
-    const today = same(this.#daily(tenantId, userId, now), code);
-    const yesterday = same(this.#daily(tenantId, userId, now - DAY_MS), code);
+  isDailyCode(tenantId: TenantId, person: CodeHolder, code: string, now: number): boolean {
+    const today = same(this.#daily(tenantId, person, now), code);
+    const yesterday = same(this.#daily(tenantId, person, now - DAY_MS), code);
     return today || (yesterday && now % DAY_MS < GRACE_MS);
   }
 
   /** The 30-second step for which a code is right: this one, the one before or after it. Undefined for a wrong code. */
-  stepOfOtp(tenantId: TenantId, userId: string, code: string, now: number): number | undefined {
+  stepOfOtp(tenantId: TenantId, person: CodeHolder, code: string, now: number): number | undefined {
     const step = Math.floor(now / STEP_MS);
     // All three are computed and compared, whichever is right: time says nothing.
-    return [step - 1, step, step + 1].filter((one) => same(this.#otp(tenantId, userId, one), code)).at(-1);
+    return [step - 1, step, step + 1].filter((one) => same(this.#otp(tenantId, person, one), code)).at(-1);
   }
 
-  #daily(tenantId: TenantId, userId: string, now: number): string {
-    return digitsOf(hmac(this.#secretOf(tenantId), `daily|${userId}|${new Date(now).toISOString().slice(0, 10)}`));
+  #daily(tenantId: TenantId, person: CodeHolder, now: number): string {
+    return digitsOf(hmac(this.#secretOf(tenantId), `daily|${nameOf(person)}|${new Date(now).toISOString().slice(0, 10)}`));
   }
 
-  #otp(tenantId: TenantId, userId: string, step: number): string {
-    return digitsOf(hmac(this.#secretOf(tenantId), `otp|${userId}|${step}`));
+  #otp(tenantId: TenantId, person: CodeHolder, step: number): string {
+    return digitsOf(hmac(this.#secretOf(tenantId), `otp|${nameOf(person)}|${step}`));
   }
 }

@@ -7,7 +7,7 @@ import { signed } from './certificate-writing.ts';
 import { deviceLayout } from './device-layout.ts';
 import type { Issuer } from './issuer.ts';
 import { keyIdentifierOfPoint } from './key-identifier.ts';
-import { generateKeyPair } from './key-pair.ts';
+import { generateKeyPair, P256_PUBLIC_KEY_PREFIX } from './key-pair.ts';
 import { pem } from './pem.ts';
 import { freshSerialNumber, serialText } from './serial-number.ts';
 import { isCurrent, timeElement, validityFrom } from './validity.ts';
@@ -33,6 +33,8 @@ export interface DeviceCertificate {
   readonly notAfter: number;
   /** Lower-case hex. */
   readonly fingerprintSha256: string;
+  /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex. */
+  readonly publicKeySha256: string;
 }
 
 /**
@@ -66,5 +68,6 @@ export function issueDeviceCertificate(issuer: Issuer, request: DeviceCertificat
     notBefore,
     notAfter,
     fingerprintSha256: fingerprint(der),
+    publicKeySha256: fingerprint(Buffer.concat([P256_PUBLIC_KEY_PREFIX, publicPoint])),
   };
 }

@@ -29,6 +29,8 @@ export interface DeviceClaims extends DeviceName {
   readonly serialNumber: string;
   /** Lower-case hex. */
   readonly fingerprintSha256: string;
+  /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex. */
+  readonly publicKeySha256: string;
   /** Epoch milliseconds. */
   readonly notBefore: number;
   readonly notAfter: number;
@@ -72,5 +74,5 @@ export function readDeviceCertificate(presented: string | Uint8Array): DeviceCer
   const name = ifReadable(() => (isDeviceProfile(certificate) ? readDeviceName(certificate) : undefined));
   if (!name) return refuse('not a device certificate');
   const { serialNumber, notBefore, notAfter } = certificate;
-  return { claims: { ...name, serialNumber, fingerprintSha256: fingerprint(certificate.der), notBefore, notAfter }, certificate };
+  return { claims: { ...name, serialNumber, fingerprintSha256: fingerprint(certificate.der), publicKeySha256: fingerprint(certificate.publicKey), notBefore, notAfter }, certificate };
 }

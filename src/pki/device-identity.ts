@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type { TenantId } from '../kernel/ids.ts';
 import { readCertificate } from './certificate.ts';
 import type { Certificate } from './certificate.ts';
+import { fingerprint } from './certificate-details.ts';
 import { readDeviceCertificate, refuse } from './device-claims.ts';
 import type { DeviceClaims, DeviceRefusal } from './device-claims.ts';
 import { firstCertificate } from './pem.ts';
@@ -22,26 +23,32 @@ export interface TrustedAuthority extends Validity {
   /** The authority's name, DER. */
   readonly name: Buffer;
   readonly publicKey: KeyObject;
+  /** Of its certificate, lower-case hex. */
+  readonly fingerprintSha256: string;
 }
 
 /** Takes the certificate of a CA that was accepted earlier (the first of the PEM); throws on any other. Keep what it answers. */
 export function trustAuthority(tenantId: TenantId, certificatePem: string): TrustedAuthority {
-  const { subject, publicKey, notBefore, notAfter } = readCertificate(firstCertificate(certificatePem));
+  const { der, subject, publicKey, notBefore, notAfter } = readCertificate(firstCertificate(certificatePem));
   return {
     tenantId,
     name: subject.der,
     publicKey: createPublicKey({ key: publicKey, format: 'der', type: 'spki' }),
+    fingerprintSha256: fingerprint(der),
     notBefore,
     notAfter,
   };
 }
 
 /**
- * Claims that an authority of their own tenant has signed and that hold now. Whether they are revoked is for the caller to ask, by
- * `serialNumber`: an ECDSA signature has a second valid spelling, so one certificate can show two fingerprints.
+ * Claims that an authority of their own tenant has signed and that hold now. Whether the certificate was issued for this key
+ * and is not revoked is for the caller to ask, by `serialNumber` and `publicKeySha256`: an ECDSA signature has a second valid
+ * spelling, so one certificate can show two fingerprints.
  */
 export interface DeviceIdentity extends DeviceClaims {
   readonly verified: true;
+  /** Fingerprint of the certificate of the authority that signed it. */
+  readonly authoritySha256: string;
 }
 
 function verifies({ signatureAlgorithm, tbs, signature }: Certificate, { publicKey }: TrustedAuthority): boolean {
@@ -69,5 +76,5 @@ export function verifyDeviceCertificate(
   if (!authority) return refuse('bad signature');
   if (now < claims.notBefore) return refuse('not yet valid');
   if (!isCurrent(claims, now) || !isCurrent(authority, now)) return refuse('expired');
-  return { ...claims, verified: true };
+  return { ...claims, verified: true, authoritySha256: authority.fingerprintSha256 };
 }

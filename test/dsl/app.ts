@@ -39,7 +39,6 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   licensePublicKey: licensePublicKeyPem,
   recoveryKey: undefined,
   metricsToken: undefined,
-  autoEnrollSecret: undefined,
   adminRateLimit: PLENTY,
   enrollRateLimit: PLENTY,
   rateBudgets: { setup: PLENTY, login: PLENTY, 'org-login': PLENTY, recovery: PLENTY, oauth: PLENTY, scim: PLENTY, device: PLENTY },

@@ -11,9 +11,9 @@ export const browser = (over: Record<string, unknown> = {}): Record<string, unkn
   ...over,
 });
 
-/** A fresh enrollment token, issued by the tenant's super admin. */
-export async function enrollmentTokenOf({ admin }: TestTenant): Promise<string> {
-  const answer = await admin.post('/api/v1/admin/enrollment/token');
+/** A fresh enrollment token, issued by the tenant's super admin; bound to the user, if one is named. */
+export async function enrollmentTokenOf({ admin }: TestTenant, userId?: string): Promise<string> {
+  const answer = await admin.post('/api/v1/admin/enrollment/token', { userId });
   if (answer.status !== 201) throw new Error(`no enrollment token: ${answer.status} ${answer.text}`);
   return answer.body.token as string;
 }
@@ -33,9 +33,9 @@ export interface EnrolledDevice {
   readonly client: Client & { close(): void };
 }
 
-/** A browser that enrolled with a token of its own. */
-export async function enrolledDevice(app: TestApp, tenant: TestTenant, over: Record<string, unknown> = {}): Promise<EnrolledDevice> {
-  const answer = await tryToEnroll(app, tenant.tenantId, await enrollmentTokenOf(tenant), over);
+/** A browser that enrolled with a token of its own; bound to the user, if one is named. */
+export async function enrolledDevice(app: TestApp, tenant: TestTenant, over: Record<string, unknown> = {}, boundTo?: string): Promise<EnrolledDevice> {
+  const answer = await tryToEnroll(app, tenant.tenantId, await enrollmentTokenOf(tenant, boundTo), over);
   if (answer.status !== 200) throw new Error(`not enrolled: ${answer.status} ${answer.text}`);
   const { deviceId, userId, clientCertificate, clientPrivateKey, caCertificate, expiresAt } = answer.body as Record<string, string>;
   return {

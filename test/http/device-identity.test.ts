@@ -55,7 +55,7 @@ describe('the identity of a device', () => {
   async function registered(certificate: DeviceCertificate): Promise<DeviceCertificate> {
     const inAYear = new Date(Date.now() + 365 * DAY).toISOString();
     const { deviceId } = device;
-    const data = { deviceId, serialNumber: certificate.serialNumber, expiresAt: inAYear, previousValidUntil: inAYear };
+    const data = { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt: inAYear, previousValidUntil: inAYear };
     const register = defineCommand({
       name: 'RegisterForTest',
       aggregate: deviceAggregate,

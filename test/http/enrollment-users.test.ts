@@ -28,7 +28,8 @@ describe('the user of a browser that enrolls', () => {
 
     it('renews a known browser that needs no new seat', async () => {
       const small = await app.newTenant({ license: { maxUsers: 1 } });
-      const [first, second] = [await enrolledDevice(app, small, { deviceFingerprint: 'x' }), await enrolledDevice(app, small, { deviceFingerprint: 'x' })];
+      const first = await enrolledDevice(app, small, { deviceFingerprint: 'x' });
+      const second = await enrolledDevice(app, small, { deviceFingerprint: 'x' }, first.userId);
       expect(second.deviceId).toBe(first.deviceId);
       for (const { client } of [first, second]) client.close();
     });
@@ -56,7 +57,7 @@ describe('the user of a browser that enrolls', () => {
   it('is made also where the process that enrolled the browser ended right after', async () => {
     const deviceId = randomUUID();
     const described = { deviceFingerprint: 'fp-crash', browserType: 'edge', browserVersion: null, osType: null, osVersion: null, extensionVersion: '2', hostname: null, agentVersion: null } as const;
-    const input = { deviceId, enrollmentToken: await enrollmentTokenOf(acme), device: described };
+    const input = { deviceId, besideDeviceId: null, certificateSerial: null, enrollmentToken: await enrollmentTokenOf(acme), device: described };
     const issuer = { tenantId: acme.tenantId, actor: { kind: 'device', id: deviceId } } as const;
     const { result } = orThrow(await app.services.executor.execute(enrollDevice, input, issuer));
     await app.settled();

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enrollmentToken, enrollmentTokenStream, identifyToken, newEnrollmentToken } from '../../src/domain/enrollment/enrollment-token.ts';
 import type { EnrollmentEvent } from '../../src/domain/enrollment/events.ts';
@@ -30,7 +30,7 @@ describe('enrollment over HTTP', () => {
   async function expiredToken(): Promise<string> {
     const token = newEnrollmentToken();
     const identity = identifyToken(token);
-    const issued: EnrollmentEvent = { type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: new Date(Date.now() - 1_000).toISOString() } };
+    const issued: EnrollmentEvent = { type: 'EnrollmentTokenIssued', data: { ...identity, userId: null, batchId: null, expiresAt: new Date(Date.now() - 1_000).toISOString() } };
     const stream = () => enrollmentTokenStream(acme.tenantId, identity.tokenId);
     const issueIt = defineCommand({ name: 'IssueExpiredForTest', aggregate: enrollmentToken, stream, decide: () => accept([issued]) });
     orThrow(await app.services.executor.execute(issueIt, undefined, { tenantId: acme.tenantId, actor: system('test') }));
@@ -47,12 +47,44 @@ describe('enrollment over HTTP', () => {
   }
 
   describe('a token', () => {
-    it('lasts as long as the license where nobody asks for less', async () => {
-      const end = Date.parse(await licenseEnd());
-      for (const asked of [await acme.admin.post('/api/v1/admin/enrollment/token'), await issue(undefined), await issue(100_000)]) {
+    it('lasts for 30 days where nobody asks for more or less', async () => {
+      const before = Date.now();
+      for (const asked of [await acme.admin.post('/api/v1/admin/enrollment/token'), await issue(undefined), await issue(null)]) {
         expect(asked.status).toBe(201);
-        expect(Date.parse(asked.body.expiresAt)).toBe(end);
+        expect(Date.parse(asked.body.expiresAt)).toBeGreaterThanOrEqual(before + 30 * DAY);
+        expect(Date.parse(asked.body.expiresAt)).toBeLessThanOrEqual(Date.now() + 30 * DAY);
       }
+    });
+
+    it('lasts no longer than the license, whatever is asked', async () => {
+      const asked = await issue(100_000);
+      expect([asked.status, asked.body.expiresAt]).toEqual([201, await licenseEnd()]);
+      const ending = await app.newTenant({ license: { expiresAt: new Date(Date.now() + 5 * DAY).toISOString() } });
+      const { license } = (await app.services.lookups.tenant(ending.tenantId, ending.tenantId))!;
+      expect((await ending.admin.post('/api/v1/admin/enrollment/token')).body.expiresAt).toBe(license!.expiresAt);
+    });
+
+    it('is bound to an active employee of the tenant, or to nobody', async () => {
+      const { userId, client } = await enrolledDevice(app, acme);
+      client.close();
+      const bound = (user: unknown) => acme.admin.post('/api/v1/admin/enrollment/token', { userId: user });
+      expect((await bound(userId)).status).toBe(201);
+      const other = await app.newTenant();
+      const foreign = await enrolledDevice(app, other);
+      foreign.client.close();
+      await acme.admin.put(`/api/v1/admin/users/${userId}`, { status: 'inactive' });
+      for (const user of [userId, foreign.userId, randomUUID(), 'nobody']) expect(await bound(user)).toMatchObject({ status: 400, body: { error: expect.stringContaining('userId') as string } });
+    });
+
+    it('that is bound to somebody enrolls nobody once they are inactive, and again when they are back', async () => {
+      const { userId, client } = await enrolledDevice(app, acme);
+      client.close();
+      const token = await enrollmentTokenOf(acme, userId);
+      const become = (status: string) => acme.admin.put(`/api/v1/admin/users/${userId}`, { status });
+      await become('inactive');
+      expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({ status: 401, body: { error: 'invalid or expired enrollment token' } });
+      await become('active');
+      expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({ status: 200, body: { userId } });
     });
 
     it('lasts shorter where asked', async () => {
@@ -169,8 +201,10 @@ describe('enrollment over HTTP', () => {
       expect((await acme.admin.get('/api/v1/admin/devices')).body.total).toBe(before + 1);
     });
 
-    it('is one device, though its requests race each other with tokens of their own', async () => {
-      const tokens = await Promise.all(Array.from({ length: 5 }, () => enrollmentTokenOf(acme)));
+    it('is one device, though its requests race each other with tokens that are bound to one person', async () => {
+      const { userId, client: before } = await enrolledDevice(app, acme);
+      before.close();
+      const tokens = await Promise.all(Array.from({ length: 5 }, () => enrollmentTokenOf(acme, userId)));
       const answers = await Promise.all(tokens.map((token) => tryToEnroll(app, acme.tenantId, token, { deviceFingerprint: 'the-same' })));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       expect(new Set(answers.map(({ body }) => body.deviceId)).size).toBe(1);

@@ -7,6 +7,7 @@ import { erasePerson } from '../../src/employees/cli.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { diffModel } from '../../src/projector/diff.ts';
+import { agentSecretOf } from '../dsl/agent-secret.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 
 const USERS = '/api/v1/admin/users';
@@ -32,7 +33,7 @@ describe('the erasure of a person', () => {
     const enrolled = await app.anonymous.post(
       '/api/v1/enroll/auto',
       { username: 'someone', upn: `second-${email}`, tenantId: acme.tenantId, deviceInfo: { hostname: `HOST-${mark}` } },
-      { headers: { 'x-tenant-id': acme.tenantId } },
+      { headers: { 'x-tenant-id': acme.tenantId, 'x-enrollment-secret': await agentSecretOf(acme) } },
     );
     if (enrolled.status !== 200) throw new Error(enrolled.text);
     const pem = Buffer.from(enrolled.body.certificateData as string, 'base64').toString();

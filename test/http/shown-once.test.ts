@@ -71,6 +71,11 @@ describe('what is shown once', () => {
     keep('token of a forced change', tempToken);
     await app.anonymous.post('/api/v1/auth/change-password', { tempToken, newPassword: NEW_PASSWORD, confirmPassword: NEW_PASSWORD });
     keep('chosen password', NEW_PASSWORD);
+    keep('enrollment token', (await post('/api/v1/admin/enrollment/token'))['token']);
+    const agentSecret = (await post('/api/v1/admin/enrollment/agent-secret'))['secret']!;
+    keep('agent secret', agentSecret);
+    const enrolling = { username: 'ada', upn: 'ada@acme.example', tenantId: tenant.tenantId };
+    await app.anonymous.post('/api/v1/enroll/auto', enrolling, { headers: { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': agentSecret } });
     // What goes wrong is what logs: every kind of secret once more where it is refused.
     await verify(app, mfaToken, { backupCode: backupCodes[0] });
     await login(app, tenant, NEW_PASSWORD);

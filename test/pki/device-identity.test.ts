@@ -30,8 +30,8 @@ const device = issued(issuer, { tenantId, deviceId });
 const verify = (presented: string | Uint8Array, authorities = [trusted], now = NOW) => verifyDeviceCertificate(presented, authorities, now);
 
 describe('a presented device certificate', () => {
-  const { serialNumber, fingerprintSha256, notBefore, notAfter } = device;
-  const claims = { tenantId, deviceId, serialNumber, fingerprintSha256, notBefore, notAfter };
+  const { serialNumber, fingerprintSha256, publicKeySha256, notBefore, notAfter } = device;
+  const claims = { tenantId, deviceId, serialNumber, fingerprintSha256, publicKeySha256, notBefore, notAfter };
 
   it('is read alike as PEM and as DER', () => {
     expect(readDeviceClaims(device.certificatePem)).toEqual(claims);
@@ -40,7 +40,7 @@ describe('a presented device certificate', () => {
   });
 
   it('proves the device to the tenant whose authority signed it', () => {
-    expect(verify(device.certificatePem)).toEqual({ ...claims, verified: true });
+    expect(verify(device.certificatePem)).toEqual({ ...claims, verified: true, authoritySha256: authority.fingerprintSha256 });
   });
 
   it('proves it among other authorities of the tenant, old ones and namesakes too', () => {

@@ -7,6 +7,14 @@ export interface CertificateState {
   readonly serialNumber: string;
   /** ISO 8601; accepted until then unless the device is revoked. */
   readonly validUntil: string;
+  /** SHA-256 hex of the public key. Null: issued before it was recorded, and not shown since. */
+  readonly publicKeySha256: string | null;
+}
+
+/** What was proved of a certificate that somebody shows. */
+export interface ShownCertificate {
+  readonly serialNumber: string;
+  readonly publicKeySha256: string;
 }
 
 export interface DeviceState {
@@ -21,36 +29,65 @@ export interface DeviceState {
   readonly certificates: readonly CertificateState[];
   /** SHA-256 hex of the key that an agent may show instead of a certificate. */
   readonly accessKeyDigest: string | undefined;
+  /** False: another device holds the claim on this fingerprint. */
+  readonly holdsFingerprint: boolean;
+  /** False: nobody has confirmed that it is its user's device, so it gets no verification codes. */
+  readonly isConfirmed: boolean;
+  /** An administrator lets it enroll once more, though it is revoked. */
+  readonly mayReenroll: boolean;
 }
 
-const initial: DeviceState = { status: 'none', userId: '', fingerprint: '', browserType: null, wipe: undefined, certificates: [], accessKeyDigest: undefined };
+const initial: DeviceState = {
+  status: 'none',
+  userId: '',
+  fingerprint: '',
+  browserType: null,
+  wipe: undefined,
+  certificates: [],
+  accessKeyDigest: undefined,
+  holdsFingerprint: false,
+  isConfirmed: false,
+  mayReenroll: false,
+};
 const cutOff = { certificates: [], accessKeyDigest: undefined } as const;
 
 /** A device that never got the answer renews again with the certificate it has; more often than this it enrolls anew. */
 const KEPT = 4;
 /** ISO 8601 in UTC, so that text order is the order of time. */
-const endedBy = ({ serialNumber, validUntil }: CertificateState, end: string): CertificateState => ({
-  serialNumber,
-  validUntil: validUntil < end ? validUntil : end,
+const endedBy = (certificate: CertificateState, end: string): CertificateState => ({
+  ...certificate,
+  validUntil: certificate.validUntil < end ? certificate.validUntil : end,
 });
 
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
   switch (event.type) {
     case 'EnrollmentTokenUsed':
       return state;
-    case 'DeviceEnrolled':
-      // A known fingerprint that enrolls again is the same device with a fresh start.
-      return { ...initial, status: 'active', userId: event.data.userId, fingerprint: event.data.deviceFingerprint, browserType: event.data.browserType, certificates: state.certificates };
+    case 'DeviceEnrolled': {
+      // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
+      const { userId, deviceFingerprint: fingerprint, browserType, isConfirmed, wipeId, besideDeviceId } = event.data;
+      const pending = wipeId === null ? ({ status: 'active' } as const) : ({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } } as const);
+      const holdsFingerprint = state.status === 'none' ? besideDeviceId === null : state.holdsFingerprint;
+      return { ...initial, ...pending, userId, fingerprint, browserType, isConfirmed, holdsFingerprint, certificates: state.certificates };
+    }
+    case 'DeviceReenrollmentAllowed':
+      return { ...state, mayReenroll: true };
+    case 'DeviceEnrollmentConfirmed':
+      return { ...state, isConfirmed: true };
     case 'DeviceCertificateIssued': {
-      const { serialNumber, expiresAt, previousValidUntil } = event.data;
+      const { serialNumber, expiresAt, publicKeySha256, previousValidUntil } = event.data;
       const previous = previousValidUntil ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
-      return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt }] };
+      return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt, publicKeySha256 }] };
+    }
+    case 'DeviceCertificatePinned': {
+      const { serialNumber, publicKeySha256 } = event.data;
+      return { ...state, certificates: state.certificates.map((known) => (known.serialNumber === serialNumber ? { ...known, publicKeySha256 } : known)) };
     }
     case 'DeviceAccessKeyIssued':
       return { ...state, accessKeyDigest: event.data.accessKeyDigest };
     case 'DeviceRevoked': {
       const userId = event.data.reason === 'user_deleted' ? '' : state.userId;
-      return { ...state, ...cutOff, userId, status: state.status === 'wiped' ? 'wiped' : 'revoked' };
+      return { ...state, ...cutOff, userId, mayReenroll: false, status: state.status === 'wiped' ? 'wiped' : 'revoked' };
     }
     case 'DeviceWipeRequested':
       return { ...state, status: 'wipe_pending', wipe: { id: event.data.wipeId, delivered: false } };
@@ -65,15 +102,30 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
   }
 });
 
-/** One browser profile is one device of a tenant, however often it enrolls (choice OP-174). */
+/** The first device that enrolls with a fingerprint holds it. A fingerprint is no secret: holding it proves nothing. */
 export const fingerprintClaim = (fingerprint: string): Claim => ({ kind: 'device-fingerprint', value: fingerprint });
+
+/** Held by a device whose fingerprint another device holds: it is found again by its fingerprint and its user together. */
+export const userFingerprintClaim = (fingerprint: string, userId: string): Claim => ({ kind: 'device-user-fingerprint', value: `${userId}|${fingerprint}` });
+
+/** What a device holds, and releases when it is deleted. */
+export const fingerprintClaimOf = ({ holdsFingerprint, fingerprint, userId }: Pick<DeviceState, 'holdsFingerprint' | 'fingerprint' | 'userId'>): Claim =>
+  holdsFingerprint ? fingerprintClaim(fingerprint) : userFingerprintClaim(fingerprint, userId);
 
 export const deviceStream = (tenantId: TenantId, deviceId: string): string => streamName('device', tenantId, deviceId);
 
-/** True when a certificate with this serial number may speak for the device now. */
-export const acceptsCertificate = ({ status, certificates }: DeviceState, serialNumber: string, now: number): boolean =>
-  (status === 'active' || status === 'wipe_pending') &&
-  certificates.some((known) => known.serialNumber === serialNumber && Date.parse(known.validUntil) > now);
+/** The certificate with this serial number, if the device may use it now. It says nothing of the key that was shown with it. */
+export const heldCertificate = ({ status, certificates }: DeviceState, serialNumber: string, now: number): CertificateState | undefined =>
+  status === 'active' || status === 'wipe_pending'
+    ? certificates.find((known) => known.serialNumber === serialNumber && Date.parse(known.validUntil) > now)
+    : undefined;
+
+/**
+ * True when this very certificate may speak for the device now. The serial number alone would let anybody in who has the key of
+ * an authority that the tenant once had, because such authorities vouch for their certificates until these expire.
+ */
+export const acceptsCertificate = (state: DeviceState, { serialNumber, publicKeySha256 }: ShownCertificate, now: number): boolean =>
+  heldCertificate(state, serialNumber, now)?.publicKeySha256 === publicKeySha256;
 
 /** True when this key may speak for the device now; `isIt` compares its digest in constant time. */
 export const acceptsAccessKey = ({ status, accessKeyDigest }: DeviceState, isIt: (digest: string) => boolean): boolean =>

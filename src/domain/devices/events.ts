@@ -20,8 +20,14 @@ export const deviceEvents = defineEvents('device', {
     audit: 'enrollment_token.used',
   },
   DeviceEnrolled: {
-    version: 1,
+    version: 2,
     schema: z.object({
+      /** The device that has this fingerprint and was left alone, because nothing proved that this browser is that device. */
+      besideDeviceId: uuid().nullable(),
+      /** False: an agent enrolled with the fleet's secret, and no administrator has confirmed whose computer it is. */
+      isConfirmed: z.boolean(),
+      /** A wipe that was requested before and is still pending: an enrollment does not end it. */
+      wipeId: uuid().nullable(),
       deviceId: uuid(),
       userId: uuid(),
       deviceFingerprint: z.string(),
@@ -33,20 +39,35 @@ export const deviceEvents = defineEvents('device', {
       hostname: z.string().nullable(),
       agentVersion: z.string().nullable(),
     }),
+    // Version 1: enrolling again took the record over and ended a wipe. Only agents have no browser; nothing proved whose they are.
+    upcasters: { 1: (data: { browserType: string | null }) => ({ besideDeviceId: null, isConfirmed: data.browserType !== null, wipeId: null, ...data }) },
     personal: { subject: 'userId', fields: ['hostname'] },
     audit: 'device.enrolled',
   },
+  /** An administrator lets a revoked device enroll once more. */
+  DeviceReenrollmentAllowed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.reenrollment_allowed' },
+  /** An administrator confirms that the device belongs to its user. */
+  DeviceEnrollmentConfirmed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.enrollment_confirmed' },
   /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */
   DeviceCertificateIssued: {
-    version: 1,
+    version: 2,
     schema: z.object({
+      /** SHA-256 of the SubjectPublicKeyInfo, lower-case hex. Null before version 2. */
+      publicKeySha256: z.string().nullable(),
       deviceId: uuid(),
       serialNumber: z.string(),
       expiresAt: z.iso.datetime(),
       /** The certificate before stays good until then; null: it ends now. */
       previousValidUntil: z.iso.datetime().nullable(),
     }),
+    upcasters: { 1: (data: object) => ({ publicKeySha256: null, ...data }) },
     audit: 'device.certificate_issued',
+  },
+  /** A certificate that was issued before public keys were recorded was shown for the first time since. */
+  DeviceCertificatePinned: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), serialNumber: z.string(), publicKeySha256: z.string() }),
+    audit: 'device.certificate_pinned',
   },
   /** An agent that enrolled by itself may show this key instead of a certificate. SHA-256 of the key, lower-case hex. */
   DeviceAccessKeyIssued: { version: 1, schema: z.object({ deviceId: uuid(), accessKeyDigest: z.string() }), audit: 'device.access_key_issued' },

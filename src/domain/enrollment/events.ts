@@ -8,14 +8,20 @@ import { uuid } from '../../kernel/ids.ts';
  */
 export const enrollmentEvents = defineEvents('enrollmentToken', {
   EnrollmentTokenIssued: {
-    version: 1,
+    version: 2,
     schema: z.object({
+      /** The employee whose browser it enrolls; null: whoever uses it becomes a placeholder. */
+      userId: uuid().nullable(),
+      /** Tokens that were issued together; null: issued alone. */
+      batchId: uuid().nullable(),
       tokenId: uuid(),
       /** SHA-256 of the token, lower-case hex. */
       tokenDigest: z.string(),
       expiresAt: z.iso.datetime(),
     }),
+    upcasters: { 1: (data: object) => ({ userId: null, batchId: null, ...data }) },
     audit: 'enrollment_token.issued',
   },
+  EnrollmentTokenRevoked: { version: 1, schema: z.object({ tokenId: uuid() }), audit: 'enrollment_token.revoked' },
 });
 export type EnrollmentEvent = EventOf<typeof enrollmentEvents>;

@@ -5,8 +5,10 @@ import { uuid } from '../../kernel/ids.ts';
 /** A key that lets one person past one block, once. The key itself is in no event: the store holds a keyed digest of it as a claim. */
 export const unblockKeyEvents = defineEvents('unblockKey', {
   UnblockKeyCreated: {
-    version: 1,
+    version: 2,
     schema: z.object({
+      /** How often its user had become inactive by then: the next time voids it. */
+      userDeactivations: z.int(),
       unblockKeyId: uuid(),
       domain: z.string(),
       /** Null: whoever has the key. */
@@ -15,6 +17,7 @@ export const unblockKeyEvents = defineEvents('unblockKey', {
       reason: z.string(),
       expiresAt: z.iso.datetime(),
     }),
+    upcasters: { 1: (data: object) => ({ userDeactivations: 0, ...data }) },
     audit: 'unblock_key.created',
   },
   UnblockKeyUsed: {

@@ -9,17 +9,18 @@ export interface UnblockKeyState {
   readonly domain: string;
   readonly userId: string | null;
   readonly deviceId: string | null;
+  readonly userDeactivations: number;
   /** ISO 8601. */
   readonly expiresAt: string;
 }
 
-const initial: UnblockKeyState = { status: 'none', domain: '', userId: null, deviceId: null, expiresAt: '' };
+const initial: UnblockKeyState = { status: 'none', domain: '', userId: null, deviceId: null, userDeactivations: 0, expiresAt: '' };
 
 export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEvents>(unblockKeyEvents, initial, (state, event) => {
   switch (event.type) {
     case 'UnblockKeyCreated': {
-      const { domain, userId, deviceId, expiresAt } = event.data;
-      return { status: 'active', domain, userId, deviceId, expiresAt };
+      const { domain, userId, deviceId, userDeactivations, expiresAt } = event.data;
+      return { status: 'active', domain, userId, deviceId, userDeactivations, expiresAt };
     }
     case 'UnblockKeyUsed':
       return { ...state, status: 'used' };

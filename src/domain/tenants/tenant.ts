@@ -27,6 +27,8 @@ export interface TenantState {
   readonly authority: AuthorityState | undefined;
   /** Every CA certificate ever installed: devices of an old one are accepted until their certificates expire. */
   readonly trustedAuthorities: readonly string[];
+  /** Fingerprints of those that an administrator removed, and not just replaced. */
+  readonly removedAuthorities: ReadonlySet<string>;
 }
 
 const initial: TenantState = {
@@ -39,6 +41,7 @@ const initial: TenantState = {
   admins: new Map(),
   authority: undefined,
   trustedAuthorities: [],
+  removedAuthorities: new Set(),
 };
 
 export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEvents, initial, (state, event) => {
@@ -59,11 +62,12 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
       return {
         ...state,
         authority: { certificatePem, privateKeyRef, fingerprintSha256, expiresAt },
+        removedAuthorities: without(state.removedAuthorities, fingerprintSha256),
         trustedAuthorities: state.trustedAuthorities.includes(certificatePem) ? state.trustedAuthorities : [...state.trustedAuthorities, certificatePem],
       };
     }
     case 'CertificateAuthorityRemoved':
-      return { ...state, authority: undefined };
+      return { ...state, authority: undefined, removedAuthorities: new Set(state.removedAuthorities).add(event.data.fingerprintSha256) };
     default: {
       const { adminId } = event.data;
       const admin = state.admins.get(adminId);
@@ -71,6 +75,8 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
     }
   }
 });
+
+const without = (all: ReadonlySet<string>, one: string): ReadonlySet<string> => new Set([...all].filter((other) => other !== one));
 
 /** A tenant has one such stream. */
 export const tenantStream = (tenantId: TenantId): string => streamName('tenant', tenantId, tenantId);

@@ -6,6 +6,7 @@ import { orThrow } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import type { DevicePrincipal } from '../principal.ts';
+import { isLetInByUser } from './device-user.ts';
 
 /** 32 octets in base64url. */
 const KEY = /^[A-Za-z0-9_-]{43}$/;
@@ -13,7 +14,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const equal = (a: string, b: string) => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 
 /** The device whose agent shows its access key (`X-Access-Key`, choice OP-173). Undefined unless the key is its present one. */
-export async function agentOf({ headers }: FastifyRequest, services: Services): Promise<DevicePrincipal | undefined> {
+export async function agentOf({ headers }: FastifyRequest, services: Services, evenToBeWiped: boolean): Promise<DevicePrincipal | undefined> {
   const key = headers['x-access-key'];
   if (typeof key !== 'string' || !KEY.test(key)) return undefined;
   const accessKeyDigest = sha256(key);
@@ -22,5 +23,6 @@ export async function agentOf({ headers }: FastifyRequest, services: Services): 
   const tenantId = asTenantId(known.tenant);
   const device = await services.lookups.device(tenantId, known.device_id);
   if (!device || !acceptsAccessKey(device, (digest) => equal(digest, accessKeyDigest))) return undefined;
+  if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
   return { kind: 'device', tenantId, deviceId: known.device_id, userId: device.userId, certificateSerial: '' };
 }

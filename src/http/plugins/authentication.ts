@@ -81,8 +81,9 @@ async function refuseForeignTenant({ params }: FastifyRequest, organizationId: T
   if (!tenants.has(named)) throw new FailureError(notFound());
 }
 
-async function authenticateDevice(request: FastifyRequest, { orAgentKey }: Extract<Access, { kind: 'device' }>, services: Services): Promise<DevicePrincipal> {
-  const device = (await deviceOf(request, services)) ?? (orAgentKey ? await agentOf(request, services) : undefined);
+async function authenticateDevice(request: FastifyRequest, access: Extract<Access, { kind: 'device' }>, services: Services): Promise<DevicePrincipal> {
+  const { orAgentKey, evenToBeWiped } = access;
+  const device = (await deviceOf(request, services, evenToBeWiped)) ?? (orAgentKey ? await agentOf(request, services, evenToBeWiped) : undefined);
   if (!device) throw new FailureError(unauthenticated());
   return device;
 }

@@ -1,18 +1,24 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
-import { acceptsCertificate } from '../../domain/devices/device.ts';
+import { pinDeviceCertificate } from '../../../commands/devices/pin-device-certificate.ts';
+import { acceptsCertificate, heldCertificate, type DeviceState } from '../../domain/devices/device.ts';
+import { FailureError, isFailure } from '../../kernel/failure.ts';
 import { isUuid, asTenantId, type TenantId } from '../../kernel/ids.ts';
 import { readDeviceCertificate } from '../../pki/device-claims.ts';
 import { trustAuthority, verifyDeviceCertificate, type TrustedAuthority } from '../../pki/device-identity.ts';
 import type { TenantState } from '../../domain/tenants/tenant.ts';
 import type { Services } from '../../services.ts';
 import type { DevicePrincipal } from '../principal.ts';
+import { isLetInByUser } from './device-user.ts';
 
 /** What a presented certificate was proved to say. Whether the device may still talk is asked anew on every request. */
 interface ProvenCertificate {
   readonly tenantId: TenantId;
   readonly deviceId: string;
   readonly serialNumber: string;
+  readonly publicKeySha256: string;
+  /** Fingerprint of the authority that signed it. */
+  readonly authoritySha256: string;
   /** Epoch milliseconds. */
   readonly notAfter: number;
 }
@@ -24,13 +30,28 @@ const proven = new WeakMap<object, ProvenCertificate>();
  * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
  * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
  */
-export async function deviceOf(request: FastifyRequest, services: Services): Promise<DevicePrincipal | undefined> {
+export async function deviceOf(request: FastifyRequest, services: Services, evenToBeWiped = false): Promise<DevicePrincipal | undefined> {
   const certificate = await certificateOf(request, services);
   if (!certificate || certificate.notAfter <= Date.now()) return undefined;
   const { tenantId, deviceId, serialNumber } = certificate;
   const device = await services.lookups.device(tenantId, deviceId);
-  if (!device || !acceptsCertificate(device, serialNumber, Date.now())) return undefined;
+  if (!device || !(acceptsCertificate(device, certificate, Date.now()) || (await adopts(device, certificate, services)))) return undefined;
+  if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
   return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
+}
+
+/**
+ * Certificates from before public keys were recorded are bound to the key that shows them first, so that no other can be shown
+ * under their serial number later. Not where an administrator has removed the authority: its key may be anybody's.
+ */
+async function adopts(device: DeviceState, { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256 }: ProvenCertificate, services: Services): Promise<boolean> {
+  if (heldCertificate(device, serialNumber, Date.now())?.publicKeySha256 !== null) return false;
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  if (!tenant || tenant.removedAuthorities.has(authoritySha256)) return false;
+  const actor = { kind: 'device', id: deviceId } as const;
+  const pinned = await services.executor.execute(pinDeviceCertificate, { deviceId, serialNumber, publicKeySha256 }, { tenantId, actor });
+  if (isFailure(pinned) && pinned.kind !== 'unauthenticated') throw new FailureError(pinned);
+  return !isFailure(pinned);
 }
 
 async function certificateOf(request: FastifyRequest, services: Services): Promise<ProvenCertificate | undefined> {
@@ -65,8 +86,8 @@ async function prove(presented: Buffer | string, services: Services): Promise<Pr
   if (!tenant) return undefined;
   const verdict = verifyDeviceCertificate(presented, authoritiesOf(tenantId, tenant), Date.now());
   if ('refused' in verdict) return undefined;
-  const { deviceId, serialNumber, notAfter } = verdict;
-  return { tenantId, deviceId, serialNumber, notAfter };
+  const { deviceId, serialNumber, publicKeySha256, authoritySha256, notAfter } = verdict;
+  return { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256, notAfter };
 }
 
 const parsed = new WeakMap<TenantState, readonly TrustedAuthority[]>();

@@ -1,15 +1,17 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { autoEnrollDevice } from '../../../commands/enrollment/auto-enroll-device.ts';
 import { findSyncedUser } from '../../../queries/enrollment/find-synced-user.ts';
 import { osTypes } from '../../domain/devices/events.ts';
 import { employeeEmailClaim } from '../../domain/employees/employee.ts';
+import { agentSecrets, agentSecretStream, isAgentSecret } from '../../domain/enrollment/agent-secret.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError, invalid, notFound } from '../../kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
+import { deviceOf } from '../plugins/device-identity.ts';
 import { route, type Refused, type RouteGroup } from '../route.ts';
 import { familyName } from '../validation.ts';
 
@@ -47,13 +49,14 @@ function refuseOtherTenant(header: string | string[] | undefined, { tenantId }: 
   if (String(header).toLowerCase() !== tenantId) throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
 }
 
-const sha256 = (value: string) => createHash('sha256').update(value).digest();
+/** One response to everybody who has not shown the tenant's secret, whichever tenants and users there are. */
+const NOT_OFFERED = { status: 503, message: 'auto-enrollment is not set up for this tenant, or X-Enrollment-Secret is missing or wrong' };
 
-/** An installation may ask agents for a secret besides (choice OP-172): without one, knowing a user's name is all it takes. */
-function refuseWrongSecret(header: string | string[] | undefined, secret: string | undefined): void {
-  if (secret === undefined) return;
-  if (!timingSafeEqual(sha256(String(header ?? '')), sha256(secret))) throw new FailureError(invalid('X-Enrollment-Secret', 'is missing or wrong'));
+async function showsSecret({ loader }: Services, tenantId: TenantId, header: string | string[] | undefined): Promise<boolean> {
+  return isAgentSecret(await loader.load(agentSecrets, agentSecretStream(tenantId)), String(header ?? ''), Date.now());
 }
+
+const refusal = (refused: Refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
 
 /** By UPN, then by SID, among users that a directory or an identity provider keeps. */
 async function syncedUser({ ports, accountDigest, reads }: Services, tenantId: TenantId, { upn, sid = null }: AutoEnrollment): Promise<string> {
@@ -74,21 +77,30 @@ export const autoEnrollmentRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/enroll/auto',
       access: open('enroll'),
-      summary: 'Enroll the agent of a user whom the directory knows',
+      summary:
+        'Enroll the agent of a user whom the directory knows, with the secret of the tenant\'s agents as `X-Enrollment-Secret`; without it every request gets the same 503. An administrator confirms the device before it shows verification codes',
       body: autoEnrollment,
       answer: z.object({ success: z.literal(true), userId: z.uuid(), accessKey: z.string(), deviceId: z.uuid(), certificateData: z.string() }),
-      refusal: (refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) }),
-      handle: async ({ request: { headers }, body, services, run }) => {
+      refusal,
+      handle: async ({ request, reply, body, services, run }) => {
+        const { headers } = request;
         refuseOtherTenant(headers['x-tenant-id'], body);
-        refuseWrongSecret(headers['x-enrollment-secret'], services.config.autoEnrollSecret);
         const tenantId = asTenantId(body.tenantId);
+        if (!(await showsSecret(services, tenantId, headers['x-enrollment-secret']))) {
+          // Not thrown: what strangers can cause at will is no error of this service, and not worth a line in its log.
+          reply.status(NOT_OFFERED.status);
+          return refusal(NOT_OFFERED);
+        }
         const userId = await syncedUser(services, tenantId, body);
         const { hostname = null, osType = null, osVersion = null, agentVersion = null } = body.deviceInfo ?? {};
         const deviceFingerprint = fingerprintOf(services, userId, hostname);
         const accessKey = randomBytes(32).toString('base64url');
-        const accessKeyDigest = sha256(accessKey).toString('hex');
-        return enrollingDeviceOf(services, tenantId, deviceFingerprint, async (deviceId) => {
-          const input = { deviceId, userId, accessKeyDigest, device: { deviceFingerprint, hostname, osType, osVersion, agentVersion } };
+        const accessKeyDigest = createHash('sha256').update(accessKey).digest('hex');
+        const shown = await deviceOf(request, services);
+        return enrollingDeviceOf(services, tenantId, { fingerprint: deviceFingerprint, userId: null, shown }, async (target) => {
+          const { deviceId } = target;
+          const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+          const input = { ...target, certificateSerial, userId, accessKeyDigest, device: { deviceFingerprint, hostname, osType, osVersion, agentVersion } };
           const { result } = await run(autoEnrollDevice, input, { tenantId, actor: { kind: 'device', id: deviceId } });
           const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
           return { success: true, userId, accessKey, deviceId, certificateData: Buffer.from(bundle).toString('base64') };

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { allowReenrollment } from '../../../commands/devices/allow-reenrollment.ts';
+import { confirmDeviceEnrollment } from '../../../commands/devices/confirm-device-enrollment.ts';
 import { deleteDevice } from '../../../commands/devices/delete-device.ts';
 import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe.ts';
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
@@ -27,9 +29,14 @@ export const deviceRoutes: RouteGroup = {
       path: base,
       access: admin('devices:read'),
       summary: 'Enrolled devices, newest first',
-      query: z.object({ ...pageQuery, user_id: uuid().optional(), status: z.enum(deviceStatuses).optional() }),
+      query: z.object({ ...pageQuery, user_id: uuid().optional(), status: z.enum(deviceStatuses).optional(), enrollment_confirmed: z.enum(['true', 'false']).optional() }),
       answer: z.object({ devices: z.array(deviceView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listDevices, { ...toPage(query), userId: query.user_id, status: query.status }),
+      handle: ({ ask, query }) => ask(listDevices, {
+          ...toPage(query),
+          userId: query.user_id,
+          status: query.status,
+          isConfirmed: query.enrollment_confirmed === undefined ? undefined : query.enrollment_confirmed === 'true',
+        }),
     }),
     route({
       method: 'GET',
@@ -58,6 +65,30 @@ export const deviceRoutes: RouteGroup = {
       answer: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
         await run(revokeDevice, { deviceId, reason: 'revoked' });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/allow-reenrollment`,
+      access: admin('devices:write'),
+      summary: 'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(allowReenrollment, { deviceId });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/confirm-enrollment`,
+      access: admin('devices:write'),
+      summary: 'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(confirmDeviceEnrollment, { deviceId });
         return ask(getDevice, { deviceId });
       },
     }),

@@ -4,11 +4,13 @@ import { renewDeviceCertificate } from '../../../commands/devices/renew-device-c
 import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
 import { enrollDevice } from '../../../commands/enrollment/enroll-device.ts';
 import { browserTypes, osTypes } from '../../domain/devices/events.ts';
+import { enrollmentToken, enrollmentTokenStream, identifyToken } from '../../domain/enrollment/enrollment-token.ts';
 import { employee, employeeStream } from '../../domain/employees/employee.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import type { DeviceCertificate } from '../../pki/device-certificate.ts';
 import { device, open } from '../access.ts';
 import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
+import { deviceOf } from '../plugins/device-identity.ts';
 import { route, type Behalf, type Call, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
 import { familyName } from '../validation.ts';
@@ -84,16 +86,23 @@ export const enrollRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/enroll/certificate',
       access: open('enroll'),
-      summary: 'Exchange an enrollment token for a device certificate; the private key is shown once and not kept',
+      summary:
+        'Exchange an enrollment token for a device certificate; the private key is shown once and not kept. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection shows its certificate',
       body: enrollmentBody,
       answer: enrolledView,
-      handle: ({ run, services, request, body }) => {
+      handle: async ({ run, services, request, body }) => {
         const tenantId = tenantOfHeader(request);
-        const { enrollmentToken, browserVersion = null, osType = null, osVersion = null, ...required } = body;
+        const { enrollmentToken: token, browserVersion = null, osType = null, osVersion = null, ...required } = body;
         const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
-        return enrollingDeviceOf(services, tenantId, body.deviceFingerprint, async (deviceId) => {
+        const [{ userId }, shown] = await Promise.all([
+          services.ports.aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, identifyToken(token).tokenId)),
+          deviceOf(request, services),
+        ]);
+        return enrollingDeviceOf(services, tenantId, { fingerprint: body.deviceFingerprint, userId, shown }, async (target) => {
+          const { deviceId } = target;
           const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
-          const { result } = await run(enrollDevice, { deviceId, enrollmentToken, device: described }, behalf);
+          const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+          const { result } = await run(enrollDevice, { ...target, certificateSerial, enrollmentToken: token, device: described }, behalf);
           await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
           return answerOf(deviceId, result);
         });

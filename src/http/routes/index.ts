@@ -5,6 +5,7 @@ import { alertChartRoutes } from './alert-charts.ts';
 import { portalRoutes } from './portal.ts';
 import { auditLogRoutes } from './audit-log.ts';
 import { authRoutes } from './auth.ts';
+import { agentSecretRoutes } from './agent-secret.ts';
 import { autoEnrollmentRoutes } from './auto-enrollment.ts';
 import { certificateRoutes } from './certificates.ts';
 import { deviceRoutes } from './devices.ts';
@@ -71,6 +72,7 @@ export const routeGroups: readonly RouteGroup[] = [
   tlsRoutes,
   enrollRoutes,
   autoEnrollmentRoutes,
+  agentSecretRoutes,
   licenseRoutes,
   policyRoutes,
   unblockKeyRoutes,

@@ -4,13 +4,16 @@ import { verifyEmployee } from '../../../commands/verification/verify-employee.t
 import { listVerifiableUsers, nameOfUser, verifiableUserView } from '../../../queries/verification/verifiable-users.ts';
 import { getVerificationAlert, listVerificationAlerts, verificationAlertView } from '../../../queries/verification/verification-alerts.ts';
 import { listVerificationEvents, verificationEventView } from '../../../queries/verification/list-verification-events.ts';
-import { employee, employeeStream } from '../../domain/employees/employee.ts';
+import { employee, employeeStream, isEmployed } from '../../domain/employees/employee.ts';
 import { verificationMethods, type VerificationMethod } from '../../domain/verification/events.ts';
-import { FailureError, limited, notFound } from '../../kernel/failure.ts';
+import { FailureError, forbidden, limited, notFound } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin, device } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { route, type RouteGroup } from '../route.ts';
+
+/** It enrolled with the fleet's secret and a name: that does not prove whose computer it is. */
+const NOT_CONFIRMED = forbidden('an administrator has to confirm the enrollment of this device first');
 
 const base = '/api/v1/admin/verification';
 
@@ -89,11 +92,13 @@ export const verificationRoutes: RouteGroup = {
       access: device,
       summary: 'The codes by which the employee of this browser can be verified now',
       answer: z.object({ dailyCode: z.string(), otp: z.string(), expiresAt: z.iso.datetime() }),
-      handle: async ({ principal: { tenantId, userId }, services, reply }) => {
-        const { status } = await services.loader.load(employee, employeeStream(tenantId, userId));
-        if (status !== 'present') throw new FailureError(notFound());
+      handle: async ({ principal: { tenantId, userId, deviceId }, services, reply }) => {
+        const shownOn = await services.lookups.device(tenantId, deviceId);
+        if (!shownOn?.isConfirmed) throw new FailureError(NOT_CONFIRMED);
+        const known = await services.loader.load(employee, employeeStream(tenantId, userId));
+        if (!isEmployed(known)) throw new FailureError(notFound());
         reply.header('cache-control', 'no-store');
-        return services.ports.verificationCodes.current(tenantId, userId, Date.now());
+        return services.ports.verificationCodes.current(tenantId, { userId, deactivations: known.deactivations }, Date.now());
       },
     }),
   ],

@@ -1,5 +1,6 @@
 import { alertEvents } from '../../domain/alerts/events.ts';
 import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
+import { deviceEvents } from '../../domain/devices/events.ts';
 import { extensionWatchEvents } from '../../domain/extensions/watch-events.ts';
 import { sessionEvents } from '../../domain/sessions/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
@@ -8,6 +9,7 @@ import { domainScanEvents } from '../../domain/threat-intel/domain-scan-events.t
 import type { Envelope, EventOf, Recorded } from '../../kernel/event.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
 import { at } from '../../kernel/read-model.ts';
+import { enrolledBesideAnother } from './device-findings.ts';
 import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
 import { maliciousDomain } from './domain-scan-findings.ts';
 import type { Finding } from './finding.ts';
@@ -19,7 +21,7 @@ import { findingsIn } from './telemetry-rules.ts';
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
-  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, alertEvents],
+  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, deviceEvents, alertEvents],
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => raiseOrRepeat(event, findingsIn(event)),
@@ -30,6 +32,7 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     VerificationAlertRaised: (event) => raiseOrRepeat(event, [failedVerification(event)]),
     SessionEnded: (event) => raiseOrRepeat(event, reusedRefreshToken(event)),
     DomainScanEnded: (event) => raiseOrRepeat(event, maliciousDomain(event)),
+    DeviceEnrolled: (event) => raiseOrRepeat(event, enrolledBesideAnother(event)),
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
   },

@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { allowReenrollment } from '../../../commands/devices/allow-reenrollment.ts';
 import { deleteDevice } from '../../../commands/devices/delete-device.ts';
 import { requestDeviceWipe } from '../../../commands/devices/request-device-wipe.ts';
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
@@ -27,6 +28,24 @@ describe('revoking a device', () => {
     const because = { deviceId, reason: 'user_deleted' } as const;
     given(enrolled, revoked).when(revokeDevice, because).then(revocation('user_deleted'));
     given(enrolled, { type: 'DeviceRevoked', data: because }).when(revokeDevice, because).thenNothing();
+  });
+});
+
+describe('letting a revoked device enroll again', () => {
+  const allowed = { type: 'DeviceReenrollmentAllowed', data: { deviceId } } as const;
+
+  it('is recorded, once', () => {
+    given(enrolled, revoked).when(allowReenrollment, { deviceId }).then(allowed);
+    given(enrolled, revoked, allowed).when(allowReenrollment, { deviceId }).thenNothing();
+  });
+  it('ends with another revocation', () => {
+    const again = { deviceId, reason: 'revoked' } as const;
+    given(enrolled, revoked, allowed).when(revokeDevice, again).then(revocation('revoked'));
+    given(enrolled, revoked, allowed, revoked).when(revokeDevice, again).thenNothing();
+  });
+  it('is for revoked devices alone', () => {
+    for (const history of [[enrolled], [enrolled, wipeRequested], [enrolled, wipeRequested, wiped]]) given(...history).when(allowReenrollment, { deviceId }).thenRefused('conflict');
+    for (const history of [[], [enrolled, deleted]]) given(...history).when(allowReenrollment, { deviceId }).thenRefused('notFound');
   });
 });
 

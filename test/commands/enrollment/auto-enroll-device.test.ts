@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { autoEnrollDevice } from '../../../commands/enrollment/auto-enroll-device.ts';
 import { FINGERPRINT_MOVED } from '../../../commands/enrollment/enroll-device.ts';
 import { given, NOW } from '../../dsl/given.ts';
-import { certified, DAY, deleted, DEVICE, enrolled, USER } from '../devices/histories.ts';
+import { certified, DAY, deleted, DEVICE, enrolled, first, revoked, USER } from '../devices/histories.ts';
 
-const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f' };
+const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
 const facts = { certificate, caCertificatePem: 'ca' };
 const device = { deviceFingerprint: 'agent:1', hostname: 'ada-laptop', osType: 'windows', osVersion: '11', agentVersion: '3.0' } as const;
-const input = { deviceId: DEVICE, userId: USER, accessKeyDigest: 'd'.repeat(64), device };
+const input = { deviceId: DEVICE, besideDeviceId: null, certificateSerial: null, userId: USER, accessKeyDigest: 'd'.repeat(64), device };
 
 const isEnrolled = {
   type: 'DeviceEnrolled',
-  data: { ...device, deviceId: DEVICE, userId: USER, browserType: null, browserVersion: null, extensionVersion: null },
+  data: { ...first, isConfirmed: false, ...device, deviceId: DEVICE, userId: USER, browserType: null, browserVersion: null, extensionVersion: null },
 };
 const hasKey = { type: 'DeviceAccessKeyIssued', data: { deviceId: DEVICE, accessKeyDigest: 'd'.repeat(64) } };
 
@@ -23,9 +23,25 @@ describe('the enrollment of an agent by itself', () => {
     expect(outcome.result()).toEqual(facts);
   });
 
-  it('again renews the device', () => {
-    const outcome = given(enrolled, certified('AA01')).when(autoEnrollDevice, input, facts);
-    outcome.then(isEnrolled, certified('BB02'), hasKey);
+  it('renews a device that shows its certificate, and keeps it confirmed', () => {
+    const outcome = given(enrolled, certified('AA01')).when(autoEnrollDevice, { ...input, certificateSerial: 'AA01' }, facts);
+    outcome.then({ ...isEnrolled, data: { ...isEnrolled.data, isConfirmed: true } }, certified('BB02'), hasKey);
+    outcome.thenTakes();
+  });
+
+  it('does not touch a device without its certificate, with another one, or for another user', () => {
+    for (const over of [{}, { certificateSerial: 'CC03' }, { certificateSerial: 'AA01', userId: DEVICE }]) {
+      given(enrolled, certified('AA01')).when(autoEnrollDevice, { ...input, ...over }, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
+    }
+  });
+
+  it('does not revive a revoked device', () => {
+    given(enrolled, certified('AA01'), revoked).when(autoEnrollDevice, input, facts).thenRefused('forbidden');
+  });
+
+  it('leaves the device that has the fingerprint alone', () => {
+    const outcome = given().when(autoEnrollDevice, { ...input, besideDeviceId: USER }, facts);
+    outcome.then({ ...isEnrolled, data: { ...isEnrolled.data, besideDeviceId: USER } }, certified('BB02'), hasKey);
     outcome.thenTakes();
   });
 

@@ -1,53 +1,113 @@
 import { describe, expect, it } from 'vitest';
 import { enrollDevice, FINGERPRINT_MOVED, INVALID_TOKEN } from '../../../commands/enrollment/enroll-device.ts';
-import { acceptsCertificate, device } from '../../../src/domain/devices/device.ts';
-import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
+import { acceptsCertificate, device, type DeviceState } from '../../../src/domain/devices/device.ts';
+import { deviceEvents, type DeviceEvent } from '../../../src/domain/devices/events.ts';
+import { DEVICE_REVOKED } from '../../../src/domain/devices/reenrollment.ts';
 import { context, given, NOW } from '../../dsl/given.ts';
-import { browser, certified, DAY, deleted, DEVICE, enrolled, inDays, revoked, USER, wipeRequested } from '../devices/histories.ts';
+import { browser, certified, DAY, deleted, DEVICE, enrolled, first, inDays, keyOf, revoked, USER, wiped, wipeRequested } from '../devices/histories.ts';
 
 const tokenId = '77777777-7777-4777-8777-777777777777';
-const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f' };
-const facts = { tokenId, certificate, caCertificatePem: 'ca' };
-const input = { deviceId: DEVICE, enrollmentToken: 'token', device: browser };
+const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
+const facts = { tokenId, boundUserId: null, ownPlaceholder: null, certificate, caCertificatePem: 'ca' };
+const bound = { ...facts, boundUserId: USER };
+const input = { deviceId: DEVICE, besideDeviceId: null, certificateSerial: null, enrollmentToken: 'token', device: browser };
+const OTHER = '88888888-8888-4888-8888-888888888888';
 
 const used = { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId: DEVICE } };
 const singleUse = { kind: 'enrollment-token', value: tokenId };
 const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
+const ofUser = (userId: string) => ({ kind: 'device-user-fingerprint', value: `${userId}|fp-1` });
+const allowed: DeviceEvent = { type: 'DeviceReenrollmentAllowed', data: { deviceId: DEVICE } };
+const isEnrolled = (over: object = {}) => ({ type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER, ...over } });
+const accepts = (state: DeviceState, serialNumber: string, now: number) => acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
 
 describe('enrolling a device', () => {
   it('uses the token, registers the device and names its certificate together', () => {
     const userId = context().id;
     const outcome = given().when(enrollDevice, input, facts);
-    outcome.then(used, { type: 'DeviceEnrolled', data: { ...browser, deviceId: DEVICE, userId } }, certified('BB02'));
+    outcome.then(used, isEnrolled({ userId }), certified('BB02'));
     outcome.thenTakes(singleUse, fingerprint);
     expect(outcome.result()).toEqual({ userId, expiresAt: inDays(365), certificate, caCertificatePem: 'ca' });
   });
 
-  it('again with a known fingerprint renews the device and keeps its user', () => {
-    const outcome = given(enrolled, certified('AA01')).when(enrollDevice, input, facts);
-    outcome.then(used, enrolled, certified('BB02'));
-    outcome.thenTakes(singleUse);
-    expect(outcome.result().userId).toBe(USER);
+  it('gives it to the employee to whom the token is bound', () => {
+    given().when(enrollDevice, input, bound).then(used, isEnrolled(), certified('BB02'));
   });
 
-  it('again ends the certificate before at once', () => {
+  it('does not touch a known device for a fingerprint alone', () => {
+    for (const history of [[enrolled, certified('AA01')], [enrolled, certified('AA01'), wipeRequested], [enrolled, certified('AA01'), wiped]]) {
+      given(...history).when(enrollDevice, input, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
+      given(...history).when(enrollDevice, input, { ...facts, boundUserId: OTHER }).thenRefused('conflict', FINGERPRINT_MOVED.message);
+      given(...history).when(enrollDevice, { ...input, certificateSerial: 'CC03' }, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
+    }
+  });
+
+  it('registers a device of its own beside the one that has the fingerprint', () => {
+    const userId = context().id;
+    const outcome = given().when(enrollDevice, { ...input, besideDeviceId: OTHER }, facts);
+    outcome.then(used, isEnrolled({ userId, besideDeviceId: OTHER }), certified('BB02'));
+    outcome.thenTakes(singleUse, ofUser(userId));
+  });
+
+  it('renews a known device with a token of its user, or with its certificate, and keeps its user', () => {
+    const history = [enrolled, certified('AA01')];
+    const byToken = given(...history).when(enrollDevice, input, bound);
+    byToken.then(used, enrolled, certified('BB02'));
+    byToken.thenTakes(singleUse);
+    given(...history).when(enrollDevice, { ...input, certificateSerial: 'AA01' }, facts).then(used, enrolled, certified('BB02'));
+    // The token says another's, whatever the connection shows.
+    given(...history).when(enrollDevice, { ...input, certificateSerial: 'AA01' }, { ...facts, boundUserId: OTHER }).thenRefused('conflict');
+  });
+
+  it('ends the certificate before at once', () => {
     const history: DeviceEvent[] = [enrolled, certified('AA01'), enrolled, certified('BB02')];
     const state = history.reduce(device.fold, device.initial);
-    expect(acceptsCertificate(state, 'AA01', NOW)).toBe(false);
-    expect(acceptsCertificate(state, 'BB02', NOW)).toBe(true);
+    expect(accepts(state, 'AA01', NOW)).toBe(false);
+    expect(accepts(state, 'BB02', NOW)).toBe(true);
   });
 
-  it('again brings a revoked device back, without what was revoked', () => {
-    given(enrolled, certified('AA01'), revoked).when(enrollDevice, input, facts).then(used, enrolled, certified('BB02'));
-    const history: DeviceEvent[] = [enrolled, certified('AA01'), wipeRequested, revoked, enrolled, certified('BB02')];
-    const state = history.reduce(device.fold, device.initial);
-    expect(state).toMatchObject({ status: 'active', wipe: undefined });
-    expect(acceptsCertificate(state, 'AA01', NOW)).toBe(false);
+  it('keeps a pending wipe pending', () => {
+    const wipeId = '66666666-6666-4666-8666-666666666666';
+    const delivered: DeviceEvent = { type: 'DeviceWipeDelivered', data: { deviceId: DEVICE, wipeId } };
+    given(enrolled, certified('AA01'), wipeRequested).when(enrollDevice, input, bound).then(used, isEnrolled({ wipeId }), certified('BB02'));
+    const again = isEnrolled({ wipeId }) as DeviceEvent;
+    const state = [enrolled, certified('AA01'), wipeRequested, delivered, again, certified('BB02')].reduce(device.fold, device.initial);
+    expect(state).toMatchObject({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } });
+    expect(accepts(state, 'BB02', NOW)).toBe(true);
   });
 
-  it('gets another user where the one before was deleted', () => {
-    const orphaned: DeviceEvent = { type: 'DeviceRevoked', data: { deviceId: DEVICE, reason: 'user_deleted' } };
-    expect(given(enrolled, orphaned).when(enrollDevice, input, facts).result().userId).toBe(context().id);
+  it('never brings a revoked device back by itself, whoever the token is bound to', () => {
+    for (const some of [facts, bound]) {
+      given(enrolled, certified('AA01'), revoked).when(enrollDevice, { ...input, certificateSerial: 'AA01' }, some).thenRefused('forbidden', DEVICE_REVOKED.message);
+    }
+    given(enrolled, revoked, allowed, revoked).when(enrollDevice, input, bound).thenRefused('forbidden', DEVICE_REVOKED.message);
+  });
+
+  it('brings a revoked device back once an administrator has allowed it, its user only with a token of theirs', () => {
+    const history = [enrolled, certified('AA01'), revoked, allowed];
+    given(...history).when(enrollDevice, input, bound).then(used, enrolled, certified('BB02'));
+    given(...history).when(enrollDevice, input, facts).then(used, isEnrolled({ userId: context().id }), certified('BB02'));
+    given(...history).when(enrollDevice, input, { ...facts, boundUserId: OTHER }).then(used, isEnrolled({ userId: OTHER }), certified('BB02'));
+    // Its user is still the placeholder that was made for it, which is nobody.
+    given(...history).when(enrollDevice, input, { ...facts, ownPlaceholder: USER }).then(used, enrolled, certified('BB02'));
+    const state = [...history, enrolled, certified('BB02')].reduce(device.fold, device.initial);
+    expect(state).toMatchObject({ status: 'active', mayReenroll: false });
+    expect(accepts(state, 'AA01', NOW)).toBe(false);
+  });
+
+  it('moves what a device beside another is found by when its user changes', () => {
+    const beside = isEnrolled({ besideDeviceId: OTHER }) as DeviceEvent;
+    const outcome = given(beside, certified('AA01'), revoked, allowed).when(enrollDevice, input, { ...facts, boundUserId: OTHER });
+    outcome.thenTakes(singleUse, ofUser(OTHER));
+    outcome.thenReleases(ofUser(USER));
+  });
+
+  it('reads what was enrolled before as it was meant then', () => {
+    const { upcasters } = deviceEvents.definitions.DeviceEnrolled;
+    const before = (browserType: string | null) => upcasters[1]({ browserType });
+    expect(before('chrome')).toEqual({ browserType: 'chrome', besideDeviceId: null, isConfirmed: true, wipeId: null });
+    // Agents that enrolled by a name alone have not proved whose they are.
+    expect(before(null)).toMatchObject({ isConfirmed: false });
   });
 
   it('never revives a device that was deleted', () => {
@@ -62,6 +122,6 @@ describe('enrolling a device', () => {
 
   it('takes a lost token for invalid, and a lost fingerprint for a reason to look again', () => {
     expect(enrollDevice.whenClaimed?.(singleUse)).toBe(INVALID_TOKEN);
-    expect(enrollDevice.whenClaimed?.(fingerprint)).toBe(FINGERPRINT_MOVED);
+    for (const claim of [fingerprint, ofUser(USER)]) expect(enrollDevice.whenClaimed?.(claim)).toBe(FINGERPRINT_MOVED);
   });
 });

@@ -1,17 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { issueEnrollmentToken } from '../../../commands/enrollment/issue-enrollment-token.ts';
-import { identifyToken, isRedeemable, newEnrollmentToken, tokenExpiry } from '../../../src/domain/enrollment/enrollment-token.ts';
+import { revokeEnrollmentToken, TOKEN_USED } from '../../../commands/enrollment/revoke-enrollment-token.ts';
+import { identifyToken, isRedeemable, newEnrollmentToken, singleUse, tokenExpiry } from '../../../src/domain/enrollment/enrollment-token.ts';
 import { isUuid } from '../../../src/kernel/ids.ts';
 import { given, NOW } from '../../dsl/given.ts';
 import { DAY, inDays } from '../devices/histories.ts';
+
+describe('revoking an enrollment token', () => {
+  const tokenId = '77777777-7777-4777-8777-777777777777';
+  const issued = { type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest: 'd'.repeat(64), expiresAt: inDays(9), userId: null, batchId: null } } as const;
+  const revoked = { type: 'EnrollmentTokenRevoked', data: { tokenId } } as const;
+
+  it('takes its single use, so that no device can', () => {
+    const outcome = given(issued).when(revokeEnrollmentToken, { tokenId });
+    outcome.then(revoked);
+    outcome.thenTakes(singleUse(tokenId));
+  });
+  it('twice is once', () => given(issued, revoked).when(revokeEnrollmentToken, { tokenId }).thenNothing());
+  it('finds no token that was never issued', () => given().when(revokeEnrollmentToken, { tokenId }).thenRefused('notFound'));
+  it('is too late for one that a device has used', () => {
+    expect(revokeEnrollmentToken.whenClaimed?.(singleUse(tokenId))).toBe(TOKEN_USED);
+  });
+});
 
 describe('an enrollment token', () => {
   it('is 32 random octets, of which only a digest is recorded', () => {
     const token = newEnrollmentToken();
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     const identity = identifyToken(token);
-    const outcome = given().when(issueEnrollmentToken, { ...identity, expiresInDays: null }, { expiresAt: inDays(9) });
-    outcome.then({ type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: inDays(9) } });
+    const outcome = given().when(issueEnrollmentToken, { ...identity, expiresInDays: null, userId: null, batchId: null }, { expiresAt: inDays(9) });
+    outcome.then({ type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: inDays(9), userId: null, batchId: null } });
     expect(outcome.result()).toEqual({ expiresAt: inDays(9) });
   });
 
@@ -24,14 +42,17 @@ describe('an enrollment token', () => {
 
   it('is redeemable until the moment it expires', () => {
     const { tokenDigest } = identifyToken('one');
-    const state = { tokenDigest, expiresAt: inDays(1) };
+    const state = { tokenDigest, expiresAt: inDays(1), userId: null, isRevoked: false };
     expect(isRedeemable(state, tokenDigest, NOW + DAY - 1)).toBe(true);
     expect(isRedeemable(state, tokenDigest, NOW + DAY)).toBe(false);
     expect(isRedeemable(state, identifyToken('two').tokenDigest, NOW)).toBe(false);
-    expect(isRedeemable({ tokenDigest: undefined, expiresAt: '' }, tokenDigest, NOW)).toBe(false);
+    expect(isRedeemable({ ...state, isRevoked: true }, tokenDigest, NOW)).toBe(false);
+    expect(isRedeemable({ ...state, tokenDigest: undefined }, tokenDigest, NOW)).toBe(false);
   });
 
-  it('ends with the license unless it is asked to end earlier', () => {
+  it('lives for 30 days unless its issuer says otherwise, and never longer than the license', () => {
+    expect(tokenExpiry(inDays(365), null, NOW)).toBe(inDays(30));
+    expect(tokenExpiry(inDays(365), 90, NOW)).toBe(inDays(90));
     const license = inDays(10);
     expect(tokenExpiry(license, null, NOW)).toBe(license);
     expect(tokenExpiry(license, 3, NOW)).toBe(inDays(3));

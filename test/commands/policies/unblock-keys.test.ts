@@ -10,24 +10,32 @@ const device = '0198a000-0000-7000-8000-00000000000d';
 const user = '0198a000-0000-7000-8000-00000000000e';
 const about = { domain: 'shop.example', userId: null, deviceId: null, reason: '' };
 const expiresAt = new Date(NOW + 3_600_000).toISOString();
-const created = { type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, expiresAt } };
+const created = { type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, userDeactivations: 0, expiresAt } };
 const used = { type: 'UnblockKeyUsed', data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() } };
 const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, userId: user };
+/** Its user has never been inactive. */
+const present = { deactivations: 0 };
 
 describe('an unblock key', () => {
   it('is found by a claim, and is in no event', () => {
-    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1 }, { key });
+    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1 }, { key, userDeactivations: 0 });
     outcome.then(created);
     outcome.thenTakes(unblockKeyClaim('abcd2345'));
   });
   it('is used once, and gives up its claim', () => {
-    const outcome = given(created).when(redeemUnblockKey, redeem);
+    const outcome = given(created).when(redeemUnblockKey, redeem, present);
     outcome.then(used);
     outcome.thenReleases(unblockKeyClaim(key));
-    given(created, used).when(redeemUnblockKey, redeem).thenRefused('invalid');
+    given(created, used).when(redeemUnblockKey, redeem, present).thenRefused('invalid');
+  });
+  it('is void once the user for whom it was made has become inactive', () => {
+    const theirs = { ...created, data: { ...created.data, userId: user } };
+    given(theirs).when(redeemUnblockKey, redeem, present).thenTypes('UnblockKeyUsed');
+    given(theirs).when(redeemUnblockKey, redeem, { deactivations: 1 }).thenRefused('invalid');
+    given(created).when(redeemUnblockKey, redeem, { deactivations: 1 }).thenTypes('UnblockKeyUsed');
   });
   it('ends with its time, to the millisecond', () => {
-    given(created).when(redeemUnblockKey, redeem, undefined, { now: NOW + 3_599_999 }).thenTypes('UnblockKeyUsed');
-    given(created).when(redeemUnblockKey, redeem, undefined, { now: NOW + 3_600_000 }).thenRefused('invalid');
+    given(created).when(redeemUnblockKey, redeem, present, { now: NOW + 3_599_999 }).thenTypes('UnblockKeyUsed');
+    given(created).when(redeemUnblockKey, redeem, present, { now: NOW + 3_600_000 }).thenRefused('invalid');
   });
 });

@@ -36,19 +36,27 @@ describe('after five failures in a quarter of an hour', () => {
 
 describe('the code of the day', () => {
   const codes = new VerificationCodes((tenantId) => `secret of ${tenantId}`);
+  const holder = { userId: USER, deactivations: 0 };
   const midnight = Date.parse('2026-06-02T00:00:00.000Z');
-  const { dailyCode } = codes.current(TENANT, USER, midnight - 1);
-  const isRight = (now: number) => codes.isDailyCode(TENANT, USER, dailyCode, now);
+  const { dailyCode } = codes.current(TENANT, holder, midnight - 1);
+  const isRight = (now: number) => codes.isDailyCode(TENANT, holder, dailyCode, now);
 
   it('is right from midnight to midnight UTC and for a quarter of an hour more, to the millisecond', () => {
     const moments = [midnight - 86_400_000 - 1, midnight - 86_400_000, midnight - 1, midnight, midnight + 15 * MINUTE - 1, midnight + 15 * MINUTE, midnight + 86_400_000];
     expect(moments.map(isRight)).toEqual([false, true, true, true, true, false, false]);
   });
 
+  it('is void once its person has become inactive, also when they are back', () => {
+    const back = { ...holder, deactivations: 1 };
+    expect(codes.isDailyCode(TENANT, back, dailyCode, midnight - 1)).toBe(false);
+    const { otp } = codes.current(TENANT, holder, midnight);
+    expect([codes.stepOfOtp(TENANT, holder, otp, midnight) !== undefined, codes.stepOfOtp(TENANT, back, otp, midnight)]).toEqual([true, undefined]);
+  });
+
   it('is another one after midnight, and both are right in that quarter of an hour', () => {
-    const next = codes.current(TENANT, USER, midnight).dailyCode;
+    const next = codes.current(TENANT, holder, midnight).dailyCode;
     expect(next).not.toBe(dailyCode);
-    expect(codes.isDailyCode(TENANT, USER, next, midnight)).toBe(true);
-    expect(codes.isDailyCode(TENANT, USER, next, midnight - 1)).toBe(false);
+    expect(codes.isDailyCode(TENANT, holder, next, midnight)).toBe(true);
+    expect(codes.isDailyCode(TENANT, holder, next, midnight - 1)).toBe(false);
   });
 });

@@ -1,0 +1,21 @@
+import { agentSecrets, agentSecretStream, liveSecrets } from '../../src/domain/enrollment/agent-secret.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface RemoveAgentSecret {
+  /** Null: every secret, so that no agent enrolls by itself any more. */
+  readonly secretId: string | null;
+}
+
+/** A removed secret enrolls nobody from now on. Devices that enrolled with it stay. */
+export const removeAgentSecret = defineCommand({
+  name: 'RemoveAgentSecret',
+  aggregate: agentSecrets,
+  stream: (_input: RemoveAgentSecret, { tenantId }) => agentSecretStream(tenantId),
+  decide(state, { secretId }, { now }) {
+    const chosen = liveSecrets(state, now).filter((secret) => secretId === null || secret.secretId === secretId);
+    if (chosen.length === 0) return notFound();
+    return accept(chosen.map((secret) => ({ type: 'AgentSecretRemoved' as const, data: { secretId: secret.secretId } })));
+  },
+  freshens: ['agent_secrets'],
+});

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { EnrollmentTokenRow } from '../../projections/enrollment/enrollment-tokens.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+
+export const enrollmentTokenStatuses = ['valid', 'used', 'expired', 'revoked'] as const;
+type EnrollmentTokenStatus = (typeof enrollmentTokenStatuses)[number];
+
+/** An enrollment token without the token: that stands in the response that created it, and nowhere else. */
+export const enrollmentTokenView = z
+  .object({
+    id: z.uuid(),
+    status: z.enum(enrollmentTokenStatuses),
+    /** The employee whose browser it enrolls; null: a placeholder's. */
+    userId: z.uuid().nullable(),
+    /** Tokens of one bulk configuration have one. */
+    batchId: z.uuid().nullable(),
+    createdBy: z.uuid().nullable(),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+    usedAt: z.iso.datetime().nullable(),
+    /** The device that it enrolled. */
+    deviceId: z.uuid().nullable(),
+    revokedAt: z.iso.datetime().nullable(),
+    revokedBy: z.uuid().nullable(),
+  })
+  .meta({ title: 'EnrollmentToken' });
+export type EnrollmentTokenView = z.output<typeof enrollmentTokenView>;
+
+export interface EnrollmentTokenFilter {
+  readonly status?: EnrollmentTokenStatus | undefined;
+  readonly batchId?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+type TokenAsSeen = EnrollmentTokenRow & { readonly status_now: EnrollmentTokenStatus };
+
+const STATUS = `case when t.used_at is not null then 'used' when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end`;
+const FROM = `
+    from (select t.*, ${STATUS} as status_now from enrollment_tokens t where t.tenant_id = $1) t
+   where t.tenant_id = $1 and ($2::text is null or t.status_now = $2) and ($3::uuid is null or t.batch_id = $3) and ($4::uuid is null or t.user_id = $4)`;
+const COUNT = `select count(*)::int as total ${FROM}`;
+const PAGE = `select t.* ${FROM} order by t.issued_at desc, t.token_id limit $5 offset $6`;
+const VALID = `select t.token_id ${FROM} order by t.issued_at, t.token_id limit $5`;
+
+const viewOf = (row: TokenAsSeen): EnrollmentTokenView => ({
+  id: row.token_id,
+  status: row.status_now,
+  userId: row.user_id,
+  batchId: row.batch_id,
+  createdBy: row.issued_by,
+  createdAt: row.issued_at,
+  expiresAt: row.expires_at,
+  usedAt: row.used_at,
+  deviceId: row.device_id,
+  revokedAt: row.revoked_at,
+  revokedBy: row.revoked_by,
+});
+
+const parametersOf = ({ status, batchId, userId }: EnrollmentTokenFilter) => [status ?? null, batchId ?? null, userId ?? null];
+
+export const listEnrollmentTokens: Query<EnrollmentTokenFilter & Page, { tokens: EnrollmentTokenView[] } & Paginated> = async (reads, input) => {
+  const [count, rows] = await Promise.all([
+    reads.figures<{ total: number }>(COUNT, parametersOf(input)),
+    reads.rows<TokenAsSeen>(PAGE, [...parametersOf(input), input.pageSize, (input.page - 1) * input.pageSize]),
+  ]);
+  return { tokens: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
+};
+
+/** Ids of tokens that would still enroll a device, oldest first, `most` of them. */
+export const validEnrollmentTokens: Query<{ batchId: string | undefined; most: number }, string[]> = async (reads, { batchId, most }) => {
+  const rows = await reads.rows<{ token_id: string }>(VALID, [...parametersOf({ status: 'valid', batchId }), most]);
+  return rows.map(({ token_id: tokenId }) => tokenId);
+};

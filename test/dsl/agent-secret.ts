@@ -1,0 +1,8 @@
+import type { TestTenant } from './app.ts';
+
+/** A fresh secret of the tenant's agents; the ones before go on as `overlapHours` says. */
+export async function agentSecretOf({ admin }: TestTenant, overlapHours?: number): Promise<string> {
+  const answer = await admin.post('/api/v1/admin/enrollment/agent-secret', { overlapHours });
+  if (answer.status !== 201) throw new Error(`no agent secret: ${answer.status} ${answer.text}`);
+  return answer.body.secret as string;
+}
