@@ -16,6 +16,7 @@ import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { AnyCommand } from './kernel/command.ts';
+import { openLimits } from './limits.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
 import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
@@ -96,6 +97,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
+    limits: openLimits(),
     trustsProxy: trustedProxies(config.trustedProxies),
     probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
     laggingModels: () => projector.lagging(),

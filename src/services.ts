@@ -20,6 +20,7 @@ import type { Passwords } from './identity/passwords.ts';
 import type { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { VerificationCodes } from './identity/verification-codes.ts';
 import type { Lookups } from './identity/lookups.ts';
+import type { Limits } from './limits.ts';
 import type { FeedTail } from './projector/feed-tail.ts';
 import type { Freshness } from './projector/freshness.ts';
 import type { Jobs } from './jobs/jobs.ts';
@@ -93,6 +94,9 @@ export interface Services {
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
+  /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */
+  vitalReads(tenantId: TenantId): TenantReads;
+  readonly limits: Limits;
   /** What `/health` asks. */
   readonly probes: readonly Probe[];
   /** Served read models that are more than a few seconds behind the feed. */

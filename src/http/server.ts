@@ -10,6 +10,7 @@ import { describeApi } from './openapi.ts';
 import { IdempotentAnswers } from './plugins/idempotency.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
+import { endSlowReaders } from './plugins/slow-readers.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { registerRoute } from './register.ts';
 import { routeGroups } from './routes/index.ts';
@@ -23,6 +24,10 @@ export interface ServerOptions {
 
 /** Interface "Limits" and choice OP-210. */
 const JSON_BODY_BYTES = 1024 * 1024;
+/** A request that is not complete by then is given up. */
+const REQUEST_MS = 60_000;
+/** A client that takes nothing of its response for so long is given up. */
+const SLOW_READER_MS = 30_000;
 
 /** The whole HTTP face, not yet listening. */
 export async function buildServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
@@ -37,7 +42,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
     bodyLimit: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
-    requestTimeout: 60_000,
+    requestTimeout: REQUEST_MS,
     connectionTimeout: 0,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
@@ -47,6 +52,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   validateWithZod(app);
   parseJsonBodies(app);
   setSecurityHeaders(app);
+  endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
@@ -70,6 +76,7 @@ export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: str
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
+      requestTimeout: REQUEST_MS,
     },
     (request, response) => app.routing(request, response),
   );
