@@ -23,6 +23,7 @@ import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
 import { reactions } from './reactions/index.ts';
 import { SignedAddresses } from './screenshots/signed-addresses.ts';
 import { serviceMetrics } from './service-metrics.ts';
+import { ServiceState } from './service-state.ts';
 import { serviceProbes } from './service-probes.ts';
 import type { Services } from './services.ts';
 import { ListenerCertificate } from './tls/listener-certificate.ts';
@@ -99,9 +100,11 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     head: () => store.head(),
     limits: openLimits(),
     trustsProxy: trustedProxies(config.trustedProxies),
-    probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
-    laggingModels: () => projector.lagging(),
-    measure: serviceMetrics(store, projector, later.jobs),
+    state: new ServiceState({
+      probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
+      lagging: () => projector.lagging(),
+      measure: serviceMetrics(store, projector, later.jobs),
+    }),
   };
   const listenerCertificate = new ListenerCertificate(services);
   return services;

@@ -12,7 +12,6 @@ import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { AggregateLoader } from './execution/aggregate-loader.ts';
-import type { Probe } from './health.ts';
 import type { Executor } from './execution/executor.ts';
 import type { AccessTokens } from './identity/access-tokens.ts';
 import type { OneTimeTokens } from './identity/one-time-tokens.ts';
@@ -28,6 +27,7 @@ import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
 import type { Authority } from './pki/authority.ts';
 import type { CertificateService } from './pki/certificate-service.ts';
+import type { ServiceState } from './service-state.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
 import type { Portal } from './portal/portal.ts';
@@ -97,12 +97,8 @@ export interface Services {
   /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */
   vitalReads(tenantId: TenantId): TenantReads;
   readonly limits: Limits;
-  /** What `/health` asks. */
-  readonly probes: readonly Probe[];
-  /** Served read models that are more than a few seconds behind the feed. */
-  laggingModels(): Promise<string[]>;
-  /** Brings gauges up to date that are only read, never pushed. */
-  measure(): Promise<void>;
+  /** What probes and monitors are told. */
+  readonly state: ServiceState;
   /** True for the address of a proxy whose forwarded client certificate and address are believed. */
   trustsProxy(address: string | undefined): boolean;
   head(): Promise<Position>;

@@ -35,7 +35,7 @@ export async function openStorage(site: Site): Promise<Storage> {
     await migrate(connection);
     await prepareJobs(connection);
   }
-  const database = openDatabase(connection, log);
+  const database = openDatabase(connection, log, { patient: options.listen === false });
   onStop(() => database.close());
 
   const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);

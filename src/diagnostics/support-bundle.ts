@@ -1,6 +1,5 @@
 import yazl from 'yazl';
 import type { Config } from '../config.ts';
-import { checkHealth } from '../health.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { version } from '../version.ts';
@@ -45,8 +44,8 @@ function linesFor(tenantId: TenantId): readonly string[] {
  * come, jobs, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants.
  */
 export async function supportBundle(services: Services, tenantId: TenantId): Promise<Buffer> {
-  const { config, probes, projector, jobs } = services;
-  const [health, head, cursors, counts, lagging] = await Promise.all([checkHealth(probes), services.head(), projector.cursors.all(), jobs.counts(), services.laggingModels()]);
+  const { config, state, projector, jobs } = services;
+  const [health, head, cursors, counts, { lagging }] = await Promise.all([state.health(), services.head(), projector.cursors.all(), jobs.counts(), state.readiness()]);
   const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({ name, version: model, generation, lane, kind, state, position: position.toString() }));
   const { memoryUsage, platform, arch } = process;
   const files: Readonly<Record<string, unknown>> = {

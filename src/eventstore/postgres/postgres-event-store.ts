@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { TooBusy, type FairLimiter } from '../../fairness/fair-limiter.ts';
+import { patientQuery } from '../../database/patience.ts';
 import { storeShares } from '../../database/pool-shares.ts';
 import { streamTenant } from '../../kernel/aggregate.ts';
 import type { Position } from '../../kernel/event.ts';
@@ -35,6 +36,9 @@ const READ_FEED = `
 const READ_PART = `
   select ${PACKED}, data::text as text
     from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
+
+/** Nobody waits for what is trimmed. */
+const TRIM_MS = 120_000;
 
 /** Reads of the whole feed, by followers of this process, have a share as a tenant has. */
 const EVERYBODY = 'everybody';
@@ -121,7 +125,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async trimExpired(most: number): Promise<number> {
-    const { rows } = await this.#pool.query<{ trimmed: number }>('select trim_expired_events($1) as trimmed', [most]);
+    const { rows } = await patientQuery<{ trimmed: number }>(this.#pool, TRIM_MS, 'select trim_expired_events($1) as trimmed', [most]);
     return rows[0]!.trimmed;
   }
 

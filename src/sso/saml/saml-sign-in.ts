@@ -62,7 +62,7 @@ export async function finishSamlSignIn(services: Services, { samlResponse, relay
   const { idpEntityId, idpCertificate, emailAttribute, emailDomains } = enabled.config;
   const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
   const expected = { idpEntityId, spEntityId, acsUrl, requestId, now: Date.now() };
-  const { subject, assertionId, endsAt } = await acceptResponse(guardDocument(samlResponse), expected, certificates);
+  const { subject, assertionId, endsAt } = await acceptResponse(tenantId, guardDocument(samlResponse), expected, certificates);
   await pendingRequests(services).close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
