@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
@@ -15,8 +16,10 @@ import { AccessTokens } from './identity/access-tokens.ts';
 import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
+import { StandingSchedules } from './jobs/standing-schedules.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { openLimits } from './limits.ts';
+import { within } from './health.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
 import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
@@ -42,17 +45,25 @@ export interface House {
 export async function compose(config: Config, options: ComposeOptions = {}): Promise<House> {
   const log = options.log ?? newLogger(config.logLevel);
   const closers: (() => Promise<unknown> | void)[] = [];
-  const stop = async () => {
-    for (const close of closers.splice(0).reverse()) {
-      await Promise.resolve(close()).catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'));
-    }
-  };
+  const stop = () => stopInOrder(closers.splice(0).reverse(), config.drainMs, log);
   try {
     return { ...(await build({ config, options, log, onStop: (close) => void closers.push(close) })), stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** What is left when the time is up has this long together. */
+const LAST_MS = 1_000;
+
+/** One part after the other, within a bounded time in all: a frozen database or client keeps no process from ending. */
+async function stopInOrder(closers: (() => Promise<unknown> | void)[], withinMs: number, log: Logger): Promise<void> {
+  const ends = performance.now() + withinMs;
+  const close = (closer: () => Promise<unknown> | void, milliseconds: number) =>
+    within(milliseconds, Promise.resolve().then(closer)).catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'));
+  while (closers.length > 0 && performance.now() < ends) await close(closers.shift()!, ends - performance.now());
+  await Promise.all(closers.map((closer) => close(closer, LAST_MS)));
 }
 
 async function build(site: Site): Promise<Omit<House, 'stop'>> {
@@ -112,7 +123,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
 
 /** What this process does besides answering, by its role. */
 async function startWork(site: Site, services: Services, alone: boolean): Promise<void> {
-  const { config, options, onStop } = site;
+  const { config, options, log, onStop } = site;
   const { projector, jobs } = services;
   const projects = options.project ?? (config.role === 'all' || config.role === 'projector');
   if (projects) {
@@ -125,7 +136,9 @@ async function startWork(site: Site, services: Services, alone: boolean): Promis
   }
   if (projects || config.role === 'worker') {
     await jobs.start();
-    for (const [key, schedule] of Object.entries(maintenanceSchedules)) await jobs.schedule(key, schedule);
+    const schedules = new StandingSchedules(jobs, maintenanceSchedules, log);
+    schedules.start();
+    onStop(() => schedules.stop());
   }
 }
 

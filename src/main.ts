@@ -3,6 +3,7 @@ import { compose } from './compose.ts';
 import { newLogger } from './logger.ts';
 import { ConfigError } from './config-error.ts';
 import { readConfig, type Role } from './config.ts';
+import { superviseProcess } from './process-life.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
 
 const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];
@@ -18,15 +19,8 @@ async function main(): Promise<void> {
   const config = readConfig(process.env, askedRole());
   const log = newLogger(config.logLevel);
   const house = await compose(config, { log });
-  let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      log.info({ signal }, 'stopping');
-      void house.stop().then(() => process.exit(process.exitCode ?? 0));
-    });
-  }
+  // The parts that are left when the time is up have a second together.
+  superviseProcess({ log, stop: () => house.stop(), withinMs: config.drainMs + 3_000 });
   log.info({ ...house.addresses, dataDir: config.dataDir, store: house.services.store.name }, 'Castellan is ready');
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { openDatabase, type Database } from '../database/database.ts';
+import { plainPool } from '../database/plain-pool.ts';
 import { migrate } from '../database/migrate.ts';
 import { families } from '../domain/families.ts';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
@@ -64,6 +65,6 @@ async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfi
 }
 
 async function prepareJobs(connection: pg.ClientConfig): Promise<void> {
-  const owner = new pg.Pool({ ...connection, max: 1 });
+  const owner = plainPool({ ...connection, max: 1 });
   await migrateJobs(owner).finally(() => owner.end());
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
@@ -21,6 +21,13 @@ export interface ServerOptions {
   /** Key under which first answers are kept for `Idempotency-Key`. */
   readonly idempotencyKeys: readonly [Buffer, ...Buffer[]];
 }
+
+/** Authenticated encryption and forward secrecy alone, in TLS 1.2 as in 1.3 (RFC 9325 §4.2). */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
 
 /** Interface "Limits" and choice OP-210. */
 const JSON_BODY_BYTES = 1024 * 1024;
@@ -47,6 +54,10 @@ export async function buildServer(services: Services, options: ServerOptions): P
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
   });
+  app.addHook('preClose', async () => {
+    // Requests under way may finish; one that is half sent would keep the listener open for as long as it likes.
+    setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
+  });
   app.decorateRequest('principal', undefined);
   mapErrors(app);
   validateWithZod(app);
@@ -58,7 +69,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   });
   await app.register(formbody, { bodyLimit: 64 * 1024 });
   await app.register(multipart, { limits: { files: 1, fields: 16, fieldSize: 64 * 1024, headerPairs: 64 }, throwFileSizeLimit: true });
-  await limitRates(app, options.redis);
+  await limitRates(app, options.redis, log);
   countRequests(app);
   await describeApi(app, routeGroups);
   const answers = new IdempotentAnswers(services.database.service, options.idempotencyKeys);
@@ -76,6 +87,9 @@ export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: str
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
+      ciphers: CIPHERS,
+      // Options of OpenSSL that node:tls has no setting of its own for.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
       requestTimeout: REQUEST_MS,
     },
     (request, response) => app.routing(request, response),
