@@ -55,7 +55,8 @@ export class Outbox {
     this.#pool = plainPool({
       ...config,
       options: [config.options, '-c role=castellan_service'].filter(Boolean).join(' '),
-      max: 1,
+      // One carries jobs over, and may wait for Redis meanwhile; the other takes what Redis does not.
+      max: 2,
       application_name: 'castellan/outbox',
     }, LIMITS);
     this.#deliver = deliver;
@@ -66,6 +67,16 @@ export class Outbox {
     const { definition, id, payload, delayMs } = job;
     const options: JobsOptions = { ...storedOptions(job), delay: delayMs, timestamp: Date.now() };
     await client.query({ ...PUT, values: [laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options)] });
+  }
+
+  /** A job that belongs to no transaction of the caller's. */
+  async keep(job: PreparedJob): Promise<void> {
+    const client = await this.#pool.connect();
+    try {
+      await this.put(client, job);
+    } finally {
+      client.release();
+    }
   }
 
   start(): void {
