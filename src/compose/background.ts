@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { connectionsOf } from '../database/connections.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { alertStaleDevices } from '../maintenance/alert-stale-devices.ts';
 import { maintenanceJobs } from '../maintenance/jobs.ts';
@@ -38,7 +39,7 @@ export function openBackground({ config, log, onStop }: Site, storage: Storage, 
     forgetScreenshots(pictures),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, kept: config }),
   ];
-  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: catalogue, log });
+  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, connections: connectionsOf(config.role, { redis: false }).jobs, jobs: catalogue, log });
   onStop(() => jobs.close());
   const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false, connectTimeout: 2_000, commandTimeout: REDIS_ANSWER_MS, retryStrategy: (attempt) => Math.min(attempt * 100, 2_000) }) : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));

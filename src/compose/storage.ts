@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type pg from 'pg';
+import { connectionsOf } from '../database/connections.ts';
 import { openDatabase, type Database } from '../database/database.ts';
 import { plainPool } from '../database/plain-pool.ts';
 import { migrate } from '../database/migrate.ts';
@@ -36,7 +37,7 @@ export async function openStorage(site: Site): Promise<Storage> {
     await migrate(connection);
     await prepareJobs(connection);
   }
-  const database = openDatabase(connection, log, { patient: options.listen === false });
+  const database = openDatabase(connection, log, { ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }), patient: options.listen === false });
   onStop(() => database.close());
 
   const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);

@@ -23,6 +23,7 @@ export interface Database {
 }
 
 export interface PoolSizes {
+  readonly owner?: number;
   readonly store?: number;
   readonly service?: number;
   readonly projector?: number;
@@ -120,7 +121,7 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: Databa
     return opened;
   };
   const opened = {
-    owner: pool(undefined, 3, LIMITS.owner),
+    owner: pool(undefined, sizes.owner ?? 2, LIMITS.owner),
     store: pool('castellan_store', sizes.store ?? 5, LIMITS.store, STORE),
     service: pool('castellan_service', sizes.service ?? 8, LIMITS.service, '', true),
     projector: pool('castellan_projector', sizes.projector ?? 6, LIMITS.projector, PROJECTOR, true),

@@ -16,7 +16,6 @@ export class StandingSchedules {
   readonly #log: Logger;
   readonly #lookMs: number;
   readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
 
   constructor(jobs: Pick<Jobs, 'schedule' | 'schedules'>, schedules: Readonly<Record<string, Schedule>>, log: Logger, lookMs = LOOK_MS) {
     this.#jobs = jobs;
@@ -26,7 +25,7 @@ export class StandingSchedules {
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    void this.#run(); // catches everything
   }
 
   stop(): void {

@@ -33,12 +33,12 @@ const EVENTS_KEPT = 100;
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
 
-  constructor(config: pg.ClientConfig, lanes: number) {
+  constructor(config: pg.ClientConfig, connections: number) {
     this.#pool = plainPool({
       ...config,
       options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
-      // A worker keeps one connection to listen.
-      max: lanes + 4,
+      // The worker of each lane keeps one to listen.
+      max: connections,
       application_name: 'castellan/jobs',
     }, LIMITS);
     // Every queue and worker listens for errors of the pool that they share, and reports them.

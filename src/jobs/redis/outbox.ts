@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobsOptions } from 'bullmq';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { OUTBOX_CONNECTIONS } from '../../database/connections.ts';
 import { plainPool } from '../../database/plain-pool.ts';
 import { transaction } from '../../database/transaction.ts';
 import { storedOptions } from '../backend.ts';
@@ -55,8 +56,7 @@ export class Outbox {
     this.#pool = plainPool({
       ...config,
       options: [config.options, '-c role=castellan_service'].filter(Boolean).join(' '),
-      // One carries jobs over, and may wait for Redis meanwhile; the other takes what Redis does not.
-      max: 2,
+      max: OUTBOX_CONNECTIONS,
       application_name: 'castellan/outbox',
     }, LIMITS);
     this.#deliver = deliver;
