@@ -65,7 +65,7 @@ describe('while the database stands still', () => {
 });
 
 describe('a process that is told to stop', () => {
-  it('waits for a request that is half sent for a bounded time, on either listener', async () => {
+  it('waits for a request that is half sent for a bounded time', async () => {
     const app = await startApp({ drainMs: 600 });
     const port = Number(new URL(app.url).port);
     const socket = connect(port, '127.0.0.1');
