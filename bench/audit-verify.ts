@@ -48,7 +48,7 @@ export async function measure(): Promise<Row[]> {
     key: new ChainKey(auditKey),
     words,
     walking: walkInThreads({ database: config, auditKey, words }),
-    reads: tenantReads(database.reads),
+    reads: tenantReads(database.reads).ordinary,
     filed: () => [],
     projectedTo: (position: bigint) => Promise.resolve(position),
   };

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import { TechnologyAllowance } from './arrivals/technology-allowance.ts';
+import type { Logger } from 'pino';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
@@ -20,7 +21,10 @@ import { liveLookups } from './identity/lookups.ts';
 import { OneTimeTokens } from './identity/one-time-tokens.ts';
 import { RefreshTokens } from './identity/refresh-tokens.ts';
 import { tokenKeyGeneration, type TokenKeyGeneration } from './identity/token-key-generation.ts';
+import { StandingSchedules } from './jobs/standing-schedules.ts';
 import type { AnyCommand } from './kernel/command.ts';
+import { openLimits } from './limits.ts';
+import { within } from './health.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
 import { LogWatch } from './projector/log-watch.ts';
@@ -30,6 +34,7 @@ import { Slots } from './projector/slots.ts';
 import { reactions } from './reactions/index.ts';
 import { SignedAddresses } from './screenshots/signed-addresses.ts';
 import { serviceMetrics } from './service-metrics.ts';
+import { ServiceState } from './service-state.ts';
 import { serviceProbes } from './service-probes.ts';
 import type { Services } from './services.ts';
 import { ListenerCertificate } from './tls/listener-certificate.ts';
@@ -48,17 +53,25 @@ export interface House {
 export async function compose(config: Config, options: ComposeOptions = {}): Promise<House> {
   const log = options.log ?? newLogger(config.logLevel);
   const closers: (() => Promise<unknown> | void)[] = [];
-  const stop = async () => {
-    for (const close of closers.splice(0).reverse()) {
-      await Promise.resolve(close()).catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'));
-    }
-  };
+  const stop = () => stopInOrder(closers.splice(0).reverse(), config.drainMs, log);
   try {
     return { ...(await build({ config, options, log, onStop: (close) => void closers.push(close) })), stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** What is left when the time is up has this long together. */
+const LAST_MS = 1_000;
+
+/** One part after the other, within a bounded time in all: a frozen database or client keeps no process from ending. */
+async function stopInOrder(closers: (() => Promise<unknown> | void)[], withinMs: number, log: Logger): Promise<void> {
+  const ends = performance.now() + withinMs;
+  const close = (closer: () => Promise<unknown> | void, milliseconds: number) =>
+    within(milliseconds, Promise.resolve().then(closer)).catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'));
+  while (closers.length > 0 && performance.now() < ends) await close(closers.shift()!, ends - performance.now());
+  await Promise.all(closers.map((closer) => close(closer, LAST_MS)));
 }
 
 async function build(site: Site): Promise<Omit<House, 'stop'>> {
@@ -121,10 +134,13 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     domainChallenge: keyrings.current.digester('domain-challenges'),
     txtRecords: txtRecords(config.dnsServers),
     head: () => store.head(),
+    limits: openLimits(),
     trustsProxy: trustedProxies(config.trustedProxies),
-    probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
-    laggingModels: () => projector.lagging(),
-    measure: serviceMetrics(store, trust, projector, later.jobs),
+    state: new ServiceState({
+      probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
+      lagging: () => projector.lagging(),
+      measure: serviceMetrics(store, trust, projector, later.jobs),
+    }),
   };
   const listenerCertificate = new ListenerCertificate(services);
   return services;
@@ -134,7 +150,7 @@ const projects = ({ config, options }: Site): boolean => options.project ?? (con
 
 /** What this process does besides answering, by its role. */
 async function startWork(site: Site, services: Services, alone: boolean): Promise<void> {
-  const { config, onStop } = site;
+  const { config, log, onStop } = site;
   const { projector, jobs } = services;
   if (projects(site)) {
     await projector.start();
@@ -146,7 +162,9 @@ async function startWork(site: Site, services: Services, alone: boolean): Promis
   }
   if (projects(site) || config.role === 'worker') {
     await jobs.start();
-    for (const [key, schedule] of Object.entries(maintenanceSchedules)) await jobs.schedule(key, schedule);
+    const schedules = new StandingSchedules(jobs, maintenanceSchedules, log);
+    schedules.start();
+    onStop(() => schedules.stop());
   }
 }
 

@@ -42,6 +42,7 @@ const environment = z.object({
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
   DEV_MODE: flag.default(false),
+  DRAIN_SECONDS: z.coerce.number().int().min(1).max(600).default(10),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -81,6 +82,8 @@ export interface Config {
   readonly streamRetentionDays: number;
   readonly tokenKeyGeneration: number;
   readonly devMode: boolean;
+  /** A process that is told to stop finishes what it is at within this time, and gives up the rest. */
+  readonly drainMs: number;
   readonly logLevel: string;
 }
 
@@ -137,6 +140,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,
     devMode: settings.DEV_MODE,
+    drainMs: settings.DRAIN_SECONDS * 1_000,
     logLevel: settings.LOG_LEVEL,
   };
 }

@@ -29,41 +29,69 @@ export interface Probe {
 /** Thrown by a probe whose reason is the service's own words, fit for anyone to read; what a driver says is not. */
 export class Unhealthy extends Error {}
 
-const PATIENCE_MS = 2_000;
+/** Load balancers and monitors wait about a second. */
+const PATIENCE_MS = 700;
 
-/** Asks every dependency at once; one that does not answer in time is down (interface "Operational endpoints"). */
-export async function checkHealth(probes: readonly Probe[]): Promise<Health> {
-  const checked = await Promise.all(probes.map(async (probe) => [probe, await ask(probe)] as const));
-  const down = (critical: boolean) => checked.some(([probe, { status }]) => status === 'unhealthy' && probe.critical === critical);
-  const impaired = checked.some(([, { status }]) => status !== 'healthy');
-  return {
-    status: down(true) ? 'unhealthy' : impaired ? 'degraded' : 'healthy',
-    version,
-    uptime_seconds: Math.floor(process.uptime()),
-    timestamp: new Date().toISOString(),
-    dependencies: Object.fromEntries(checked.map(([{ name }, state]) => [name, state])),
-  };
+/** How one dependency is, at the time of `last_check`. */
+interface Checked {
+  readonly probe: Probe;
+  readonly state: Dependency;
 }
 
-async function ask({ name, check }: Probe): Promise<Dependency> {
-  const started = performance.now();
-  const done = (status: HealthStatus, message?: string): Dependency => ({
-    name,
-    status,
-    latency_ms: Math.round((performance.now() - started) * 10) / 10,
-    last_check: new Date().toISOString(),
-    ...(message ? { message } : {}),
-  });
+/** Asks every dependency at once; one that does not answer in time is down (interface "Operational endpoints"). */
+export class HealthCheck {
+  readonly #probes: readonly Probe[];
+  /** What did not answer in time is not asked again before it did: questions to a frozen peer would pile up, each on a connection. */
+  readonly #pending = new Map<Probe, Promise<unknown>>();
+
+  constructor(probes: readonly Probe[]) {
+    this.#probes = probes;
+  }
+
+  async run(): Promise<Health> {
+    const checked = await Promise.all(this.#probes.map(async (probe): Promise<Checked> => ({ probe, state: await this.#ask(probe) })));
+    const down = checked.some(({ probe, state }) => probe.critical && state.status === 'unhealthy');
+    const impaired = checked.some(({ state }) => state.status !== 'healthy');
+    return {
+      status: down ? 'unhealthy' : impaired ? 'degraded' : 'healthy',
+      version,
+      uptime_seconds: Math.floor(process.uptime()),
+      timestamp: new Date().toISOString(),
+      dependencies: Object.fromEntries(checked.map(({ state }) => [state.name, state])),
+    };
+  }
+
+  async #ask(probe: Probe): Promise<Dependency> {
+    const started = performance.now();
+    const done = (status: HealthStatus, message?: string): Dependency => ({
+      name: probe.name,
+      status,
+      latency_ms: Math.round((performance.now() - started) * 10) / 10,
+      last_check: new Date().toISOString(),
+      ...(message ? { message } : {}),
+    });
+    if (this.#pending.has(probe)) return done('unhealthy', 'unavailable');
+    const answer = Promise.resolve().then(() => probe.check());
+    const asked = answer.then(() => undefined, () => undefined).finally(() => this.#pending.delete(probe));
+    this.#pending.set(probe, asked);
+    try {
+      const impairment = await within(PATIENCE_MS, answer);
+      return impairment ? done('degraded', impairment) : done('healthy');
+    } catch (error) {
+      // What a driver says may name hosts and users.
+      return done('unhealthy', error instanceof Unhealthy ? error.message : 'unavailable');
+    }
+  }
+}
+
+/** Rejects when the work takes longer; the work itself goes on. */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), PATIENCE_MS);
+    timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);
   });
   try {
-    const impairment = await Promise.race([check(), late]);
-    return impairment ? done('degraded', impairment) : done('healthy');
-  } catch (error) {
-    // What a driver says may name hosts and users.
-    return done('unhealthy', error instanceof Unhealthy ? error.message : 'unavailable');
+    return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
   }

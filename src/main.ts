@@ -3,6 +3,8 @@ import { compose } from './compose.ts';
 import { newLogger } from './logger.ts';
 import { ConfigError } from './config-error.ts';
 import { readConfig, retiredSettings, type Role } from './config.ts';
+import { unwritablePath } from './objects/storage-full.ts';
+import { superviseProcess } from './process-life.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
 
 const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];
@@ -19,21 +21,16 @@ async function main(): Promise<void> {
   const log = newLogger(config.logLevel);
   for (const advice of retiredSettings()) log.warn(advice);
   const house = await compose(config, { log });
-  let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      log.info({ signal }, 'stopping');
-      void house.stop().then(() => process.exit(process.exitCode ?? 0));
-    });
-  }
+  // The parts that are left when the time is up have a second together.
+  superviseProcess({ log, stop: () => house.stop(), withinMs: config.drainMs + 3_000 });
   log.info({ ...house.addresses, dataDir: config.dataDir, store: house.services.store.name }, 'Castellan is ready');
 }
 
 main().catch((error: unknown) => {
   // A wrong setting deserves a sentence, everything else its stack.
-  if (error instanceof ConfigError || error instanceof WrongMasterKey) process.stderr.write(`castellan: ${error.message}\n`);
+  const unwritable = unwritablePath(error);
+  if (unwritable) process.stderr.write(`castellan: ${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.\n`);
+  else if (error instanceof ConfigError || error instanceof WrongMasterKey) process.stderr.write(`castellan: ${error.message}\n`);
   else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
   process.exit(1);
 });

@@ -28,7 +28,7 @@ const NOTHING = objectKey('health', 'nothing');
 
 /** Each question is a request to somebody who may count them, and `/health` is open to all. */
 const OBJECTS_ASKED_MS = 10_000;
-const OBJECTS_ANSWER_MS = 1_500;
+const OBJECTS_ANSWER_MS = 500;
 
 /** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
 export const serviceProbes = ({ store, trust, database, projector, jobs, redis, objects, dataKeys, fingerprint }: Probed): Probe[] => [

@@ -16,7 +16,6 @@ import type { EventCodec } from './eventstore/codec.ts';
 import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { AggregateLoader } from './execution/aggregate-loader.ts';
-import type { Probe } from './health.ts';
 import type { Executor } from './execution/executor.ts';
 import type { AccessTokens } from './identity/access-tokens.ts';
 import type { KnownBrowsers } from './identity/known-browsers.ts';
@@ -25,6 +24,7 @@ import type { Passwords } from './identity/passwords.ts';
 import type { RefreshTokens } from './identity/refresh-tokens.ts';
 import type { VerificationCodes } from './identity/verification-codes.ts';
 import type { Lookups } from './identity/lookups.ts';
+import type { Limits } from './limits.ts';
 import type { FeedTail } from './projector/feed-tail.ts';
 import type { Freshness } from './projector/freshness.ts';
 import type { Jobs } from './jobs/jobs.ts';
@@ -32,6 +32,7 @@ import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
 import type { Authority } from './pki/authority.ts';
 import type { CertificateService } from './pki/certificate-service.ts';
+import type { ServiceState } from './service-state.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
 import type { TxtRecords } from './outbound/txt-records.ts';
@@ -109,12 +110,11 @@ export interface Services {
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
-  /** What `/health` asks. */
-  readonly probes: readonly Probe[];
-  /** Served read models that are more than a few seconds behind the feed. */
-  laggingModels(): Promise<string[]>;
-  /** Brings gauges up to date that are only read, never pushed. */
-  measure(): Promise<void>;
+  /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */
+  vitalReads(tenantId: TenantId): TenantReads;
+  readonly limits: Limits;
+  /** What probes and monitors are told. */
+  readonly state: ServiceState;
   /** True for the address of a proxy whose forwarded client certificate and address are believed. */
   trustsProxy(address: string | undefined): boolean;
   head(): Promise<Position>;

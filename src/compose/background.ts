@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { connectionsOf } from '../database/connections.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { alertStaleDevices } from '../maintenance/alert-stale-devices.ts';
 import { maintenanceJobs } from '../maintenance/jobs.ts';
@@ -21,6 +22,9 @@ export interface Background extends Pick<Services, 'jobs' | 'portal' | 'domainSc
   readonly redis: Redis | undefined;
 }
 
+/** Requests wait for it: a Redis that takes longer is done without (`http/plugins/rate-counters.ts`). */
+const REDIS_ANSWER_MS = 250;
+
 /** What is done later, or again and again, and whom it calls outside. */
 export function openBackground({ config, log, onStop }: Site, storage: Storage, { executor, loader, objects, pictures }: WriteSide, { freshness, reads }: ReadSide): Background {
   const { connection, database, store, trust, vault, personKeys } = storage;
@@ -35,9 +39,9 @@ export function openBackground({ config, log, onStop }: Site, storage: Storage, 
     forgetScreenshots(pictures),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
-  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, jobs: catalogue, log });
+  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, connections: connectionsOf(config.role, { redis: false }).jobs, jobs: catalogue, log });
   onStop(() => jobs.close());
-  const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false }) : undefined;
+  const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false, connectTimeout: 2_000, commandTimeout: REDIS_ANSWER_MS, retryStrategy: (attempt) => Math.min(attempt * 100, 2_000) }) : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
   if (redis) onStop(() => redis.disconnect());
   return { jobs, portal, domainScans, redis };

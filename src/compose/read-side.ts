@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 import type { Site } from './site.ts';
 import type { Storage } from './storage.ts';
 
-export type ReadSide = Pick<Services, 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads'>;
+export type ReadSide = Pick<Services, 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads' | 'vitalReads'>;
 
 /** What follows the feed, and what is asked of the tables that come of it. */
 export async function openReadSide({ config, log, onStop }: Site, { store, codec, database, personKeys, trust, alone }: Storage): Promise<ReadSide> {
@@ -27,5 +27,6 @@ export async function openReadSide({ config, log, onStop }: Site, { store, codec
   });
   live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
   const mainModels = models.filter(({ lane }) => lane === 'main').map(({ name }) => name);
-  return { tail, freshness, projector, live, models, mainModels, reads: tenantReads(database.reads) };
+  const { ordinary: reads, vital: vitalReads } = tenantReads(database.reads);
+  return { tail, freshness, projector, live, models, mainModels, reads, vitalReads };
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectionsOf } from '../database/connections.ts';
 import { openDatabase, type Database } from '../database/database.ts';
+import { plainPool } from '../database/plain-pool.ts';
 import { migrate } from '../database/migrate.ts';
 import { families } from '../domain/families.ts';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
@@ -39,7 +41,7 @@ export async function openStorage(site: Site): Promise<Storage> {
     await migrate(connection);
     await prepareJobs(connection);
   }
-  const database = openDatabase(connection, log);
+  const database = openDatabase(connection, log, { ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }), patient: options.listen === false });
   onStop(() => database.close());
 
   const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);
@@ -71,6 +73,6 @@ async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfi
 }
 
 async function prepareJobs(connection: pg.ClientConfig): Promise<void> {
-  const owner = new pg.Pool({ ...connection, max: 1 });
+  const owner = plainPool({ ...connection, max: 1 });
   await migrateJobs(owner).finally(() => owner.end());
 }

@@ -3,7 +3,10 @@ import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
 import { gatheringSocket } from './gathering-socket.ts';
 import { LeanClient } from './lean-client.ts';
+import { settingsFor, type TimeLimits } from './patience.ts';
 import { ReadyPool } from './ready-pool.ts';
+import { CHECKOUT_MS } from './pool-shares.ts';
+import { DatabaseSilent } from './unavailable.ts';
 
 /**
  * The pools that the house works through, one for each role: a statement can do no more than its role may
@@ -22,6 +25,7 @@ export interface Database {
 }
 
 export interface PoolSizes {
+  readonly owner?: number;
   readonly store?: number;
   readonly service?: number;
   readonly projector?: number;
@@ -70,17 +74,36 @@ const PROJECTOR = ['synchronous_commit=off', 'plan_cache_mode=force_generic_plan
 /** Its statements, and those within its functions, may be planned while the log is empty, and serve when it is long. */
 const STORE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
-export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
+/**
+ * What a statement, a wait for a lock and a pause within a transaction may take, by pool. A node that froze with a transaction
+ * open holds its locks no longer than that pause. Operators' commands (rebuilds, comparisons) have none of the projector's limits.
+ */
+const LIMITS = {
+  owner: { statement: 0, lock: 0, idleInTransaction: 60_000 },
+  store: { statement: 10_000, lock: 5_000, idleInTransaction: 5_000 },
+  service: { statement: 5_000, lock: 3_000, idleInTransaction: 5_000 },
+  projector: { statement: 15_000, lock: 5_000, idleInTransaction: 5_000 },
+  reads: { statement: 10_000, lock: 3_000, idleInTransaction: 5_000 },
+} as const satisfies Record<string, TimeLimits>;
+const PATIENT: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
+
+export interface DatabaseOptions extends PoolSizes {
+  /** For operators' commands: a rebuild's statements take as long as they take. */
+  readonly patient?: boolean;
+}
+
+export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: DatabaseOptions = {}): Database {
   // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
   let closing = false;
   const listeners = new Set<() => void>();
   const lost = () => {
     if (!closing) for (const heard of listeners) heard();
   };
-  const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
+  const pool = (role: string | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
     const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
     const opened = new ReadyPool({
       ...config,
+      ...settingsFor(sizes.patient ? PATIENT : limits),
       Client: LeanClient,
       options,
       max,
@@ -91,20 +114,25 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
       idleTimeoutMillis: 60_000,
       // Some stay open however long they are idle: what stands in between shall not forget them, and a dead peer is found out.
       keepAlive: true,
-      keepAliveInitialDelayMillis: 30_000,
-      connectionTimeoutMillis: 10_000,
+      keepAliveInitialDelayMillis: 5_000,
+      connectionTimeoutMillis: CHECKOUT_MS,
     });
     opened.on('error', (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'));
     // The pool listens only while a connection is idle; one that dies in somebody's hands must not end the process.
-    opened.on('connect', (client) => client.on('error', lost));
+    opened.on('connect', (client) =>
+      client.on('error', (error) => {
+        lost();
+        if (error instanceof DatabaseSilent) opened.forgetIdle();
+      }),
+    );
     return opened;
   };
   const opened = {
-    owner: pool(undefined, 3),
-    store: pool('castellan_store', sizes.store ?? 5, STORE),
-    service: pool('castellan_service', sizes.service ?? 8, '', true),
-    projector: pool('castellan_projector', sizes.projector ?? 6, PROJECTOR, true),
-    reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
+    owner: pool(undefined, sizes.owner ?? 2, LIMITS.owner),
+    store: pool('castellan_store', sizes.store ?? 5, LIMITS.store, STORE),
+    service: pool('castellan_service', sizes.service ?? 8, LIMITS.service, '', true),
+    projector: pool('castellan_projector', sizes.projector ?? 6, LIMITS.projector, PROJECTOR, true),
+    reads: pool('castellan_reads', sizes.reads ?? 10, LIMITS.reads, '-c default_transaction_read_only=on', true),
   };
   return {
     ...opened,

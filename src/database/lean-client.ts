@@ -1,4 +1,7 @@
+import type { EventEmitter } from 'node:events';
 import pg from 'pg';
+import { Silence } from './silence.ts';
+import { DatabaseSilent } from './unavailable.ts';
 
 /** What this file knows of the driver beyond its documented face. `test/database/lean-client.test.ts` notices when it changes. */
 interface Connection {
@@ -110,10 +113,33 @@ class LeanQuery extends Query {
 const isNamed = (asked: unknown): asked is pg.QueryConfig & { name: string } =>
   typeof asked === 'object' && asked !== null && typeof (asked as pg.QueryConfig).name === 'string' && !('submit' in asked) && !('rowMode' in asked) && !('types' in asked);
 
-/** A client whose prepared statements are lean. */
+export interface LeanClientConfig extends pg.ClientConfig {
+  /** A server that says nothing for so long, while an answer is awaited, is given up with its connection (`DatabaseSilent`). 0: never. */
+  readonly silenceMillis?: number;
+}
+
+/** A client whose prepared statements are lean, and whose patience with a silent server ends. */
 export class LeanClient extends pg.Client {
+  readonly #silence: Silence;
+
+  constructor(config?: LeanClientConfig) {
+    super(config);
+    const { connection } = this as unknown as { connection: EventEmitter & { stream: { destroy(error: Error): void } } };
+    // To the driver it is a lost connection: it fails every statement on it with this error.
+    this.#silence = new Silence(config?.silenceMillis ?? 0, (after) => connection.stream.destroy(new DatabaseSilent(after)));
+    connection.on('readyForQuery', () => this.#silence.heard());
+    this.on('drain', () => this.#silence.answered());
+    this.on('end', () => this.#silence.over());
+  }
+
+  /** For the statements from here on; undefined: as the configuration has it. */
+  allowSilence(milliseconds: number | undefined): void {
+    this.#silence.allow(milliseconds);
+  }
+
   // Its overloads are those of the driver's client.
   override query = ((asked: unknown, values?: unknown, done?: Done): unknown => {
+    this.#silence.asked();
     if (!isNamed(asked) || values !== undefined) return (super.query as (...given: unknown[]) => unknown)(asked, values, done);
     if (done) return super.query(this.#lean(asked, done) as never);
     const answered = new Promise((resolve, reject) => {

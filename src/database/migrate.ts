@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Migration } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
+import { plainPool } from './plain-pool.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
 /** The plain .sql files beside this one, applied once each and in order; of two processes at a time one waits. */
 export async function migrate(config: pg.ClientConfig): Promise<void> {
-  const pool = new pg.Pool({ ...config, max: 2 });
+  const pool = plainPool({ ...config, max: 2 });
   if (await isCurrent(pool)) return pool.end();
   const { Kysely, Migrator, PostgresDialect } = await import('kysely');
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });

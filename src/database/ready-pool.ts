@@ -49,6 +49,22 @@ export class ReadyPool extends pg.Pool {
     await ended;
   }) as pg.Pool['end'];
 
+  /**
+   * Lets go of every connection that nobody uses. Where one was given up because its server was silent, those beside it may be as
+   * dead, and each would cost a caller the same wait.
+   */
+  forgetIdle(): void {
+    if (this.ending) return;
+    for (const client of this.#ready.splice(0)) this.#discard(client);
+    for (let idle = this.idleCount; idle > 0; idle -= 1) super.connect().then((client) => this.#discard(client), () => undefined);
+  }
+
+  /** Cut, not ended: a silent server would not hear the goodbye either. */
+  #discard(client: pg.PoolClient): void {
+    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    client.release(true);
+  }
+
   #take(): Promise<pg.PoolClient> {
     const client = this.#ready.pop();
     if (client) return Promise.resolve(client);

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
+import type { FairLimiter } from '../fairness/fair-limiter.ts';
 import { ConnectionTenants } from './connection-tenants.ts';
+import { serviceShares } from './pool-shares.ts';
 import { settleAll, transaction } from './transaction.ts';
 
 const SET_TENANT = { name: 'set-tenant', text: `select set_config('castellan.tenant', $1, true)` };
@@ -9,24 +11,30 @@ const SET_TENANT = { name: 'set-tenant', text: `select set_config('castellan.ten
 export class TenantPool {
   readonly #pool: pg.Pool;
   readonly #tenants = new ConnectionTenants();
+  readonly #shares: FairLimiter;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
+    this.#shares = serviceShares(pool);
   }
 
   /** One transaction; any throw rolls back. */
   transaction<T>(tenantId: TenantId, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    return transaction(this.#pool, async (client) => {
+    return this.#shares.run(tenantId, () => transaction(this.#pool, async (client) => {
       // For this transaction alone: what is set for the session within it would be undone by its rollback. Not waited for.
       const told = client.query({ ...SET_TENANT, values: [tenantId] });
       const working = work(client);
       await settleAll([told, working]);
       return working;
-    });
+    }));
   }
 
   /** A single statement, a transaction by itself, whose first parameter is the tenant. `name` has it prepared once a connection. */
-  async statement<Row extends pg.QueryResultRow>(tenantId: TenantId, sql: string, parameters: readonly unknown[], name?: string): Promise<pg.QueryResult<Row>> {
+  statement<Row extends pg.QueryResultRow>(tenantId: TenantId, sql: string, parameters: readonly unknown[], name?: string): Promise<pg.QueryResult<Row>> {
+    return this.#shares.run(tenantId, () => this.#statement<Row>(tenantId, sql, parameters, name));
+  }
+
+  async #statement<Row extends pg.QueryResultRow>(tenantId: TenantId, sql: string, parameters: readonly unknown[], name?: string): Promise<pg.QueryResult<Row>> {
     const client = await this.#pool.connect();
     try {
       const told = this.#tenants.speakFor(client, tenantId);

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
+import type { FairLimiter } from '../fairness/fair-limiter.ts';
 import { ConnectionTenants } from './connection-tenants.ts';
+import { readShares } from './pool-shares.ts';
 import { statementName } from './statement-name.ts';
 import { settleAll } from './transaction.ts';
-
-const PAGE = 1_000;
 
 /** A prepared plan whose result changed shape: a new version of the read model is served since. */
 const PLAN_CHANGED = '0A000';
@@ -14,10 +14,20 @@ const PLAN_CHANGED = '0A000';
 /** Look-ups that share a connection; more begin another one. */
 const MOST_TOGETHER = 16;
 
+/** Ordinary reads have a share of the connections that grows scarce; `vital` ones (sign-in, devices) have their own. */
+export interface OpenReads {
+  ordinary(tenantId: TenantId): TenantReads;
+  vital(tenantId: TenantId): TenantReads;
+}
+
 /** Opens the read side for tenants. Tenant setting and query leave in one packet: a read costs one round trip. */
-export function tenantReads(pool: pg.Pool): (tenantId: TenantId) => TenantReads {
+export function tenantReads(pool: pg.Pool): OpenReads {
   const lines = new ReadLines(pool);
-  return (tenantId) => new PooledTenantReads(pool, lines, tenantId);
+  const { ordinary, vital } = readShares(pool);
+  return {
+    ordinary: (tenantId) => new PooledTenantReads(lines, ordinary, tenantId),
+    vital: (tenantId) => new PooledTenantReads(lines, vital, tenantId),
+  };
 }
 
 interface Line {
@@ -92,18 +102,18 @@ class ReadLines {
 }
 
 class PooledTenantReads implements TenantReads {
-  readonly #pool: pg.Pool;
   readonly #lines: ReadLines;
+  readonly #share: FairLimiter;
   readonly tenantId: TenantId;
 
-  constructor(pool: pg.Pool, lines: ReadLines, tenantId: TenantId) {
-    this.#pool = pool;
+  constructor(lines: ReadLines, share: FairLimiter, tenantId: TenantId) {
     this.#lines = lines;
+    this.#share = share;
     this.tenantId = tenantId;
   }
 
   rows<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    return this.#lines.alone(this.tenantId, sql, parameters);
+    return this.#share.run(this.tenantId, () => this.#lines.alone(this.tenantId, sql, parameters));
   }
 
   async one<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row | undefined> {
@@ -113,29 +123,4 @@ class PooledTenantReads implements TenantReads {
   async figures<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row | undefined> {
     return (await this.rows<Row>(sql, parameters))[0];
   }
-
-  async *stream<Row extends object>(sql: string, parameters: readonly unknown[] = []): AsyncGenerator<Row> {
-    const client = await this.#pool.connect();
-    try {
-      await client.query('begin isolation level repeatable read read only');
-      await client.query(`select set_config('castellan.tenant', $1, true)`, [this.tenantId]);
-      await client.query(`declare page no scroll cursor for ${withLiterals(sql, [this.tenantId, ...parameters])}`);
-      for (;;) {
-        const { rows } = await client.query<Row>(`fetch ${PAGE} from page`);
-        yield* rows;
-        if (rows.length < PAGE) return;
-      }
-    } finally {
-      await client.query('rollback').catch(() => undefined);
-      client.release();
-    }
-  }
 }
-
-/** DECLARE is the one statement that takes no parameters: they are written in, escaped by the driver. */
-const withLiterals = (sql: string, values: readonly unknown[]): string =>
-  sql.replaceAll(/\$(\d+)/g, (_, place: string) => {
-    const value = values[Number(place) - 1];
-    return value === null || value === undefined ? 'null' : pg.escapeLiteral(String(value));
-  });
-

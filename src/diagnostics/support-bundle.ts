@@ -1,10 +1,13 @@
 import yazl from 'yazl';
 import type { Config } from '../config.ts';
-import { checkHealth } from '../health.ts';
+import { within } from '../health.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { version } from '../version.ts';
 import { recentLines } from './recent-lines.ts';
+
+/** The jobs may be in a Redis that is away: then the bundle says null. */
+const COUNTS_MS = 2_000;
 
 /** Named one by one, so that a setting which is added later is not in the bundle by accident. Of secrets only whether there is one. */
 const settingsOf = (config: Config) => ({
@@ -44,8 +47,8 @@ function linesFor(tenantId: TenantId): readonly string[] {
  * come, jobs, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants.
  */
 export async function supportBundle(services: Services, tenantId: TenantId): Promise<Buffer> {
-  const { config, probes, projector, jobs } = services;
-  const [health, head, cursors, counts, lagging] = await Promise.all([checkHealth(probes), services.head(), projector.cursors.all(), jobs.counts(), services.laggingModels()]);
+  const { config, state, projector, jobs } = services;
+  const [health, head, cursors, counts, { lagging }] = await Promise.all([state.health(), services.head(), projector.cursors.all(), within(COUNTS_MS, jobs.counts()).catch(() => null), state.readiness()]);
   const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({ name, version: model, generation, lane, kind, state, position: position.toString() }));
   const { memoryUsage, platform, arch } = process;
   const files: Readonly<Record<string, unknown>> = {

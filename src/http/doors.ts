@@ -1,10 +1,11 @@
+import type { Server } from 'node:https';
 import type { FastifyInstance } from 'fastify';
 import type { Services } from '../services.ts';
 import { tlsDoor } from './server.ts';
 
 /** Listens for HTTP and for TLS with client certificates; answers where. */
 export async function openDoors(app: FastifyInstance, services: Pick<Services, 'config' | 'listenerCertificate'>, onStop: (close: () => Promise<void>) => void): Promise<{ http: string; tls: string }> {
-  const { host, port, tlsPort } = services.config;
+  const { host, port, tlsPort, drainMs } = services.config;
   const http = await app.listen({ host, port });
   const door = tlsDoor(app, await services.listenerCertificate().begin());
   services.listenerCertificate().attach(door);
@@ -12,14 +13,19 @@ export async function openDoors(app: FastifyInstance, services: Pick<Services, '
     door.once('error', reject);
     door.listen(tlsPort, host, resolve);
   });
-  onStop(
-    () =>
-      new Promise<void>((resolve) => {
-        door.close(() => resolve());
-        door.closeIdleConnections();
-        setTimeout(() => door.closeAllConnections(), 5_000).unref();
-      }),
-  );
+  // Both at once: requests that came by either have the same time to finish. The other half is for what stops after them.
+  onStop(async () => {
+    await Promise.all([closed(door, drainMs / 2), app.close()]);
+  });
   const address = door.address() as { port: number };
   return { http, tls: `https://${host}:${address.port}` };
+}
+
+/** Takes no more connections, and cuts those that are left after a while: a half-sent request would be waited for without end. */
+async function closed(server: Server, afterMs: number): Promise<void> {
+  const ended = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), afterMs);
+  await ended;
+  clearTimeout(timer);
 }

@@ -2,8 +2,11 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { EventIsNoText, EventTooLarge } from '../eventstore/codec.ts';
 import { EventStoreUnavailable } from '../eventstore/port.ts';
 import { WrongMasterKey } from '../vault/keyrings.ts';
+import { isDatabaseUnavailable } from '../database/unavailable.ts';
+import { TooBusy } from '../fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../identity/hashing-turns.ts';
-import { FailureError, invalid, notFound, tooLarge, type Failure, type FailureKind } from '../kernel/failure.ts';
+import { isStorageFull } from '../objects/storage-full.ts';
+import { FailureError, invalid, notFound, tooLarge, unavailable, type Failure, type FailureKind } from '../kernel/failure.ts';
 
 /** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
 const STATUS: Readonly<Record<FailureKind, number>> = {
@@ -19,6 +22,13 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
 
 export const statusOf = (failure: Failure): number => STATUS[failure.kind];
 
+/** Something that the service needs is away, silent, full or at its limit: the same request may succeed later. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
+
+/** A failover or a restart takes seconds. */
+const RETRY_AFTER_SECONDS = 2;
+
 /** What the framework itself refuses, in the interface's words. Anything else is our own fault: 500, and no detail. */
 function failureOf(error: FastifyError): { status: number; message: string; retryAfter?: number } {
   if (error instanceof FailureError) {
@@ -29,7 +39,8 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
       ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
     };
   }
-  if (error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting) return { status: 503, message: 'service unavailable' };
+  if (error instanceof TooBusy) return { status: error.isOwnShare ? 429 : 503, message: error.isOwnShare ? 'too many requests at once' : unavailable().message, retryAfter: error.retryAfterSeconds };
+  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: RETRY_AFTER_SECONDS };
   if (error instanceof EventIsNoText) return { status: 400, message: invalid('request', 'contains characters that are not text').message };
   if (error instanceof EventTooLarge) return { status: 413, message: tooLarge().message };
   switch (error.code) {

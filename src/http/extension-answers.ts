@@ -59,7 +59,7 @@ function rememberedAnswers(services: Services): Answers {
 
 function rememberedGroups(services: Services): Remembered['groupIds'] {
   const groupIdsOf = async (tenantId: TenantId, userId: string) => {
-    const groupIds = await groupIdsOfUser(services.reads(tenantId), { userId });
+    const groupIds = await groupIdsOfUser(services.vitalReads(tenantId), { userId });
     return isFailure(groupIds) ? [] : groupIds;
   };
   const remembered = services.live.remember(async (tenantId, userId) => ((await isFresh(services)) ? groupIdsOf(tenantId, userId) : undefined), changes);
@@ -67,7 +67,7 @@ function rememberedGroups(services: Services): Remembered['groupIds'] {
 }
 
 async function answerFor(services: Services, tenantId: TenantId, groupIds: readonly string[]): Promise<ExtensionAnswer> {
-  const config = orThrow(await extensionConfig(services.reads(tenantId), { groupIds }));
+  const config = orThrow(await extensionConfig(services.vitalReads(tenantId), { groupIds }));
   const { policyVersion, extensionMode, settings } = config;
   const body = JSON.stringify({ ...config, credentialSalt: services.credentialSalt(tenantId) });
   return {

@@ -49,7 +49,7 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
       const first = asked && (await answers.begin(asked));
       if (first) return reply.status(first.status).header('idempotent-replayed', 'true').type('application/json').send(first.body);
       try {
-        const outcome = await declared.handle(callOf(request, reply, services));
+        const outcome = await inTurn(request, services, () => declared.handle(callOf(request, reply, services)));
         if (reply.sent) return reply;
         const code = status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
         if (asked && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
@@ -67,6 +67,10 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
     },
   });
 }
+
+/** However many connections a device opens, it has so many requests under way and no more. */
+const inTurn = <T>({ principal }: FastifyRequest, { limits }: Services, work: () => Promise<T>): Promise<T> =>
+  principal?.kind === 'device' ? limits.devices.run(principal.deviceId, work) : work();
 
 /** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute): void {
@@ -125,7 +129,9 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
     },
     ask: async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
       await honourPosition(request, services);
-      return orThrow(await query(services.reads(tenantOf(named)), input));
+      const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
+      const tenantId = tenantOf(named);
+      return orThrow(await query(isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId), input));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
@@ -11,6 +11,7 @@ import { IdempotentAnswers } from './plugins/idempotency.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
+import { endSlowReaders } from './plugins/slow-readers.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
 import { registerRoute } from './register.ts';
 import { routeGroups } from './routes/index.ts';
@@ -22,8 +23,19 @@ export interface ServerOptions {
   readonly idempotencyKeys: readonly [Buffer, ...Buffer[]];
 }
 
+/** Authenticated encryption and forward secrecy alone, in TLS 1.2 as in 1.3 (RFC 9325 §4.2). */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
+
 /** Interface "Limits" and choice OP-210. */
 const JSON_BODY_BYTES = 1024 * 1024;
+/** A request that is not complete by then is given up. */
+const REQUEST_MS = 60_000;
+/** A client that takes nothing of its response for so long is given up. */
+const SLOW_READER_MS = 30_000;
 
 /** The whole HTTP face, not yet listening. */
 export async function buildServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
@@ -38,10 +50,14 @@ export async function buildServer(services: Services, options: ServerOptions): P
     bodyLimit: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
-    requestTimeout: 60_000,
+    requestTimeout: REQUEST_MS,
     connectionTimeout: 0,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
+  });
+  app.addHook('preClose', async () => {
+    // Requests under way may finish; one that is half sent would keep the listener open for as long as it likes.
+    setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
   });
   app.decorateRequest('principal', undefined);
   mapErrors(app);
@@ -49,12 +65,13 @@ export async function buildServer(services: Services, options: ServerOptions): P
   parseJsonBodies(app);
   setSecurityHeaders(app);
   refuseWhileLogContradicts(app, services.trust);
+  endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   await app.register(formbody, { bodyLimit: 64 * 1024 });
   await app.register(multipart, { limits: { files: 1, fields: 16, fieldSize: 64 * 1024, headerPairs: 64 }, throwFileSizeLimit: true });
-  await limitRates(app, options.redis);
+  await limitRates(app, options.redis, log);
   countRequests(app);
   await describeApi(app, routeGroups);
   const answers = new IdempotentAnswers(services.database.service, options.idempotencyKeys);
@@ -72,6 +89,10 @@ export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: str
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
+      ciphers: CIPHERS,
+      // Options of OpenSSL that node:tls has no setting of its own for.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
+      requestTimeout: REQUEST_MS,
     },
     (request, response) => app.routing(request, response),
   );

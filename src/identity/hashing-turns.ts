@@ -1,3 +1,5 @@
+import { FairQueue } from '../fairness/fair-queue.ts';
+
 /** So much is waiting already that a turn would come too late. */
 export class TooManyWaiting extends Error {
   constructor() {
@@ -14,10 +16,22 @@ const LATEST_MS = 40;
 export interface TurnLimits {
   readonly atOnce: number;
   readonly waiting: number;
+  /** Of `waiting`, for one tenant: the rest is for others. */
+  readonly waitingPerTenant: number;
 }
+
+/** For whom a computation is: tenants have turns, and within one its addresses have. */
+export interface Source {
+  readonly tenantId: string;
+  readonly address: string;
+}
+
+/** The service itself, and administrators who are signed in: not bounded as one tenant is. */
+const INSIDE: Source = { tenantId: '', address: '' };
 
 /** A place in the queue, held for a computation that something has to be written down before. Used or given back, once. */
 export interface Reservation {
+  readonly source: Source;
   giveBack(): void;
 }
 
@@ -25,11 +39,12 @@ export interface Reservation {
  * Bounds how many slow computations are under way. While more of them are asked for than there are turns, who is done is
  * held back for a moment, to leave with others: what each does next (appends, look-ups, an answer) then shares round trips and
  * flushes, and finds in the processor's caches what the computations, megabytes each, would drive out between two of them.
+ * Tenants are served by turns, so that a flood of sign-ins at one of them delays its own alone.
  */
 export class HashingTurns {
   readonly #limits: TurnLimits;
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new FairQueue<() => void>();
   readonly #reserved = new Set<Reservation>();
   readonly #leaving: (() => void)[] = [];
   #latest: NodeJS.Timeout | undefined;
@@ -39,9 +54,9 @@ export class HashingTurns {
   }
 
   /** Holds a place. Throws `TooManyWaiting` where there is none. */
-  reserve(): Reservation {
-    if (this.#isFull) throw new TooManyWaiting();
-    const reservation: Reservation = { giveBack: () => void this.#reserved.delete(reservation) };
+  reserve(source: Source = INSIDE): Reservation {
+    if (this.#isFullFor(source)) throw new TooManyWaiting();
+    const reservation: Reservation = { source, giveBack: () => void this.#reserved.delete(reservation) };
     this.#reserved.add(reservation);
     return reservation;
   }
@@ -49,7 +64,7 @@ export class HashingTurns {
   /** Does the work when its turn has come. Throws `TooManyWaiting` instead, at once, where too much is waiting and no place was held. */
   async take<T>(work: () => Promise<T>, reservation?: Reservation): Promise<T> {
     const isExpected = reservation !== undefined && this.#reserved.delete(reservation);
-    await this.#turn(isExpected);
+    await this.#turn(isExpected, reservation?.source ?? INSIDE);
     try {
       return await work();
     } finally {
@@ -60,24 +75,28 @@ export class HashingTurns {
     }
   }
 
-  get #isFull(): boolean {
-    return this.#waiting.length + this.#reserved.size >= this.#limits.waiting;
+  #isFullFor({ tenantId }: Source): boolean {
+    if (this.#waiting.size + this.#reserved.size >= this.#limits.waiting) return true;
+    if (tenantId === INSIDE.tenantId) return false;
+    let held = this.#waiting.sizeOf(tenantId);
+    for (const { source } of this.#reserved) if (source.tenantId === tenantId) held += 1;
+    return held >= this.#limits.waitingPerTenant;
   }
 
-  /** A turn that ends passes to who has waited longest. */
-  async #turn(isExpected: boolean): Promise<void> {
+  /** A turn that ends passes to the next tenant's computation that has waited longest. */
+  async #turn(isExpected: boolean, source: Source): Promise<void> {
     if (this.#running < this.#limits.atOnce) {
       this.#running += 1;
       return;
     }
-    if (!isExpected && this.#isFull) throw new TooManyWaiting();
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (!isExpected && this.#isFullFor(source)) throw new TooManyWaiting();
+    await new Promise<void>((resolve) => this.#waiting.push([source.tenantId, source.address], resolve));
   }
 
   async #company(): Promise<void> {
     await new Promise<void>((leave) => {
       this.#leaving.push(leave);
-      if (this.#waiting.length === 0 || this.#leaving.length >= TOGETHER) this.#leave();
+      if (this.#waiting.size === 0 || this.#leaving.length >= TOGETHER) this.#leave();
       else this.#latest ??= setTimeout(() => this.#leave(), LATEST_MS);
     });
   }

@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import { randomBytes, randomInt } from 'node:crypto';
-import { HashingTurns, type Reservation } from './hashing-turns.ts';
+import { HashingTurns, type Reservation, type Source } from './hashing-turns.ts';
 
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -8,7 +8,7 @@ export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, 
 export type Argon2Cost = Readonly<{ type: typeof argon2.argon2id; memoryCost: number; timeCost: number; parallelism: number }>;
 
 /** A login storm may use this many of the four threads of libuv's pool; the rest waits its turn, so other work goes on. */
-const LIMITS = { atOnce: 3, waiting: 256 } as const;
+const LIMITS = { atOnce: 3, waiting: 256, waitingPerTenant: 64 } as const;
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
 
@@ -28,8 +28,8 @@ export class Passwords {
   }
 
   /** A place for a check, to be had before anything is written down about it. Throws `TooManyWaiting`. */
-  reserve(): Reservation {
-    return this.#turns.reserve();
+  reserve(source?: Source): Reservation {
+    return this.#turns.reserve(source);
   }
 
   hash(password: string): Promise<string> {

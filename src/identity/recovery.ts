@@ -27,7 +27,7 @@ export async function recoverableAccount(services: Services, email: string, name
   const accountDigest = services.accountDigest(email);
   // An admin who was made a moment ago has to be found.
   await services.freshness.waitFor(['admin_accounts'], await services.head());
-  const accounts = orThrow(await findAdminAccounts(services.reads(INSTALLATION), { accountDigest, most: 1_000 }));
+  const accounts = orThrow(await findAdminAccounts(services.vitalReads(INSTALLATION), { accountDigest, most: 1_000 }));
   const [only, ...others] = named ? accounts.filter(({ homeTenantId }) => homeTenantId === named) : accounts;
   if (!only) return (await recoverableOrgAdmin(services, accountDigest, named)) ?? 'unknown_account';
   return others.length > 0 ? 'ambiguous_account' : { kind: 'admin', tenantId: asTenantId(only.homeTenantId), adminId: only.adminId };

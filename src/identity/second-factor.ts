@@ -35,7 +35,7 @@ export async function passSecondFactor(
   const { tenantId, subjectId, payload } = known;
   isFor(tenantId);
   // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
-  const place = 'backupCode' in presented ? services.passwords.reserve() : undefined;
+  const place = 'backupCode' in presented ? services.passwords.reserve({ tenantId, address: visitor.actor.ip ?? '' }) : undefined;
   try {
     return await passWith(services, { mfaToken, tenantId, subjectId, payload }, presented, visitor, place);
   } finally {

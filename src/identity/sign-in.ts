@@ -12,7 +12,7 @@ import type { Actor } from '../kernel/actor.ts';
 import { FailureError, forbidden, isFailure, orThrow, unauthenticated } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import type { Reservation } from './hashing-turns.ts';
+import type { Reservation, Source } from './hashing-turns.ts';
 import { ADMIN_LIFETIME, ORG_LIFETIME } from './refresh-tokens.ts';
 
 export interface Tokens {
@@ -64,6 +64,9 @@ export interface KnownAccount extends Account {
   readonly subjectId: string;
 }
 
+/** Whose turns its computations take. Accounts of tenants that do not exist share those of the installation. */
+const sourceOf = ({ tenantId, actor }: Account): Source => ({ tenantId, address: actor.ip ?? '' });
+
 /** The actor of what follows a right password: the one who knew it. */
 const proven = ({ actor, subjectId }: KnownAccount): Actor => ({ ...actor, kind: actor.kind === 'system' ? 'admin' : actor.kind, id: subjectId });
 export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId, actor: proven(account) });
@@ -75,7 +78,7 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
  */
 export async function provePassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<Tried> {
   // In a storm the place comes first: who is sent away has not had their password looked at, and is not locked for coming again.
-  const place = services.passwords.reserve();
+  const place = services.passwords.reserve(sourceOf(account));
   try {
     return await proveWith(services, account, findHash, password, place);
   } finally {

@@ -20,7 +20,8 @@ const DEFAULT_CONCURRENCY = 8;
 const MOST_STALLS = 5;
 /** For a build that knows the job to come up. */
 const UNKNOWN_JOB_DELAY_MS = 60_000;
-const STOP_MS = 20_000;
+/** Within the time that a process has to end (`DRAIN_SECONDS`). */
+const STOP_MS = 4_000;
 const SCHEDULE_KEY = /^[A-Za-z0-9._/-]{1,120}$/;
 
 export class BullMqJobs implements Jobs {

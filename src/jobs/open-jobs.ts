@@ -11,13 +11,15 @@ export interface OpenJobsOptions extends Partial<WorkSettings> {
   readonly config: pg.ClientConfig;
   /** Keeps the jobs in Redis; the database then holds only those of a transaction, until they are carried over. */
   readonly redisUrl?: string | undefined;
+  /** The most to PostgreSQL, where the jobs are in it. Default: what a process needs that works. */
+  readonly connections?: number;
   readonly jobs: readonly AnyJob[];
   readonly log: Logger;
 }
 
 /** The database must have been prepared by `migrateJobs`. */
-export function openJobs({ config, redisUrl, jobs, log, ...settings }: OpenJobsOptions): Jobs {
+export function openJobs({ config, redisUrl, connections, jobs, log, ...settings }: OpenJobsOptions): Jobs {
   const catalogue = new JobCatalogue(jobs);
-  const backend = redisUrl ? new RedisJobBackend(redisUrl, config, log) : new PostgresJobBackend(config, catalogue.lanes.length);
+  const backend = redisUrl ? new RedisJobBackend(redisUrl, config, log) : new PostgresJobBackend(config, connections ?? catalogue.lanes.length + 4);
   return new BullMqJobs(backend, catalogue, { concurrency: {}, lockMs: 20_000, stalledCheckMs: 10_000, ...settings }, log);
 }

@@ -25,6 +25,7 @@ export const streamName = (category: string, tenantId: TenantId, id: string): st
 
 /** The id that a stream name ends with: the audit log's resource id. */
 export const streamSubject = (stream: string): string => stream.slice(stream.indexOf('.') + 1);
+export const streamTenant = (stream: string): string => stream.slice(stream.indexOf('-') + 1, stream.indexOf('.'));
 export const streamCategory = (stream: string): string => stream.slice(0, stream.indexOf('-'));
 
 /** Folds another stream for a `prepare` step: a fact that a decision needs from the write side. */

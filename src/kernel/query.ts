@@ -12,8 +12,6 @@ export interface TenantReads {
   one<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
   /** The only row of counts and sums over many: whoever looks something up meanwhile does not wait for them. */
   figures<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row | undefined>;
-  /** Reads a result of any size in pages of constant memory, from one snapshot. */
-  stream<Row extends object>(sql: string, parameters?: readonly unknown[]): AsyncIterable<Row>;
 }
 
 /** A question that a dashboard asks, answered from the tables that projections declare. */

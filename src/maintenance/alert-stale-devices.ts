@@ -2,6 +2,7 @@ import { v5 } from 'uuid';
 import { z } from 'zod';
 import type pg from 'pg';
 import { raiseAlert, type RaiseAlert } from '../../commands/alerts/raise-alert.ts';
+import { patientQuery } from '../database/patience.ts';
 import { tenantSettings } from '../domain/settings/tenant-settings.resource.ts';
 import type { Executor } from '../execution/executor.ts';
 import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
@@ -11,6 +12,8 @@ import { asTenantId } from '../kernel/ids.ts';
 import type { CommandPorts } from '../services.ts';
 
 const AT_ONCE = 500;
+/** It looks at every tenant's devices. */
+const PATIENCE_MS = 120_000;
 /** RFC 9562 §5.5: one alert for one device and one silence, however often it is looked for. */
 const SILENCES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a05';
 const DAYS_UNLESS_SET = tenantSettings.aggregate.initial.values.staleDeviceDays;
@@ -57,7 +60,7 @@ export const alertStaleDevices = (projector: pg.Pool, executor: Pick<Executor<Co
     attempts: 5,
     backoff: { firstMs: 5_000, longestMs: 300_000 },
     handle: async () => {
-      const { rows } = await projector.query<Silent>(SILENT);
+      const { rows } = await patientQuery<Silent>(projector, PATIENCE_MS, SILENT);
       for (const silent of rows) {
         const issuer = { tenantId: asTenantId(silent.tenant_id), actor: system('stale-device-detection') };
         const raised = await executor.execute(raiseAlert, alertAbout(silent), issuer);

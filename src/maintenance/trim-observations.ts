@@ -3,9 +3,12 @@ import type pg from 'pg';
 import { viewedKinds } from '../../projections/telemetry/observations.ts';
 import type { License } from '../domain/licensing/license.ts';
 import { retentionUnder } from '../domain/settings/retention.ts';
+import { patientQuery } from '../database/patience.ts';
 import { defineJob, type AnyJob } from '../jobs/job.ts';
 
 const AT_ONCE = 5_000;
+/** Nobody waits for it; an attempt of the job takes at most five minutes. */
+const PATIENCE_MS = 120_000;
 
 /** A row that a projection still holds in memory may be among them: its key never comes again. */
 const TRIM = `
@@ -40,9 +43,9 @@ export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
         const before = new Date(Date.now() - eventRetentionDays * 86_400_000).toISOString();
         for (const [sql, values] of [[TRIM, [id, viewedKinds, before]], [TRIM_CHANGES, [id, before]]] as const) {
           let trimmed = AT_ONCE;
-          while (!signal.aborted && trimmed === AT_ONCE) trimmed = (await projector.query(sql, [...values])).rowCount ?? 0;
+          while (!signal.aborted && trimmed === AT_ONCE) trimmed = (await patientQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
         }
-        for (const sql of TRIM_DAYS) await projector.query(sql, [id, before]);
+        for (const sql of TRIM_DAYS) await patientQuery(projector, PATIENCE_MS, sql, [id, before]);
       }
     },
   });

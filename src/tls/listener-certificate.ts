@@ -35,7 +35,7 @@ export class ListenerCertificate {
 
   /** The pair to begin with. */
   async begin(): Promise<Pair> {
-    const row = orThrow(await installedServerCertificate(this.#services.reads(INSTALLATION), undefined));
+    const row = orThrow(await installedServerCertificate(this.#services.vitalReads(INSTALLATION), undefined));
     const installed = row && (await this.#pair(asTenantId(row.tenant), row.certificate_pem, row.private_key_ref));
     const pair = installed ?? (await serverCertificate(this.#services));
     this.#note(pair, installed ? 'uploaded' : undefined);

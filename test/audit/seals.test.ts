@@ -87,7 +87,7 @@ describe('the sealer', async () => {
   const executor = new Executor(house.store, house.codec, loader, (value) => value, () => ({ ports: {}, undo: async () => {} }));
   const config = { auditKey: house.auditKey, dataDir };
   const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
-  const services = { store: house.store, database: house.database, families: house.families, reads: tenantReads(house.database.reads), projector, loader, executor, config, log, trust: new LogTrust() } as unknown as Services;
+  const services = { store: house.store, database: house.database, families: house.families, reads: tenantReads(house.database.reads).ordinary, projector, loader, executor, config, log, trust: new LogTrust() } as unknown as Services;
   const inLog = async (tenantId = ACME) => (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
   const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
   const verdict = () => verifyTenant(services, ACME);

@@ -59,7 +59,7 @@ export async function openVaultHouse() {
     store,
     key,
     words,
-    reads: tenantReads(database.reads),
+    reads: tenantReads(database.reads).ordinary,
     filed: (tenantId) => filed.filter((seal) => seal.tenantId === tenantId),
     projectedTo: (position) => Promise.resolve(position),
   };

@@ -14,6 +14,7 @@ describe('look-ups of one turn of the event loop', () => {
   let fresh: Awaited<ReturnType<typeof freshDatabase>>;
   let database: Database;
   let reads: TenantReads[];
+  let vitalReads: TenantReads[];
   beforeAll(async () => {
     fresh = await freshDatabase();
     database = openDatabase(fresh.config, pino({ level: 'silent' }));
@@ -24,8 +25,9 @@ describe('look-ups of one turn of the event loop', () => {
        grant select on pages to castellan_reads`,
     );
     await database.owner.query('insert into pages select t, n from unnest($1::uuid[]) t, generate_series(1, $2) n', [TENANTS, PAGES]);
-    const open = tenantReads(database.reads);
-    reads = TENANTS.map((tenantId) => open(tenantId));
+    const { ordinary, vital } = tenantReads(database.reads);
+    reads = TENANTS.map((tenantId) => ordinary(tenantId));
+    vitalReads = TENANTS.map((tenantId) => vital(tenantId));
   });
   afterAll(async () => {
     await database.close();
@@ -73,15 +75,24 @@ describe('look-ups of one turn of the event loop', () => {
 
   it('and longer reads beside them keep to the tenant that they were opened for, on whatever connection', async () => {
     const rows = (of: TenantReads) => of.rows<{ tenant_id: string }>('select tenant_id from pages where $1::uuid is not null');
-    const streamed = async (of: TenantReads) => {
-      const seen: { tenant_id: string }[] = [];
-      for await (const row of of.stream<{ tenant_id: string }>('select tenant_id from pages where $1::uuid is not null')) seen.push(row);
-      return seen;
-    };
     for (let round = 0; round < 10; round += 1) {
-      const answers = await Promise.all(reads.flatMap((of, at) => [rows(of), streamed(of), look(of, 1)].map(async (answer) => ({ answer: [await answer].flat(), tenantId: TENANTS[at] }))));
+      const answers = await Promise.all(reads.flatMap((of, at) => [rows(of), rows(of), look(of, 1)].map(async (answer) => ({ answer: [await answer].flat(), tenantId: TENANTS[at] }))));
       for (const { answer, tenantId } of answers) expect(new Set(answer.map((row) => row?.tenant_id))).toEqual(new Set([tenantId]));
     }
+  });
+
+  it('and lists of one tenant leave connections for the others, for sign-in and for look-ups', async () => {
+    const release = await database.owner.connect();
+    await release.query('select pg_advisory_lock(42)');
+    const lists = TENANTS.slice(0, 2).flatMap((_, at) => Array.from({ length: 20 }, () => reads[at]!.rows('select pg_advisory_lock_shared(42), pg_advisory_unlock_shared(42) where $1::uuid is not null')));
+    const held = async () => (await release.query(`select count(*)::int as held from pg_locks where locktype = 'advisory' and not granted`)).rows[0].held as number;
+    await expect.poll(held).toBe(6);
+    await look(reads[0]!, 1);
+    await look(reads[2]!, 1);
+    expect(await vitalReads[2]!.rows('select n from pages where tenant_id = $1')).toHaveLength(PAGES);
+    await release.query('select pg_advisory_unlock(42)');
+    release.release();
+    await Promise.all(lists);
   });
 
   it('are planned anew when what they read has changed its shape', async () => {

@@ -52,6 +52,7 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   streamRetentionDays: 365,
   tokenKeyGeneration: 1,
   devMode: false,
+  drainMs: 10_000,
   logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
   ...over,
 });

@@ -7,6 +7,9 @@ import { createInterface } from 'node:readline';
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
+  /** Stands still: connections stay open, and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -29,6 +32,8 @@ export async function startRedis(known?: number): Promise<TestRedis> {
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueServerCertificate } from '../../src/pki/server-certificate.ts';
 import { startApp, type TestApp } from '../dsl/app.ts';
 import { findRedis, startRedis, type TestRedis } from '../dsl/redis.ts';
 
@@ -34,6 +36,31 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
     expect(elsewhere.status).toBe(429);
     expect(Number(elsewhere.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await app.anonymous.get('/api/v1/auth/tenant')).status).not.toBe(429);
+  });
+
+  it('are not renewed by a port behind the address that a proxy forwards', async () => {
+    const proxied = await startApp({ trustedProxies: ['127.0.0.1'], rateBudgets: { admin: BUDGET } });
+    let port = 40_000;
+    expect(await statuses(() => proxied.anonymous.get(ALERTS, { headers: { 'x-forwarded-for': `203.0.113.7:${port++}` } }))).toEqual(refusedThenLimited);
+    expect(await statuses(() => proxied.anonymous.get(ALERTS, { headers: { 'x-forwarded-for': `[2001:db8::7]:${port++}` } }))).toEqual(refusedThenLimited);
+    await proxied.close();
+  });
+
+  it('are not renewed by certificates that a client signs for itself', async () => {
+    const fresh = await startApp({ rateBudgets: { device: BUDGET } });
+    const ask = () => {
+      const { certificatePem: cert, privateKeyPem: key } = issueServerCertificate({ hostNames: ['device.test'], ipAddresses: [], now: Date.now(), days: 1 });
+      return new Promise<{ status: number }>((resolve, reject) => {
+        request(`${fresh.tlsUrl}${POLICIES}`, { cert, key, rejectUnauthorized: false, agent: false }, (response) => {
+          response.resume();
+          resolve({ status: response.statusCode! });
+        })
+          .on('error', reject)
+          .end();
+      });
+    };
+    expect(await statuses(ask)).toEqual(refusedThenLimited);
+    await fresh.close();
   });
 
   it('are not renewed by a certificate that nobody vouches for', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../commands/alerts/raise-alert.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
+import { exportHits } from '../../queries/search/export-hits.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice } from '../dsl/enrolled-device.ts';
 
@@ -85,6 +86,22 @@ describe('search', () => {
     const { client: viewer } = await app.adminWithRole(acme, 'viewer');
     expect((await viewer.get(`${SEARCH}?q=falcon`)).status).toBe(200);
     expect((await viewer.get(`${SEARCH}/export?q=falcon`)).status).toBe(403);
+  });
+
+  it('holds no database connection while the readers of an export pause', async () => {
+    const readers = Array.from({ length: 12 }, () => exportHits(app.services.reads(acme.tenantId), { q: 'falcon', type: 'all' })[Symbol.asyncIterator]());
+    for (const reader of readers) expect((await reader.next()).value).toMatchObject({ id: expect.any(String) });
+    const { rows } = await app.services.database.owner.query(`select count(*)::int as idle from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`);
+    expect(rows).toEqual([{ idle: 0 }]);
+    expect((await acme.admin.get(`${SEARCH}?q=falcon`)).status).toBe(200);
+    for (const reader of readers) await reader.return?.(undefined);
+  });
+
+  it('is exported page by page, newest first, without a row twice', async () => {
+    const ids: string[] = [];
+    for await (const hit of exportHits(app.services.reads(acme.tenantId), { q: 'pilot', type: 'all' }, 2)) ids.push(hit.id);
+    const found = await find('q=pilot&type=users&page_size=100');
+    expect(ids).toEqual(found.results.users.map(({ id }: { id: string }) => id));
   });
 
   it('finds nothing of another tenant', async () => {

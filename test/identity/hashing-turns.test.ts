@@ -7,7 +7,7 @@ class Storm {
   readonly begun: number[] = [];
   /** Whose outcome was handed out, in this order; a failure as its message. */
   readonly told: (number | string)[] = [];
-  readonly #turns = new HashingTurns({ atOnce: 2, waiting: 6 });
+  readonly #turns = new HashingTurns({ atOnce: 2, waiting: 6, waitingPerTenant: 3 });
   readonly #ends: ((error?: Error) => void)[] = [];
   #asked = 0;
 
@@ -50,6 +50,24 @@ describe('turns of slow computations', () => {
     const storm = new Storm();
     await storm.ask(9);
     expect(storm.told).toEqual(['too many']);
+  });
+
+  it('serves tenants by turns, and addresses of one tenant, and lets none of them fill the queue', async () => {
+    const turns = new HashingTurns({ atOnce: 1, waiting: 6, waitingPerTenant: 3 });
+    const begun: string[] = [];
+    let end!: () => void;
+    const first = turns.take(() => new Promise<void>((resolve) => (end = resolve)));
+    const ask = (tenantId: string, address: string) => {
+      const place = turns.reserve({ tenantId, address });
+      return turns.take(async () => void begun.push(`${tenantId}${address}`), place);
+    };
+    const asked = [ask('a', '1'), ask('a', '1'), ask('a', '2')];
+    expect(() => turns.reserve({ tenantId: 'a', address: '3' })).toThrow(TooManyWaiting);
+    asked.push(ask('b', '1'));
+    await nextTick();
+    end();
+    await Promise.all([first, ...asked]);
+    expect(begun).toEqual(['a1', 'b1', 'a2', 'a1']);
   });
 
   it('hands an outcome out at once where nobody waits', async () => {

@@ -9,7 +9,7 @@ import { freshDatabase } from '../dsl/database.ts';
 import { findRedis, startRedis } from '../dsl/redis.ts';
 
 describe.runIf(findRedis())('jobs, when Redis is away', () => {
-  it('that belong to a transaction wait in the database, and run when it is back', async () => {
+  it('wait in the database, and run when it is back', async () => {
     const ran: string[] = [];
     const greet = defineJob({
       name: 'greet',
@@ -30,7 +30,7 @@ describe.runIf(findRedis())('jobs, when Redis is away', () => {
     await until(() => ran.includes('before'));
     await first.stop();
 
-    await expect(jobs.enqueue('greet', { who: 'refused' })).rejects.toThrow();
+    await jobs.enqueue('greet', { who: 'alone' });
     const client = await pool.connect();
     await client.query('begin');
     await jobs.enqueueWithin(client, 'greet', { who: 'meanwhile' });
@@ -38,12 +38,12 @@ describe.runIf(findRedis())('jobs, when Redis is away', () => {
     client.release();
 
     const second = await startRedis(first.port);
-    await until(() => ran.includes('meanwhile'));
+    await until(() => ran.includes('alone') && ran.includes('meanwhile'));
     const outbox = async () => (await pool.query('select count(*)::int as waiting from jobs.outbox')).rows[0].waiting as number;
     await until(async () => (await outbox()) === 0);
     await jobs.enqueue('greet', { who: 'after' });
     await until(() => ran.includes('after'));
-    expect(ran).toEqual(['before', 'meanwhile', 'after']);
+    expect(ran.toSorted()).toEqual(['after', 'alone', 'before', 'meanwhile']);
     await jobs.close();
     await second.stop();
     await pool.end();

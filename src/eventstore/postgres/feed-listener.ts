@@ -31,7 +31,8 @@ export class FeedListener {
 
   #listen() {
     const subscriber = createSubscriber.default(
-      { ...this.#config, application_name: 'castellan/feed' },
+      // Its own look at the connection has a deadline too, or a silent server would never be left for another connection.
+      { ...this.#config, application_name: 'castellan/feed', keepAlive: true, query_timeout: 5_000, connectionTimeoutMillis: 5_000 },
       { retryInterval: 250, retryTimeout: Number.POSITIVE_INFINITY, paranoidChecking: 10_000 },
     );
     subscriber.notifications.on('castellan_feed', (head: number) => {

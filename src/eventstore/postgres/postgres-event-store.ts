@@ -1,4 +1,8 @@
 import type pg from 'pg';
+import { TooBusy, type FairLimiter } from '../../fairness/fair-limiter.ts';
+import { patientQuery } from '../../database/patience.ts';
+import { storeShares } from '../../database/pool-shares.ts';
+import { streamTenant } from '../../kernel/aggregate.ts';
 import type { Position } from '../../kernel/event.ts';
 import {
   EventStoreUnavailable,
@@ -35,6 +39,12 @@ const READ_PART = `
   select ${PACKED}, data::text as text
     from events where position > $1 and tenant_id = $3 and type = any($4) order by position limit $2`;
 
+/** Nobody waits for what is trimmed. */
+const TRIM_MS = 120_000;
+
+/** Reads of the whole feed, by followers of this process, have a share as a tenant has. */
+const EVERYBODY = 'everybody';
+
 /** The default store: one table, one SQL function per group of appends (`migrations/010_fitting_appends.sql`). */
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
@@ -44,11 +54,13 @@ export class PostgresEventStore implements EventStore {
   readonly #listener: FeedListener;
   readonly #announcer: FeedAnnouncer | undefined;
   readonly #claims: ClaimLookup;
+  readonly #shares: FairLimiter;
 
   /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
   constructor(pool: pg.Pool, listenWith: pg.ClientConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
     this.#claims = new ClaimLookup(pool);
+    this.#shares = storeShares(pool);
     this.#listener = new FeedListener(listenWith);
     this.#announcer = announceWith && new FeedAnnouncer(announceWith);
     this.#group = new GroupCommit(pool, (head, events) => {
@@ -75,17 +87,17 @@ export class PostgresEventStore implements EventStore {
   }
 
   async readStream(stream: string, { from = 0n, limit = 1_000_000 } = {}): Promise<StoredEvent[]> {
-    return this.#read('read-stream', READ_STREAM, [stream, from.toString(), limit]);
+    return this.#read(streamTenant(stream), 'read-stream', READ_STREAM, [stream, from.toString(), limit]);
   }
 
   async readStreamTail(stream: string, limit: number): Promise<StoredEvent[]> {
-    return (await this.#read('read-tail', READ_TAIL, [stream, limit])).reverse();
+    return (await this.#read(streamTenant(stream), 'read-tail', READ_TAIL, [stream, limit])).reverse();
   }
 
   async readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
     const events = filter
-      ? await this.#readPacked('read-part', READ_PART, [after.toString(), limit, filter.tenantId, filter.types])
-      : await this.#readPacked('read-feed', READ_FEED, [after.toString(), limit]);
+      ? await this.#readPacked(filter.tenantId, 'read-part', READ_PART, [after.toString(), limit, filter.tenantId, filter.types])
+      : await this.#readPacked(EVERYBODY, 'read-feed', READ_FEED, [after.toString(), limit]);
     return { events, position: events.at(-1)?.position ?? after };
   }
 
@@ -95,7 +107,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async idAt(position: Position): Promise<string | undefined> {
-    return (await this.#rows<{ id: string }>('id-at', ID_AT, [position.toString()]))[0]?.id;
+    return (await this.#rows<{ id: string }>(EVERYBODY, 'id-at', ID_AT, [position.toString()]))[0]?.id;
   }
 
   onGrowth(wake: (hint?: FeedHint) => void): () => void {
@@ -124,7 +136,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async trimExpired(most: number): Promise<number> {
-    const { rows } = await this.#pool.query<{ trimmed: number }>('select trim_expired_events($1) as trimmed', [most]);
+    const { rows } = await patientQuery<{ trimmed: number }>(this.#pool, TRIM_MS, 'select trim_expired_events($1) as trimmed', [most]);
     return rows[0]!.trimmed;
   }
 
@@ -142,18 +154,19 @@ export class PostgresEventStore implements EventStore {
     await this.#listener.close();
   }
 
-  async #readPacked(name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
-    return (await this.#rows<PackedRow>(name, text, values)).map((row) => new UnpackedEvent(row));
+  async #readPacked(key: string, name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
+    return (await this.#rows<PackedRow>(key, name, text, values)).map((row) => new UnpackedEvent(row));
   }
 
-  async #read(name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
-    return (await this.#rows<EventRow>(name, text, values)).map(storedEvent);
+  async #read(key: string, name: string, text: string, values: unknown[]): Promise<StoredEvent[]> {
+    return (await this.#rows<EventRow>(key, name, text, values)).map(storedEvent);
   }
 
-  async #rows<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+  async #rows<Row extends object>(key: string, name: string, text: string, values: unknown[]): Promise<Row[]> {
     try {
-      return (await this.#pool.query<Row>({ name, text, values })).rows;
+      return await this.#shares.run(key, async () => (await this.#pool.query<Row>({ name, text, values })).rows);
     } catch (cause) {
+      if (cause instanceof TooBusy) throw cause;
       throw new EventStoreUnavailable('the event store could not be read', { cause });
     }
   }

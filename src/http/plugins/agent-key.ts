@@ -18,7 +18,7 @@ export async function agentOf({ headers }: FastifyRequest, services: Services, e
   const key = headers['x-access-key'];
   if (typeof key !== 'string' || !KEY.test(key)) return undefined;
   const accessKeyDigest = sha256(key);
-  const known = orThrow(await agentByKey(services.reads(INSTALLATION), { accessKeyDigest }));
+  const known = orThrow(await agentByKey(services.vitalReads(INSTALLATION), { accessKeyDigest }));
   if (!known) return undefined;
   const tenantId = asTenantId(known.tenant);
   const device = await services.lookups.device(tenantId, known.device_id);

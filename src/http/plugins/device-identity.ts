@@ -54,7 +54,11 @@ async function adopts(device: DeviceState, { tenantId, deviceId, serialNumber, p
   return !isFailure(pinned);
 }
 
-async function certificateOf(request: FastifyRequest, services: Services): Promise<ProvenCertificate | undefined> {
+/** By the request: a budget and the authentication behind it ask for the same. */
+const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefined>>();
+
+/** The certificate that a request comes with, once a tenant's authority is proved to have signed it. */
+export async function certificateOf(request: FastifyRequest, services: Services): Promise<ProvenCertificate | undefined> {
   const socket = request.raw.socket as Partial<TLSSocket> & object;
   const known = proven.get(socket);
   if (known) return known;
@@ -67,7 +71,9 @@ async function certificateOf(request: FastifyRequest, services: Services): Promi
   const header = request.headers['x-client-cert'];
   // Fastify knows forwarded addresses only when the peer itself is a trusted proxy.
   if (typeof header !== 'string' || !services.trustsProxy(request.socket.remoteAddress)) return undefined;
-  return prove(decodeHeader(header), services);
+  let proving = forwarded.get(request);
+  if (!proving) forwarded.set(request, (proving = prove(decodeHeader(header), services)));
+  return proving;
 }
 
 const decodeHeader = (header: string): string => {

@@ -1,11 +1,14 @@
-import { createHash } from 'node:crypto';
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
 import { FailureError, limited } from '../../kernel/failure.ts';
 import type { Config } from '../../config.ts';
 import type { Services } from '../../services.ts';
 import type { RateClass } from '../access.ts';
+import { clientAddress } from '../client-address.ts';
+import { certificateOf } from './device-identity.ts';
+import { LocalCounters, SharedCounters, type Counted, type Counters } from './rate-counters.ts';
 
 interface Budget {
   readonly max: number;
@@ -26,16 +29,31 @@ const budgets = (config: Config): Readonly<Record<Exclude<RateClass, 'none'>, Bu
   device: { max: 600, seconds: 60 },
 });
 
-export async function limitRates(app: FastifyInstance, redis: Redis | undefined): Promise<void> {
+/** Clients that one process counts. */
+const MOST_CLIENTS = 50_000;
+
+export async function limitRates(app: FastifyInstance, redis: Redis | undefined, log: Logger): Promise<void> {
   app.decorate('budgets', new Map());
+  const local = new LocalCounters(MOST_CLIENTS);
   await app.register(rateLimit, {
     global: false,
     hook: 'onRequest',
-    cache: 50_000,
-    ...(redis ? { redis, nameSpace: 'castellan:rate:', skipOnError: true } : {}),
+    store: storeOf(redis ? new SharedCounters(redis, local, log) : local) as never,
     errorResponseBuilder: (_request, context) => new FailureError(limited(Math.max(1, Math.ceil(context.ttl / 1000)))),
   });
 }
+
+/** As the plugin wants its store: a class, whose children it makes for each budget. Keys name their budget already. */
+const storeOf = (counters: Counters) =>
+  class Store {
+    incr(key: string, done: (error: Error | null, counted?: Counted) => void, windowMs: number): void {
+      counters.count(key, windowMs).then((counted) => done(null, counted), done);
+    }
+
+    child(): Store {
+      return this;
+    }
+  };
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -45,28 +63,26 @@ declare module 'fastify' {
 }
 
 /** The hooks that count a request, before authentication, refused ones too (choice OP-215). */
-export function countedBy(app: FastifyInstance, rate: RateClass, { config, trustsProxy }: Pick<Services, 'config' | 'trustsProxy'>): onRequestAsyncHookHandler[] {
+export function countedBy(app: FastifyInstance, rate: RateClass, services: Services): onRequestAsyncHookHandler[] {
   if (rate === 'none') return [];
   const known = app.budgets.get(rate);
   if (known) return [known];
+  const { config } = services;
   const { max: usual, seconds } = budgets(config)[rate];
   const limiter = app.rateLimit({
     max: config.rateBudgets[rate] ?? usual,
     timeWindow: seconds * 1000,
-    keyGenerator: (request: FastifyRequest) => `${rate}:${(rate === 'device' && deviceKey(request, trustsProxy)) || normalizeIP(request.ip)}`,
+    keyGenerator: async (request: FastifyRequest) => `${rate}:${await clientOf(request, rate, services)}`,
   }) as onRequestAsyncHookHandler;
   app.budgets.set(rate, limiter);
   return [limiter];
 }
 
 /**
- * A device is known by the certificate that its connection has proved to hold the key of, or that a trusted proxy vouches for.
- * What nobody vouches for names nobody: a stranger would have a new budget with each request, or spend a device's.
+ * A device is known by a certificate that its tenant's authority signed, and that its connection has proved to hold the key of or a
+ * trusted proxy vouches for. Anything else names nobody: a stranger would have a new budget with each certificate that he signs himself.
  */
-function deviceKey({ raw, headers }: FastifyRequest, trustsProxy: Services['trustsProxy']): string | undefined {
-  const socket = raw.socket as { remoteAddress?: string; getPeerCertificate?: () => { fingerprint256?: string }; castellanPeer?: string };
-  socket.castellanPeer ??= socket.getPeerCertificate?.().fingerprint256 ?? '';
-  if (socket.castellanPeer) return socket.castellanPeer;
-  const presented = headers['x-client-cert'];
-  return typeof presented === 'string' && trustsProxy(socket.remoteAddress) ? createHash('sha256').update(presented).digest('base64') : undefined;
+async function clientOf(request: FastifyRequest, rate: RateClass, services: Services): Promise<string> {
+  const proven = rate === 'device' ? await certificateOf(request, services) : undefined;
+  return proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip);
 }

@@ -6,6 +6,7 @@ import { admin } from '../access.ts';
 import { verifyTenant } from '../../audit/verify.ts';
 import { asCsv, asJsonArray } from '../exported-rows.ts';
 import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../list-query.ts';
+import { sendExport } from '../send-export.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/audit-log';
@@ -48,9 +49,8 @@ export const auditLogRoutes: RouteGroup = {
       answer: { media: 'application/json' },
       handle: async ({ query, services, principal, reply }) => {
         const records = exportAuditLog(services.reads(principal.tenantId), toFilter(query), (events) => services.codec.reveal(events));
-        reply.header('content-disposition', `attachment; filename="audit-log.${query.format}"`);
-        reply.type(query.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8');
-        return reply.send(query.format === 'csv' ? asCsv(cells(records), CSV_COLUMNS) : asJsonArray(records));
+        const file = { name: `audit-log.${query.format}`, type: query.format === 'csv' ? 'text/csv' : 'application/json' };
+        return sendExport(reply, services.limits.exports, principal.tenantId, file, () => (query.format === 'csv' ? asCsv(cells(records), CSV_COLUMNS) : asJsonArray(records)));
       },
     }),
     route({
@@ -65,7 +65,7 @@ export const auditLogRoutes: RouteGroup = {
         reason: z.string().nullable(),
         verifiedAt: z.iso.datetime(),
       }),
-      handle: ({ services, principal }) => verifyTenant(services, principal.tenantId),
+      handle: ({ services, principal: { tenantId } }) => services.limits.verifications.run(tenantId, () => verifyTenant(services, tenantId)),
     }),
   ],
 };

@@ -59,9 +59,9 @@ async function showsSecret({ loader }: Services, tenantId: TenantId, header: str
 const refusal = (refused: Refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
 
 /** By UPN, then by SID, among users that a directory or an identity provider keeps. */
-async function syncedUser({ ports, accountDigest, reads }: Services, tenantId: TenantId, { upn, sid = null }: AutoEnrollment): Promise<string> {
+async function syncedUser({ ports, accountDigest, vitalReads }: Services, tenantId: TenantId, { upn, sid = null }: AutoEnrollment): Promise<string> {
   const holder = await ports.claimHolder(tenantId, employeeEmailClaim(accountDigest(upn)));
-  const found = await findSyncedUser(reads(tenantId), { candidateId: holder === undefined ? null : streamSubject(holder), externalId: sid });
+  const found = await findSyncedUser(vitalReads(tenantId), { candidateId: holder === undefined ? null : streamSubject(holder), externalId: sid });
   if (!found) throw new FailureError(notFound('user not found'));
   return found;
 }

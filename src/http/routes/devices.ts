@@ -136,7 +136,7 @@ export const deviceRoutes: RouteGroup = {
       handle: async ({ services, principal: { tenantId }, reply }) => {
         const day = new Date().toISOString().slice(0, 10);
         reply.type('application/zip').header('content-disposition', `attachment; filename="support-bundle-${day}.zip"`);
-        return supportBundle(services, tenantId);
+        return services.limits.archives.run(tenantId, () => supportBundle(services, tenantId));
       },
     }),
     route({

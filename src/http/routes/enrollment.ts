@@ -97,7 +97,7 @@ export const enrollmentRoutes: RouteGroup = {
       body: z.object({ count: z.int().min(1).max(1_000), format: z.enum(['json', 'zip']).default('json'), expiresInDays }),
       status: 200,
       answer: z.object({ configs: z.array(config), total: z.int(), batchId: z.uuid() }),
-      handle: async (call) => {
+      handle: (call) => call.services.limits.archives.run(call.principal.tenantId, async () => {
         const { body, principal, services, reply } = call;
         const { tenantId } = principal;
         const endpoint = await apiEndpoint(services, tenantId);
@@ -107,7 +107,7 @@ export const enrollmentRoutes: RouteGroup = {
         if (body.format === 'json') return { configs, total: configs.length, batchId };
         reply.type('application/zip').header('content-disposition', 'attachment; filename="enrollment-configs.zip"');
         return enrollmentArchive(configs);
-      },
+      }),
     }),
     route({
       method: 'GET',

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { Gauge } from 'prom-client';
 import { z } from 'zod';
-import { checkHealth } from '../../health.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { registry } from '../../metrics.ts';
 import { open } from '../access.ts';
@@ -18,6 +18,8 @@ const healthView = z.object({
   ),
 });
 
+const measured = new Gauge({ name: 'castellan_gauges_current', help: '0 while gauges of projections, jobs and the feed could not be brought up to date', registers: [registry] });
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 export const opsRoutes: RouteGroup = {
@@ -30,10 +32,18 @@ export const opsRoutes: RouteGroup = {
       summary: 'Whether the service works, and each thing that it depends on',
       answer: healthView,
       handle: async ({ services, reply }) => {
-        const health = await checkHealth(services.probes);
+        const health = await services.state.health();
         if (health.status === 'unhealthy') reply.status(503);
         return health;
       },
+    }),
+    route({
+      method: 'GET',
+      path: '/live',
+      access: open('none'),
+      summary: 'Whether the process answers, whatever it depends on: restart it where it does not',
+      answer: z.object({ status: z.literal('alive') }),
+      handle: async () => ({ status: 'alive' as const }),
     }),
     route({
       method: 'GET',
@@ -42,11 +52,9 @@ export const opsRoutes: RouteGroup = {
       summary: 'Whether requests should be sent here',
       answer: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()) }),
       handle: async ({ services, reply }) => {
-        const health = await checkHealth(services.probes);
-        const lagging = await services.laggingModels();
-        const ready = Object.values(health.dependencies).every((dependency) => dependency.status !== 'unhealthy') && lagging.length === 0;
-        if (!ready) reply.status(503);
-        return { status: health.status, ready, lagging };
+        const readiness = await services.state.readiness();
+        if (!readiness.ready) reply.status(503);
+        return readiness;
       },
     }),
     route({
@@ -59,7 +67,7 @@ export const opsRoutes: RouteGroup = {
         const { metricsToken } = services.config;
         const given = request.headers.authorization?.replace(/^bearer /i, '') ?? '';
         if (metricsToken && !timingSafeEqual(sha256(given), sha256(metricsToken))) throw new FailureError(unauthenticated());
-        await services.measure();
+        measured.set((await services.state.measured()) ? 1 : 0);
         reply.type(registry.contentType);
         return registry.metrics();
       },

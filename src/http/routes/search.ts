@@ -4,6 +4,7 @@ import { exportHits } from '../../../queries/search/export-hits.ts';
 import { search, searchedKinds, searchView } from '../../../queries/search/search.ts';
 import { admin } from '../access.ts';
 import { asCsv, asJsonArray } from '../exported-rows.ts';
+import { sendExport } from '../send-export.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/search';
@@ -35,9 +36,8 @@ export const searchRoutes: RouteGroup = {
       answer: { media: 'text/csv' },
       handle: async ({ query: { q, type, format }, services, principal, reply }) => {
         const rows = exportHits(services.reads(principal.tenantId), { q, type });
-        reply.header('content-disposition', `attachment; filename="search.${format}"`);
-        reply.type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8');
-        return reply.send(format === 'csv' ? asCsv(rows, COLUMNS) : asJsonArray(rows));
+        const file = { name: `search.${format}`, type: format === 'csv' ? 'text/csv' : 'application/json' };
+        return sendExport(reply, services.limits.exports, principal.tenantId, file, () => (format === 'csv' ? asCsv(rows, COLUMNS) : asJsonArray(rows)));
       },
     }),
   ],

@@ -1,5 +1,6 @@
 import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
+import { plainPool } from '../../database/plain-pool.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from './schema.ts';
@@ -24,22 +25,22 @@ const ADD_JOB = {
   text: `select ${SCHEMA}.add_job($1, $2, $3, $4::jsonb, $5::jsonb, 0, $6, $7, $8, null, null, null, null, null, false)`,
 };
 
+const LIMITS = { statement: 15_000, lock: 5_000, idleInTransaction: 15_000 };
+
 /** Nobody reads BullMQ's event stream here; zero would keep all of it. */
 const EVENTS_KEPT = 100;
 
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
 
-  constructor(config: pg.ClientConfig, lanes: number) {
-    this.#pool = new pg.Pool({
+  constructor(config: pg.ClientConfig, connections: number) {
+    this.#pool = plainPool({
       ...config,
       options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
-      // A worker keeps one connection to listen.
-      max: lanes + 4,
-      keepAlive: true,
+      // The worker of each lane keeps one to listen.
+      max: connections,
       application_name: 'castellan/jobs',
-      connectionTimeoutMillis: 10_000,
-    });
+    }, LIMITS);
     // Every queue and worker listens for errors of the pool that they share, and reports them.
     this.#pool.setMaxListeners(0);
   }

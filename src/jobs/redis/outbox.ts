@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobsOptions } from 'bullmq';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { OUTBOX_CONNECTIONS } from '../../database/connections.ts';
+import { plainPool } from '../../database/plain-pool.ts';
 import { transaction } from '../../database/transaction.ts';
 import { storedOptions } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
@@ -24,6 +26,8 @@ interface Row {
 
 type Deliver = (lane: string, jobs: readonly OutboxJob[]) => Promise<void>;
 
+/** Jobs are handed to Redis within the transaction, which takes its time-outs' time where Redis stands still. */
+const LIMITS = { statement: 10_000, lock: 5_000, idleInTransaction: 30_000 };
 const PAGE = 200;
 const IDLE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
@@ -49,13 +53,12 @@ export class Outbox {
   #running: Promise<void> | undefined;
 
   constructor(config: pg.ClientConfig, deliver: Deliver, log: Logger) {
-    this.#pool = new pg.Pool({
+    this.#pool = plainPool({
       ...config,
       options: [config.options, '-c role=castellan_service'].filter(Boolean).join(' '),
-      max: 1,
+      max: OUTBOX_CONNECTIONS,
       application_name: 'castellan/outbox',
-    });
-    this.#pool.on('error', () => undefined); // the next round connects again, and tells if it cannot
+    }, LIMITS);
     this.#deliver = deliver;
     this.#log = log;
   }
@@ -64,6 +67,16 @@ export class Outbox {
     const { definition, id, payload, delayMs } = job;
     const options: JobsOptions = { ...storedOptions(job), delay: delayMs, timestamp: Date.now() };
     await client.query({ ...PUT, values: [laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options)] });
+  }
+
+  /** A job that belongs to no transaction of the caller's. */
+  async keep(job: PreparedJob): Promise<void> {
+    const client = await this.#pool.connect();
+    try {
+      await this.put(client, job);
+    } finally {
+      client.release();
+    }
   }
 
   start(): void {

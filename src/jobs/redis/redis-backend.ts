@@ -2,11 +2,14 @@ import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { within } from '../../health.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { Outbox } from './outbox.ts';
 
 const PREFIX = 'castellan';
+/** A caller is waiting: what Redis does not take in this time waits in the database instead. */
+const COMMAND_MS = 2_000;
 
 /** Jobs on Redis, for those who have one and more jobs than PostgreSQL carries. */
 export class RedisJobBackend implements JobBackend {
@@ -14,10 +17,11 @@ export class RedisJobBackend implements JobBackend {
   readonly #consumer: Redis;
   readonly #queues = new Map<string, LaneQueue>();
   readonly #outbox: Outbox;
+  readonly #log: Logger;
 
   constructor(url: string, config: pg.ClientConfig, log: Logger) {
-    // Who enqueues is waiting for an answer: better an error soon than a promise that outlasts the request.
-    this.#producer = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 5_000, connectTimeout: 5_000 });
+    this.#log = log;
+    this.#producer = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_MS, connectTimeout: COMMAND_MS });
     // A worker waits for Redis as long as it takes.
     this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
     for (const client of [this.#producer, this.#consumer]) {
@@ -41,7 +45,13 @@ export class RedisJobBackend implements JobBackend {
 
   async add(job: PreparedJob): Promise<void> {
     const options = { ...storedOptions(job), jobId: job.id, delay: job.delayMs };
-    await this.queue(laneOf(job.definition)).add(job.definition.name, job.payload, options);
+    try {
+      await within(COMMAND_MS, this.queue(laneOf(job.definition)).add(job.definition.name, job.payload, options).then(() => undefined));
+    } catch (error) {
+      // Under the same id: should Redis have taken it after all, it takes it once.
+      this.#log.warn({ job: job.definition.name, reason: (error as Error).message }, 'a job waits in the database for Redis');
+      await this.#outbox.keep(job);
+    }
   }
 
   addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {

@@ -1,3 +1,4 @@
+import type { TenantId } from '../../kernel/ids.ts';
 import { checkAssertion, checkResponse, type Expected } from './assertion-conditions.ts';
 import type { GuardedResponse } from './document-guard.ts';
 import { refuse } from './refused.ts';
@@ -16,11 +17,11 @@ export interface AcceptedAssertion {
 
 /**
  * Everything that makes a response believable, save what has to be remembered: that its request was made and is open,
- * and that its assertion was not used before. `guarded` comes from `guardDocument`. Throws `SamlRefused`.
+ * and that its assertion was not used before. `guarded` comes from `guardDocument`. The tenant is whose turns it takes. Throws `SamlRefused`.
  */
-export async function acceptResponse(guarded: GuardedResponse, expected: Expected, certificatesPem: readonly string[]): Promise<AcceptedAssertion> {
+export async function acceptResponse(tenantId: TenantId, guarded: GuardedResponse, expected: Expected, certificatesPem: readonly string[]): Promise<AcceptedAssertion> {
   checkResponse(guarded, expected);
-  await validateSchema(guarded.xml);
+  await validateSchema(tenantId, guarded.xml);
   const assertion = verifiedAssertion(guarded, certificatesPem);
   const { endsAt } = checkAssertion(assertion, expected);
   const subject = subjectOf(assertion);

@@ -69,7 +69,7 @@ export async function finishSamlSignIn(services: Services, { samlResponse, relay
   const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
   const now = Date.now();
   const expected = { idpEntityId, spEntityId, acsUrl, requestId, now, authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined };
-  const { subject, assertionId, endsAt } = await acceptResponse(guardDocument(samlResponse), expected, certificates);
+  const { subject, assertionId, endsAt } = await acceptResponse(tenantId, guardDocument(samlResponse), expected, certificates);
   await pendingRequests(services).close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);

@@ -1,3 +1,4 @@
+import { INSTALLATION } from '../../../src/kernel/ids.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptResponse } from '../../../src/sso/saml/accept-response.ts';
 import { guardDocument } from '../../../src/sso/saml/document-guard.ts';
@@ -24,7 +25,7 @@ describe('a SAML response', () => {
 
   async function accepted(base64: string, now = Date.now(), certificates = [provider.pair.certificatePem], authenticatedSince?: number) {
     const expected = { idpEntityId: provider.entityId, spEntityId: audience, acsUrl, requestId, now, authenticatedSince };
-    return acceptResponse(guardDocument(base64), expected, certificates);
+    return acceptResponse(INSTALLATION, guardDocument(base64), expected, certificates);
   }
   async function refusal(base64: string, now?: number): Promise<string> {
     const error = await accepted(base64, now).catch((thrown: unknown) => thrown);

@@ -1,0 +1,30 @@
+import type { Role } from '../config.ts';
+
+/** The most connections that one process opens to PostgreSQL, by what they are for. */
+export interface Connections {
+  /** Migrations and keys at the start, then none; operators' commands. */
+  readonly owner: number;
+  readonly store: number;
+  readonly service: number;
+  readonly projector: number;
+  readonly reads: number;
+  /** LISTEN, for what other processes append. */
+  readonly feed: number;
+  /** The jobs' tables; with Redis the outbox before it. */
+  readonly jobs: number;
+}
+
+/** By role: a process that does not project needs few of the projector's connections, one that serves no requests few for reading. */
+const BY_ROLE: Readonly<Record<Role, Connections>> = {
+  all: { owner: 2, store: 5, service: 8, projector: 6, reads: 10, feed: 1, jobs: 6 },
+  api: { owner: 2, store: 5, service: 8, projector: 2, reads: 10, feed: 1, jobs: 2 },
+  projector: { owner: 2, store: 4, service: 3, projector: 6, reads: 3, feed: 1, jobs: 6 },
+  worker: { owner: 2, store: 3, service: 3, projector: 3, reads: 3, feed: 1, jobs: 6 },
+};
+
+/** Of the outbox: one carries jobs over, one takes what Redis does not. */
+export const OUTBOX_CONNECTIONS = 2;
+
+export const connectionsOf = (role: Role, { redis }: { readonly redis: boolean }): Connections => ({ ...BY_ROLE[role], ...(redis ? { jobs: OUTBOX_CONNECTIONS } : {}) });
+
+export const sumOf = (connections: Connections): number => Object.values(connections).reduce((sum: number, count: number) => sum + count, 0);

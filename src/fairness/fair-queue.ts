@@ -1,0 +1,58 @@
+/**
+ * A queue in which every key gets its turn: `shift` rotates over the keys, and is first-in-first-out within one. A path of
+ * several keys rotates on each level, e.g. over tenants, and over the addresses of one tenant.
+ */
+export class FairQueue<Item> {
+  readonly #branches = new Map<string, FairQueue<Item>>();
+  readonly #items: Item[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  sizeOf(key: string): number {
+    return this.#branches.get(key)?.size ?? 0;
+  }
+
+  push(path: readonly string[], item: Item): void {
+    this.#size += 1;
+    const [key, ...rest] = path;
+    if (key === undefined) return void this.#items.push(item);
+    let branch = this.#branches.get(key);
+    if (!branch) this.#branches.set(key, (branch = new FairQueue()));
+    branch.push(rest, item);
+  }
+
+  /** The next item, of the first key in the rotation that `may` have a turn. */
+  shift(may: (key: string) => boolean = () => true): Item | undefined {
+    for (const [key, branch] of this.#branches) {
+      if (!may(key)) continue;
+      this.#size -= 1;
+      const item = branch.shift();
+      // Deleted and set again: a map keeps the order of insertion, so that this key is the last of the rotation.
+      this.#branches.delete(key);
+      if (branch.size > 0) this.#branches.set(key, branch);
+      return item;
+    }
+    const item = this.#items.shift();
+    if (item !== undefined) this.#size -= 1;
+    return item;
+  }
+
+  /** False where the item is not queued (any more). */
+  remove(path: readonly string[], item: Item): boolean {
+    const [key, ...rest] = path;
+    const branch = key === undefined ? undefined : this.#branches.get(key);
+    const removed = branch ? branch.remove(rest, item) : removeFrom(this.#items, item);
+    if (removed) this.#size -= 1;
+    if (branch?.size === 0) this.#branches.delete(key!);
+    return removed;
+  }
+}
+
+function removeFrom<Item>(items: Item[], item: Item): boolean {
+  const at = items.indexOf(item);
+  if (at >= 0) items.splice(at, 1);
+  return at >= 0;
+}

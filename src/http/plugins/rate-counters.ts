@@ -1,0 +1,76 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+
+export interface Counted {
+  readonly current: number;
+  /** Milliseconds until the window ends. */
+  readonly ttl: number;
+}
+
+/** Counts requests in fixed windows. */
+export interface Counters {
+  count(key: string, windowMs: number): Promise<Counted>;
+}
+
+/** In this process alone. Beyond `most` clients the one that was counted first is forgotten. */
+export class LocalCounters implements Counters {
+  readonly #windows = new Map<string, { count: number; readonly ends: number }>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  count(key: string, windowMs: number): Promise<Counted> {
+    const now = Date.now();
+    let window = this.#windows.get(key);
+    if (!window || window.ends <= now) {
+      this.#windows.delete(key);
+      if (this.#windows.size >= this.#most) this.#windows.delete(this.#windows.keys().next().value!);
+      this.#windows.set(key, (window = { count: 0, ends: now + windowMs }));
+    }
+    window.count += 1;
+    return Promise.resolve({ current: window.count, ttl: window.ends - now });
+  }
+}
+
+const COUNT = `
+  local current = redis.call('INCR', KEYS[1])
+  local ttl = redis.call('PTTL', KEYS[1])
+  if ttl < 0 then
+    redis.call('PEXPIRE', KEYS[1], ARGV[1])
+    ttl = tonumber(ARGV[1])
+  end
+  return {current, ttl}`;
+
+/** One request pays this much for a Redis that stands still; those of the next seconds pay nothing. */
+const AGAIN_AFTER_MS = 5_000;
+
+/**
+ * In Redis, shared by all processes. While it cannot be reached, or stands still, this process counts by itself: budgets are then
+ * one for each process, and no request waits.
+ */
+export class SharedCounters implements Counters {
+  readonly #redis: Redis;
+  readonly #local: LocalCounters;
+  readonly #log: Logger;
+  #avoidedUntil = 0;
+
+  constructor(redis: Redis, local: LocalCounters, log: Logger) {
+    this.#redis = redis;
+    this.#local = local;
+    this.#log = log;
+  }
+
+  async count(key: string, windowMs: number): Promise<Counted> {
+    if (performance.now() < this.#avoidedUntil || this.#redis.status !== 'ready') return this.#local.count(key, windowMs);
+    try {
+      const [current, ttl] = (await this.#redis.eval(COUNT, 1, `castellan:rate:${key}`, windowMs)) as [number, number];
+      return { current, ttl };
+    } catch (error) {
+      this.#avoidedUntil = performance.now() + AGAIN_AFTER_MS;
+      this.#log.warn({ reason: (error as Error).message }, 'requests are counted by this process alone: Redis does not answer');
+      return this.#local.count(key, windowMs);
+    }
+  }
+}
