@@ -29,5 +29,9 @@ export const resetAdminPassword = defineCommand({
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
     ]);
   },
+  recall(before, _events, { adminId }) {
+    const { passwordRef, accountDigest } = before.admins.get(adminId)!;
+    return { unusedSecrets: [passwordRef], accountDigest };
+  },
   freshens: ['admin_users', 'live-state'],
 });

@@ -26,5 +26,6 @@ export const issueEnrollmentToken = defineCommand({
     if (state.tokenDigest !== undefined) return conflict();
     return acceptWith({ expiresAt }, [{ type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt } }]);
   },
+  recall: (_before, [issued]) => ({ expiresAt: issued!.data.expiresAt }),
   freshens: ['enrollment_tokens'],
 });

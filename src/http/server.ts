@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
-import { IdempotentAnswers } from './plugins/idempotency.ts';
+import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
@@ -17,8 +17,7 @@ import { parseJsonBodies, validateWithZod } from './validation.ts';
 
 export interface ServerOptions {
   readonly redis?: Redis;
-  /** Key under which first answers are kept for `Idempotency-Key`. */
-  readonly idempotencyKeys: readonly [Buffer, ...Buffer[]];
+  readonly idempotencyKeys: IdempotencyKeys;
 }
 
 /** Interface "Limits" and choice OP-210. */
@@ -43,6 +42,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
     exposeHeadRoutes: false,
   });
   app.decorateRequest('principal', undefined);
+  app.decorateRequest('uploadedFile', undefined);
   mapErrors(app);
   validateWithZod(app);
   parseJsonBodies(app);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createEmployee } from '../../../commands/employees/create-employee.ts';
 import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
@@ -86,8 +85,8 @@ export const employeeRoutes: RouteGroup = {
       body: newEmployee,
       status: 201,
       answer: employeeView,
-      handle: async ({ run, ask, body }) => {
-        const userId = randomUUID();
+      handle: async ({ run, ask, body, fresh }) => {
+        const userId = fresh.id('employee');
         await run(createEmployee, { ...body, userId, externalId: null, source: 'manual', isActive: true });
         return ask(getEmployee, { userId });
       },

@@ -13,11 +13,11 @@ const base = '/api/v1/admin/enrollment';
 const issued = z.object({ token: z.string(), expiresAt: z.iso.datetime() });
 const config = issued.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
 
-type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run'>;
+type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh'>;
 
-async function issueToken({ run }: Admin<unknown>, expiresInDays: number | null): Promise<z.output<typeof issued>> {
-  const token = newEnrollmentToken();
-  const { result } = await run(issueEnrollmentToken, { ...identifyToken(token), expiresInDays });
+async function issueToken({ run, fresh }: Admin<unknown>, expiresInDays: number | null, place = 0): Promise<z.output<typeof issued>> {
+  const token = newEnrollmentToken((size) => fresh.bytes(`token ${place}`, size));
+  const { result } = await run(issueEnrollmentToken, { ...identifyToken(token), expiresInDays }, undefined, String(place));
   return { token, expiresAt: result.expiresAt };
 }
 
@@ -27,7 +27,7 @@ const WAVE = 100;
 async function issueTokens(call: Admin<unknown>, count: number): Promise<z.output<typeof issued>[]> {
   const tokens: z.output<typeof issued>[] = [];
   while (tokens.length < count) {
-    const wave = Array.from({ length: Math.min(WAVE, count - tokens.length) }, () => issueToken(call, null));
+    const wave = Array.from({ length: Math.min(WAVE, count - tokens.length) }, (_, at) => issueToken(call, null, tokens.length + at));
     tokens.push(...(await Promise.all(wave)));
   }
   return tokens;

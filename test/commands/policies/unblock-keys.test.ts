@@ -16,7 +16,7 @@ const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, us
 
 describe('an unblock key', () => {
   it('is found by a claim, and is in no event', () => {
-    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1 }, { key });
+    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1, newKey: () => key }, { key });
     outcome.then(created);
     outcome.thenTakes(unblockKeyClaim('abcd2345'));
   });
