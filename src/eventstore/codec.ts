@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import {
+  CONCEALED,
   ERASED,
   type DomainEvent,
   type Envelope,
@@ -112,17 +113,18 @@ export class EventCodec {
   }
 
   /**
-   * The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`.
+   * The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`, and
+   * concealed ones concealed.
    * Never throws for what somebody has tampered with: such values stay sealed.
    */
   async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
     const keys = await this.#keysFor(stored.filter(({ data }) => isUuid((data as SealedData).$sealed?.person)));
     return stored.map((event) => {
-      const personal = this.#contracts.get(event.type)?.personal;
+      const contract = this.#contracts.get(event.type);
       try {
-        return personal ? this.#open(event, personal, keys).data : event.data;
+        return concealing(contract, contract?.personal ? this.#open(event, contract.personal, keys).data : event.data);
       } catch {
-        return event.data;
+        return concealing(contract, event.data);
       }
     });
   }
@@ -193,6 +195,11 @@ const damaged = (stored: StoredEvent, error: Error): Recorded =>
       throw error;
     },
   });
+
+function concealing(contract: Contract | undefined, data: unknown): unknown {
+  const concealed = contract?.definition.concealed?.filter((field) => field in (data as object)) ?? [];
+  return concealed.length === 0 ? data : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
+}
 
 const NO_KEYS: ReadonlyMap<string, Buffer> = new Map();
 const boundTo = (tenantId: TenantId, eventId: string) => `${tenantId}|${eventId}`;
