@@ -27,11 +27,11 @@ export const createUnblockKey = defineCommand({
     if (userId !== null && (await aggregates.load(employee, employeeStream(tenantId, userId))).status !== 'present') return invalid('userId', 'names no employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
     if (known?.status === 'none' || known?.status === 'deleted') return invalid('deviceId', 'names no device');
-    return { key: newKey() };
+    return { key: newKey(), personId: userId ?? (known?.userId || null) };
   },
-  decide(_state, { domain, userId, deviceId, reason, expiresInHours }, { id: unblockKeyId, now }, { key }: { key: string }) {
+  decide(_state, { domain, userId, deviceId, reason, expiresInHours }, { id: unblockKeyId, now }, { key, personId }: { key: string; personId: string | null }) {
     const expiresAt = new Date(now + expiresInHours * HOUR_MS).toISOString();
-    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: { unblockKeyId, domain, userId, deviceId, reason, expiresAt } }], { take: [unblockKeyClaim(key)] });
+    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: { unblockKeyId, personId, domain, userId, deviceId, reason, expiresAt } }], { take: [unblockKeyClaim(key)] });
   },
   whenClaimed: () => 'prepareAgain',
   // The first of 8.5e11 keys: that it was in use, and the response lost besides, is left out of account.

@@ -1,5 +1,7 @@
 import { byHost } from '../../src/domain/discovery/sightings.ts';
+import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
 import { defineReadModel, text, type Row } from '../../src/kernel/read-model.ts';
 
 const columns = { name: text, domain: text };
@@ -8,16 +10,19 @@ export type EndpointTechnologyRow = Row<{ columns: typeof columns }>;
 /** Which hosts run a technology. A row is written once and never again, so that counting hosts is free while visits go on. */
 export const endpointTechnologies = defineReadModel({
   name: 'endpoint_technologies',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
   key: ['name', 'domain'],
-  families: [telemetryEvents],
+  families: [telemetryEvents, anonymousTelemetryEvents],
   on: {
-    TelemetryRecorded: ({ data: { observations } }) =>
-      byHost(observations).flatMap(({ domain, observations: there }) => {
-        const names = new Set(there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])));
-        return [...names].map((name) => ({ key: { name, domain }, fold: (row: EndpointTechnologyRow | undefined) => row ?? { name, domain } }));
-      }),
+    TelemetryRecorded: ({ data: { observations } }) => technologiesIn(observations),
+    AnonymousTelemetryRecorded: ({ data: { observations } }) => technologiesIn(observations),
   },
 });
+
+const technologiesIn = (observations: readonly Observation[]) =>
+  byHost(observations).flatMap(({ domain, observations: there }) => {
+    const names = new Set(there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])));
+    return [...names].map((name) => ({ key: { name, domain }, fold: (row: EndpointTechnologyRow | undefined) => row ?? { name, domain } }));
+  });

@@ -33,7 +33,7 @@ export const deviceEvents = defineEvents('device', {
       hostname: z.string().nullable(),
       agentVersion: z.string().nullable(),
     }),
-    personal: { subject: 'userId', fields: ['hostname'] },
+    personal: { subject: 'userId', fields: ['deviceFingerprint', 'hostname'] },
     audit: 'device.enrolled',
   },
   /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */

@@ -5,9 +5,11 @@ import { uuid } from '../../kernel/ids.ts';
 /** A key that lets one person past one block, once. The key itself is in no event: the store holds a keyed digest of it as a claim. */
 export const unblockKeyEvents = defineEvents('unblockKey', {
   UnblockKeyCreated: {
-    version: 1,
+    version: 2,
     schema: z.object({
       unblockKeyId: uuid(),
+      /** Whose key it is: the user's, or the device's user. Null: anybody's, or from before this was recorded. */
+      personId: uuid().nullable(),
       domain: z.string(),
       /** Null: whoever has the key. */
       userId: uuid().nullable(),
@@ -15,6 +17,8 @@ export const unblockKeyEvents = defineEvents('unblockKey', {
       reason: z.string(),
       expiresAt: z.iso.datetime(),
     }),
+    upcasters: { 1: (data: object) => ({ personId: null, ...data }) },
+    personal: { subject: 'personId', fields: ['domain', 'reason'] },
     audit: 'unblock_key.created',
   },
   UnblockKeyUsed: {

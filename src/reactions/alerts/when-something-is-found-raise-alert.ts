@@ -1,5 +1,6 @@
 import { alertEvents } from '../../domain/alerts/events.ts';
 import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
+import { employeeEvents } from '../../domain/employees/events.ts';
 import { extensionWatchEvents } from '../../domain/extensions/watch-events.ts';
 import { sessionEvents } from '../../domain/sessions/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
@@ -7,7 +8,7 @@ import { verificationEvents } from '../../domain/verification/events.ts';
 import { domainScanEvents } from '../../domain/threat-intel/domain-scan-events.ts';
 import type { Envelope, EventOf, Recorded } from '../../kernel/event.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
-import { at } from '../../kernel/read-model.ts';
+import { at, Containing } from '../../kernel/read-model.ts';
 import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
 import { maliciousDomain } from './domain-scan-findings.ts';
 import type { Finding } from './finding.ts';
@@ -19,19 +20,22 @@ import { findingsIn } from './telemetry-rules.ts';
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
-  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, alertEvents],
+  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, alertEvents, employeeEvents],
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => findingsIn(event).map((finding) => raiseOrRepeat(event, finding)),
     TelemetryRefused: (event) => (event.data.secretWords.length > 0 ? [raiseOrRepeat(event, sentSecret(event))] : []),
     PasswordReuseDetected: (event) => [raiseOrRepeat(event, reusedPassword(event))],
     UnwhitelistedExtensionsFound: (event) => unwhitelistedIn(event).map((finding) => raiseOrRepeat(event, finding)),
-    ExtensionPermissionsChanged: (event) => [raiseOrRepeat(event, changedPermissions(event))],
+    // Of somebody who was erased there is a text in place of the change.
+    ExtensionPermissionsChanged: (event) => (typeof event.data.change === 'string' ? [] : [raiseOrRepeat(event, changedPermissions(event))]),
     VerificationAlertRaised: (event) => [raiseOrRepeat(event, failedVerification(event))],
     SessionEnded: (event) => reusedRefreshToken(event).map((finding) => raiseOrRepeat(event, finding)),
     DomainScanEnded: (event) => maliciousDomain(event).map((finding) => raiseOrRepeat(event, finding)),
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
+    // Fingerprints name person and site.
+    EmployeeErased: ({ data: { userId } }) => [{ purge: { fingerprint: new Containing(`|${userId}|`) } }],
   },
 });
 

@@ -10,13 +10,13 @@ const device = '0198a000-0000-7000-8000-00000000000d';
 const user = '0198a000-0000-7000-8000-00000000000e';
 const about = { domain: 'shop.example', userId: null, deviceId: null, reason: '' };
 const expiresAt = new Date(NOW + 3_600_000).toISOString();
-const created = { type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, expiresAt } };
+const created = { type: 'UnblockKeyCreated', data: { unblockKeyId, personId: null, ...about, expiresAt } };
 const used = { type: 'UnblockKeyUsed', data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() } };
 const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, userId: user };
 
 describe('an unblock key', () => {
   it('is found by a claim, and is in no event', () => {
-    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1, newKey: () => key }, { key });
+    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1, newKey: () => key }, { key, personId: null });
     outcome.then(created);
     outcome.thenTakes(unblockKeyClaim('abcd2345'));
   });
