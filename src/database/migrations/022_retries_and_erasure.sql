@@ -18,7 +18,7 @@ comment on column idempotent_answers.request_hash is 'HMAC of method, URL and bo
 -- sealed. In a stream that another person has used since, the newest event only keeps its place, as an expired one does: the next append
 -- to that stream expects its revision. Returns how many events were changed, and the position of the last.
 create function anonymize_telemetry(tenant uuid, person uuid, after bigint, most integer, out changed integer, out reached bigint)
-language plpgsql security definer set search_path = public
+language plpgsql security definer set search_path = public, pg_temp
 as $$
 declare
   nobody constant text := '00000000-0000-0000-0000-000000000000';
