@@ -88,7 +88,7 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   services.live.start();
   onStop(() => services.live.stop());
   await startWork(site, services, storage.alone);
-  const app = await buildServer(services, { ...(background.redis ? { redis: background.redis } : {}), idempotencyKeys: keysOf(storage.keyrings, 'idempotent-answers') });
+  const app = await buildServer(services, { ...(background.redis ? { redis: background.redis } : {}), idempotencyKeys: idempotencyKeysOf(storage) });
   onStop(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await openDoors(app, services, onStop);
   return { services, app, addresses };
@@ -102,6 +102,8 @@ async function watchLog(site: Site, { store, database, trust }: Storage, { tail 
   watch.start();
   site.onStop(() => watch.stop());
 }
+
+const idempotencyKeysOf = ({ keyrings }: Storage) => ({ sealing: keysOf(keyrings, 'idempotent-answers'), digesting: keyrings.current.key('idempotency') });
 
 function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background, tokenKey: TokenKeyGeneration): Services {
   const { keyrings, dataKeys, database, store, trust, codec, vault, personKeys } = storage;

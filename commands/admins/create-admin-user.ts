@@ -50,5 +50,6 @@ export const createAdminUser = defineCommand({
     const data = { adminId, email, accountDigest, displayName, roleType, passwordRef, mustChangePassword, passwordExpiresAt };
     return acceptWith({ passwordExpiresAt }, [{ type: 'AdminUserCreated', data }], { take: [adminEmailClaim(accountDigest)] });
   },
+  recall: (_before, [created]) => ({ passwordExpiresAt: (created as Extract<typeof created, { type: 'AdminUserCreated' }>).data.passwordExpiresAt }),
   freshens: ['admin_users', 'admin_accounts'],
 });

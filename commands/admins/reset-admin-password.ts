@@ -31,5 +31,10 @@ export const resetAdminPassword = defineCommand({
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
     ]);
   },
+  recall(before, [changed], { adminId }) {
+    const { passwordRef, accountDigest } = before.admins.get(adminId)!;
+    const { passwordExpiresAt } = (changed as Extract<typeof changed, { type: 'AdminPasswordChanged' }>).data;
+    return { unusedSecrets: [passwordRef], accountDigest, passwordExpiresAt: passwordExpiresAt! };
+  },
   freshens: ['admin_users', 'live-state'],
 });

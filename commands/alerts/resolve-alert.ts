@@ -16,9 +16,9 @@ export const resolveAlert = defineCommand({
   stream: ({ alertId }: ResolveAlert, { tenantId }) => alertStream(tenantId, alertId),
   decide(state, { alertId, status, resolution }, { now }) {
     if (state.status === 'none') return notFound();
-    const { fingerprint } = state;
+    const { fingerprint, userId } = state;
     const move = moved(state.standing, { status, resolvedAt: new Date(now).toISOString() });
-    return accept([{ type: 'AlertResolved', data: { alertId, status, resolution, fingerprint, ...move } }]);
+    return accept([{ type: 'AlertResolved', data: { alertId, userId, status, resolution, fingerprint, ...move } }]);
   },
   freshens: ['alerts', 'alert_hours'],
 });

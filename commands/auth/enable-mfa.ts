@@ -24,5 +24,6 @@ export const enableMfa = defineCommand({
     if (admin.pendingTotpSecretRef !== input.totpSecretRef) return conflict('the set-up was started anew');
     return accept([{ type: 'AdminMfaEnabled', data: input }]);
   },
+  recall: () => undefined,
   freshens: ['admin_users'],
 });

@@ -42,5 +42,6 @@ export const installCertificateAuthority = defineCommand({
     const outgoing = { unusedKeyRef: state.authority?.privateKeyRef };
     return acceptWith(outgoing, [{ type: 'CertificateAuthorityInstalled', data: installed }]);
   },
+  recall: (before) => ({ unusedKeyRef: before.authority?.privateKeyRef }),
   freshens: ['certificate_authorities', 'live-state'],
 });

@@ -36,5 +36,6 @@ export const installServerCertificate = defineCommand({
   decide({ privateKeyRef }, _upload, _context, installed: ServerCertificateInstalled) {
     return acceptWith({ installed, unusedKeyRef: privateKeyRef }, [{ type: 'ServerCertificateInstalled', data: installed }]);
   },
+  recall: ({ privateKeyRef }, [event]) => ({ installed: event!.data, unusedKeyRef: privateKeyRef }),
   freshens: ['server_certificates'],
 });

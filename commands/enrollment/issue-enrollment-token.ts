@@ -32,5 +32,6 @@ export const issueEnrollmentToken = defineCommand({
     if (state.tokenDigest !== undefined) return conflict();
     return acceptWith({ expiresAt }, [{ type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt, userId, batchId } }]);
   },
+  recall: (_before, [issued]) => ({ expiresAt: (issued as Extract<typeof issued, { type: 'EnrollmentTokenIssued' }>).data.expiresAt }),
   freshens: ['enrollment_tokens'],
 });

@@ -33,5 +33,10 @@ export const changeGroupMembers = defineCommand({
     if (removed.length > 0) events.push({ type: 'GroupMembersRemoved', data: { groupId, userIds: removed } });
     return acceptWith({ added: added.length, removed: removed.length, total: state.members.size + added.length - removed.length }, events);
   },
+  recall(before, events) {
+    const count = (type: GroupEvent['type']) => events.reduce((sum, event) => sum + (event.type === type ? (event.data as { userIds: readonly string[] }).userIds.length : 0), 0);
+    const [added, removed] = [count('GroupMembersAdded'), count('GroupMembersRemoved')];
+    return { added, removed, total: before.members.size + added - removed };
+  },
   freshens: ['groups', 'group_members', 'policy_versions'],
 });

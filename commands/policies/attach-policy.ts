@@ -28,5 +28,6 @@ export const attachPolicy = defineCommand({
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
     return acceptWith({ changed: true }, [{ type: 'PolicyUpdated', data: { policyId, ...contentOf(state), groupIds } }]);
   },
+  recall: () => ({ changed: true }),
   freshens: ['policies', 'policy_versions'],
 });

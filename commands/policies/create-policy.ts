@@ -17,5 +17,6 @@ export const createPolicy = defineCommand({
     if (refused) return refused;
     return acceptWith({ policyId }, [{ type: 'PolicyCreated', data: { policyId, ...content } }], { take: [policyNameClaim(content.name)] });
   },
+  recall: (_before, _events, _content, { id: policyId }) => ({ policyId }),
   freshens: ['policies', 'policy_versions'],
 });

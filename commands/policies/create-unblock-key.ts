@@ -1,6 +1,6 @@
 import { device, deviceStream } from '../../src/domain/devices/device.ts';
 import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
-import { newUnblockKey, unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
+import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { invalid } from '../../src/kernel/failure.ts';
@@ -12,6 +12,14 @@ export interface CreateUnblockKey {
   readonly deviceId: string | null;
   readonly reason: string;
   readonly expiresInHours: number;
+  /** Called again if the key that it returned is in use. */
+  newKey(this: void): string;
+}
+
+interface Facts {
+  readonly key: string;
+  readonly personId: string | null;
+  readonly userDeactivations: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -21,17 +29,23 @@ export const createUnblockKey = defineCommand({
   name: 'CreateUnblockKey',
   aggregate: unblockKey,
   stream: (_input: CreateUnblockKey, { tenantId, id }) => unblockKeyStream(tenantId, id),
-  async prepare({ userId, deviceId }: CreateUnblockKey, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
+  async prepare({ userId, deviceId, newKey }: CreateUnblockKey, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
     const user = userId === null ? undefined : await aggregates.load(employee, employeeStream(tenantId, userId));
     if (user && !isEmployed(user)) return invalid('userId', 'names no active employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
     if (known?.status === 'none' || known?.status === 'deleted') return invalid('deviceId', 'names no device');
-    return { key: newUnblockKey(), userDeactivations: user?.deactivations ?? 0 };
+    return { key: newKey(), personId: userId ?? (known?.userId || null), userDeactivations: user?.deactivations ?? 0 };
   },
-  decide(_state, { expiresInHours, ...about }, { id: unblockKeyId, now }, { key, userDeactivations }: { key: string; userDeactivations: number }) {
+  decide(_state, { domain, userId, deviceId, reason, expiresInHours }, { id: unblockKeyId, now }, { key, personId, userDeactivations }: Facts) {
     const expiresAt = new Date(now + expiresInHours * HOUR_MS).toISOString();
-    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: { unblockKeyId, ...about, userDeactivations, expiresAt } }], { take: [unblockKeyClaim(key)] });
+    const created = { unblockKeyId, personId, domain, userId, deviceId, reason, userDeactivations, expiresAt };
+    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: created }], { take: [unblockKeyClaim(key)] });
   },
   whenClaimed: () => 'prepareAgain',
+  // The first of 8.5e11 keys: that it was in use, and the response lost besides, is left out of account.
+  recall: (_before, [event], { newKey }) => {
+    const { unblockKeyId, expiresAt } = (event as Extract<typeof event, { type: 'UnblockKeyCreated' }>).data;
+    return { unblockKeyId, key: newKey(), expiresAt };
+  },
   freshens: ['unblock_keys'],
 });

@@ -30,6 +30,7 @@ export const importSignature = defineCommand({
   stream: ({ id }: ImportSignature, { tenantId }: { tenantId: TenantId }) => signatures.stream(tenantId, id),
   prepare: async ({ slot }: ImportSignature, ports: SlotPorts, { tenantId }): Promise<Facts> => ({ room: await slotFor(signatures.declared as never, tenantId, ports, slot) }),
   whenClaimed: () => 'prepareAgain',
+  recall: (_before, [event]) => outcome(event!.type === 'SignatureCreated' ? 'imported' : 'updated'),
   decide({ exists, values }, { id, packId, signature }, _context, { room }: Facts) {
     const said = { ...signature, source: 'pack' as const };
     if (exists) {

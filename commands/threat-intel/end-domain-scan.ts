@@ -14,7 +14,10 @@ export const endDomainScan = defineCommand({
     if (state.flight?.scanId !== input.scanId) return acceptWith({ data: state.data }, []);
     const endedAt = new Date(now).toISOString();
     const data = learnt(state.data, { ...input, endedAt });
-    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, endedAt, isMalicious: saysMalicious(data) } }]);
+    const isMalicious = saysMalicious(data);
+    // Who visited what is no history: it is kept where an alert has to say whom it is about.
+    const asker = isMalicious ? {} : { deviceId: null, userId: null };
+    return acceptWith({ data }, [{ type: 'DomainScanEnded', data: { ...input, ...asker, endedAt, isMalicious } }]);
   },
   freshens: ['domain_scans'],
 });

@@ -68,6 +68,10 @@ export const verifyEmployee = defineCommand({
     const failed = { type: 'VerificationFailed' as const, data: tried };
     return answer({ kind: 'invalid', at }, reachesLimit(state, now) ? [failed, { type: 'VerificationAlertRaised', data: alert }] : [failed]);
   },
+  recall(before, [event], _input, { now }): Verdict {
+    if (event!.type === 'VerificationRefused') return { kind: 'limited', seconds: secondsUntilOpen(before, now) };
+    return { kind: event!.type === 'VerificationSucceeded' ? 'valid' : 'invalid', at: (event!.data as { at: string }).at };
+  },
   freshens: ['verification_attempts', 'verification_alerts'],
 });
 

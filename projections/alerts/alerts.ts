@@ -1,5 +1,7 @@
 import { alertEvents } from '../../src/domain/alerts/events.ts';
 import type { AlertStatus, AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { ERASED } from '../../src/kernel/event.ts';
 import { at, defineReadModel, id, integer, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
 
 interface PolicyAction {
@@ -45,20 +47,21 @@ const change = (alertId: string, fold: Fold) => ({
   fold: (row: AlertRow | undefined) => row && fold(row),
 });
 
-/** The alert list and the alert itself, as `GET /alerts` and `GET /alerts/{alertID}` show them. */
+/** The alert list and the alert itself, as `GET /alerts` and `GET /alerts/{alertID}` show them. An alert about somebody goes with them; the figures keep it. */
 export const alerts = defineReadModel({
   name: 'alerts',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['alert_id'],
   indexes: [['created_at desc', 'alert_id'], ['status', 'created_at desc'], ['user_id', 'created_at desc'], ['domain', 'created_at desc'], ['device_id', 'created_at desc']],
-  families: [alertEvents],
+  families: [alertEvents, employeeEvents],
   on: {
     AlertRaised: (event) => ({
       key: { alert_id: event.data.alertId },
       fold: () => {
         const { alertType, severity, title, description, fingerprint, userId, deviceId, domain, cause, metadata } = event.data;
+        if (title === ERASED) return undefined;
         return {
           alert_id: event.data.alertId,
           alert_type: alertType,
@@ -130,5 +133,6 @@ export const alerts = defineReadModel({
         return { ...row, policy_action: { action, policyId, policyName, ...recorded }, updated_at: at(event) };
       }),
     AlertForwarded: (event) => change(event.data.alertId, (row) => ({ ...row, forwarded_at: at(event), updated_at: at(event) })),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });

@@ -1,12 +1,13 @@
 import { deviceEvents } from '../../src/domain/devices/events.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { counted, missingBatches, type Range } from '../../src/domain/telemetry/sequence-gaps.ts';
 import { bigint, defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = { device_id: id, last_sequence: bigint, missing: json<readonly Range[]>(), unlisted: bigint, missing_batches: bigint };
+const columns = { device_id: id, user_id: id, last_sequence: bigint, missing: json<readonly Range[]>(), unlisted: bigint, missing_batches: bigint };
 export type DeviceSequenceRow = Row<{ columns: typeof columns }>;
 
-const heard = ({ data: { deviceId, deviceSequence } }: { data: { deviceId: string; deviceSequence: number | null } }) =>
+const heard = ({ data: { deviceId, userId, deviceSequence } }: { data: { deviceId: string; userId: string; deviceSequence: number | null } }) =>
   deviceSequence === null
     ? []
     : {
@@ -15,7 +16,7 @@ const heard = ({ data: { deviceId, deviceSequence } }: { data: { deviceId: strin
           const known = row && { last: row.last_sequence, missing: row.missing, unlisted: row.unlisted };
           const sequence = counted(known, deviceSequence);
           const { last: last_sequence, missing, unlisted } = sequence;
-          return { device_id: deviceId, last_sequence, missing, unlisted, missing_batches: missingBatches(sequence) };
+          return { device_id: deviceId, user_id: userId, last_sequence, missing, unlisted, missing_batches: missingBatches(sequence) };
         },
       };
 
@@ -24,16 +25,18 @@ const forgotten = ({ data: { deviceId } }: { data: { deviceId: string } }) => ({
 /** Which of its batches a device counted and this house never got: telemetry that was lost, or held back. */
 export const deviceSequences = defineReadModel({
   name: 'device_sequences',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
   key: ['device_id'],
-  families: [telemetryEvents, deviceEvents],
+  indexes: [['user_id']],
+  families: [telemetryEvents, deviceEvents, employeeEvents],
   on: {
     TelemetryRecorded: heard,
     TelemetryRefused: heard,
     // A fresh start counts afresh.
     DeviceEnrolled: forgotten,
     DeviceDeleted: forgotten,
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });

@@ -1,5 +1,6 @@
 import { deviceEvents, type browserTypes, type osTypes } from '../../src/domain/devices/events.ts';
 import type { DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { ERASED } from '../../src/kernel/event.ts';
 import { at, defineReadModel, flag, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
@@ -54,12 +55,14 @@ export const devices = defineReadModel({
   columns,
   key: ['device_id'],
   indexes: [['created_at desc', 'device_id'], ['user_id', 'created_at desc'], ['status', 'created_at desc']],
-  families: [deviceEvents, telemetryEvents],
+  families: [deviceEvents, telemetryEvents, employeeEvents],
   on: {
     // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
     DeviceEnrolled: (event) => ({
       key: { device_id: event.data.deviceId },
       fold: (row) => {
+        // Of somebody who was erased nothing is left to show.
+        if (event.data.deviceFingerprint === ERASED) return undefined;
         const { deviceId, userId, deviceFingerprint, hostname, browserType, browserVersion, osType, osVersion, extensionVersion, agentVersion } = event.data;
         const { wipeId, besideDeviceId, isConfirmed } = event.data;
         return {
@@ -141,5 +144,6 @@ export const devices = defineReadModel({
         last_seen_at: row.last_seen_at && row.last_seen_at > event.data.receivedAt ? row.last_seen_at : event.data.receivedAt,
       })),
     DeviceDeleted: (event) => ({ key: { device_id: event.data.deviceId }, fold: () => undefined }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });

@@ -2,6 +2,7 @@ import { authEndpointId } from '../../src/domain/discovery/identity.ts';
 import { providerNamed, providerOfHost } from '../../src/domain/discovery/identity-provider.ts';
 import { byHost, earlier, later, span } from '../../src/domain/discovery/sightings.ts';
 import { methodBit, type Provider } from '../../src/domain/discovery/vocabulary.ts';
+import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
 import { bigint, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
@@ -27,21 +28,24 @@ export type AuthEndpointRow = Row<{ columns: typeof columns }>;
 /** Hosts at which people sign in: where a password was entered or a sign-in was seen. */
 export const authEndpoints = defineReadModel({
   name: 'auth_endpoints',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
   key: ['domain'],
   indexes: [['first_seen_at desc', 'domain'], ['auth_endpoint_id'], ['site', 'domain'], ['provider', 'mfa_detected', 'methods']],
-  families: [telemetryEvents],
+  families: [telemetryEvents, anonymousTelemetryEvents],
   on: {
-    TelemetryRecorded: ({ tenantId, data: { observations } }) =>
-      byHost(observations).flatMap(({ domain, site, observations: there }) => {
-        const signIns = there.filter(isSignIn);
-        if (signIns.length === 0) return [];
-        return [{ key: { domain }, fold: (row: AuthEndpointRow | undefined) => signedIn(row ?? firstSeen(tenantId, domain, site, signIns), signIns) }];
-      }),
+    TelemetryRecorded: ({ tenantId, data: { observations } }) => signInsIn(tenantId, observations),
+    AnonymousTelemetryRecorded: ({ tenantId, data: { observations } }) => signInsIn(tenantId, observations),
   },
 });
+
+const signInsIn = (tenantId: string, observations: readonly Observation[]) =>
+  byHost(observations).flatMap(({ domain, site, observations: there }) => {
+    const signIns = there.filter(isSignIn);
+    if (signIns.length === 0) return [];
+    return [{ key: { domain }, fold: (row: AuthEndpointRow | undefined) => signedIn(row ?? firstSeen(tenantId, domain, site, signIns), signIns) }];
+  });
 
 function firstSeen(tenantId: string, domain: string, site: string, signIns: readonly Observation[]): AuthEndpointRow {
   const { firstSeenAt, lastSeenAt } = span(signIns);

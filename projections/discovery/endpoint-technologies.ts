@@ -1,41 +1,28 @@
 import { byHost } from '../../src/domain/discovery/sightings.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { defineReadModel, id, nullable, text, type Row } from '../../src/kernel/read-model.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { defineReadModel, text, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = {
-  name: text,
-  domain: text,
-  /** The one person whose browsers reported it; null once several did. */
-  user_id: nullable(id),
-};
+const columns = { name: text, domain: text };
 export type EndpointTechnologyRow = Row<{ columns: typeof columns }>;
 
-/**
- * Which hosts run a technology. A row is written once, and once more when a second person's browser reports the same, so that
- * counting hosts is free while visits go on. What only one person reported goes with that person.
- */
+/** Which hosts run a technology. A row is written once and never again, so that counting hosts is free while visits go on. */
 export const endpointTechnologies = defineReadModel({
   name: 'endpoint_technologies',
   version: 2,
   lane: 'telemetry',
   columns,
   key: ['name', 'domain'],
-  indexes: ['(tenant_id, user_id) where user_id is not null'],
-  families: [telemetryEvents, employeeEvents],
+  families: [telemetryEvents, anonymousTelemetryEvents],
   on: {
-    TelemetryRecorded: ({ data: { userId, observations } }) =>
-      byHost(observations).flatMap(({ domain, observations: there }) => {
-        const names = new Set(there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])));
-        return [...names].map((name) => ({
-          key: { name, domain },
-          fold: (row: EndpointTechnologyRow | undefined) => {
-            if (!row) return { name, domain, user_id: userId };
-            return row.user_id === null || row.user_id === userId ? row : { ...row, user_id: null };
-          },
-        }));
-      }),
-    EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
-    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
+    TelemetryRecorded: ({ data: { observations } }) => technologiesIn(observations),
+    AnonymousTelemetryRecorded: ({ data: { observations } }) => technologiesIn(observations),
   },
 });
+
+const technologiesIn = (observations: readonly Observation[]) =>
+  byHost(observations).flatMap(({ domain, observations: there }) => {
+    const names = new Set(there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])));
+    return [...names].map((name) => ({ key: { name, domain }, fold: (row: EndpointTechnologyRow | undefined) => row ?? { name, domain } }));
+  });

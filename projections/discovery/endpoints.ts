@@ -1,6 +1,8 @@
 import { endpointId } from '../../src/domain/discovery/identity.ts';
 import { byHost, earlier, later, type HostSightings } from '../../src/domain/discovery/sightings.ts';
+import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
 import { bigint, defineReadModel, flag, id, json, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
 /** As fingerprinted last, and in how many of the visits that fingerprinted anything. */
@@ -26,7 +28,7 @@ export const MOST_TECHNOLOGIES = 40;
 /** Hosts that browsers were on, one row each, counted as they are seen. Nothing in it is a person's: pages and people stand apart. */
 export const endpoints = defineReadModel({
   name: 'endpoints',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
   key: ['domain'],
@@ -37,15 +39,18 @@ export const endpoints = defineReadModel({
     '(tenant_id, endpoint_id) where reported_malicious',
     'using gin (tenant_id, domain gin_trgm_ops)',
   ],
-  families: [telemetryEvents],
+  families: [telemetryEvents, anonymousTelemetryEvents],
   on: {
-    TelemetryRecorded: ({ tenantId, data: { observations } }) =>
-      byHost(observations).map((seen) => ({
-        key: { domain: seen.domain },
-        fold: (row: EndpointRow | undefined) => seenAgain(row ?? firstSeen(tenantId, seen), seen),
-      })),
+    TelemetryRecorded: ({ tenantId, data: { observations } }) => hostsIn(tenantId, observations),
+    AnonymousTelemetryRecorded: ({ tenantId, data: { observations } }) => hostsIn(tenantId, observations),
   },
 });
+
+const hostsIn = (tenantId: string, observations: readonly Observation[]) =>
+  byHost(observations).map((seen) => ({
+    key: { domain: seen.domain },
+    fold: (row: EndpointRow | undefined) => seenAgain(row ?? firstSeen(tenantId, seen), seen),
+  }));
 
 const firstSeen = (tenantId: string, { domain, site, firstSeenAt, lastSeenAt }: HostSightings): EndpointRow => ({
   domain,

@@ -3,8 +3,10 @@ import { authEndpointEvents, endpointEvents } from '../../src/domain/discovery/e
 import { riskFactors, riskScore, type RiskFactor } from '../../src/domain/discovery/risk.ts';
 import { byHost, earlier, later, type HostSightings } from '../../src/domain/discovery/sightings.ts';
 import type { Classification, MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
+import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { at, bigint, defineReadModel, id, integer, json, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { at, bigint, defineReadModel, flag, integer, json, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
 interface Mark {
   readonly domain: string;
@@ -16,8 +18,8 @@ const columns = {
   site: text,
   credential_attempts: bigint,
   breached_attempts: bigint,
-  /** Somebody who has a credential here: of all who ever entered a password the one whose id comes first. */
-  credential_user: nullable(id),
+  /** A password was entered here; whose, is in tables of their own (`credential_uses`). */
+  has_credentials: flag,
   mfa_sign_ins: bigint,
   warnings: bigint,
   blocks: bigint,
@@ -37,25 +39,28 @@ const MOST_MARKS = 500;
 /** The attack surface by registrable domain, with its risk as it stands: the riskiest are the head of an index. */
 export const sites = defineReadModel({
   name: 'sites',
-  version: 2,
+  version: 3,
   lane: 'telemetry',
   columns,
   key: ['site'],
-  indexes: [['risk_score desc', 'site'], ['credential_user']],
-  families: [telemetryEvents, endpointEvents, authEndpointEvents],
+  indexes: [['risk_score desc', 'site'], '(tenant_id, site) where has_credentials'],
+  families: [telemetryEvents, anonymousTelemetryEvents, endpointEvents, authEndpointEvents],
   on: {
-    TelemetryRecorded: ({ data: { userId, observations } }) =>
-      byHost(observations).map((seen) => ({ key: { site: seen.site }, fold: (row: SiteRow | undefined) => rated(seenAgain(row ?? unseen(seen.site, seen.firstSeenAt), seen, userId)) })),
+    TelemetryRecorded: ({ data: { observations } }) => sitesIn(observations),
+    AnonymousTelemetryRecorded: ({ data: { observations } }) => sitesIn(observations),
     EndpointClassified: (event) => mark(event.data.domain, at(event), (known) => ({ ...known, classification: event.data.classification })),
     AuthEndpointMfaOverridden: (event) => mark(event.data.domain, at(event), (known) => ({ ...known, mfaOverride: event.data.mfaOverride })),
   },
 });
 
+const sitesIn = (observations: readonly Observation[]) =>
+  byHost(observations).map((seen) => ({ key: { site: seen.site }, fold: (row: SiteRow | undefined) => rated(seenAgain(row ?? unseen(seen.site, seen.firstSeenAt), seen)) }));
+
 const unseen = (site: string, seenAt: string): Counters => ({
   site,
   credential_attempts: 0,
   breached_attempts: 0,
-  credential_user: null,
+  has_credentials: false,
   mfa_sign_ins: 0,
   warnings: 0,
   blocks: 0,
@@ -65,11 +70,11 @@ const unseen = (site: string, seenAt: string): Counters => ({
   last_seen_at: seenAt,
 });
 
-function seenAgain(row: Counters, { observations, firstSeenAt, lastSeenAt }: HostSightings, userId: string): Counters {
+function seenAgain(row: Counters, { observations, firstSeenAt, lastSeenAt }: HostSightings): Counters {
   const next = { ...row, first_seen_at: earlier(row.first_seen_at, firstSeenAt), last_seen_at: later(row.last_seen_at, lastSeenAt) };
   for (const one of observations) {
     if (one.kind === 'credential_attempt') next.credential_attempts += 1;
-    if (one.kind === 'credential_attempt' && one.passwordHash !== null && (next.credential_user === null || userId < next.credential_user)) next.credential_user = userId;
+    if (one.kind === 'credential_attempt' && one.passwordHash !== null) next.has_credentials = true;
     if (one.kind === 'credential_attempt' && one.isBreached) next.breached_attempts += 1;
     if (one.kind === 'auth_flow' && one.mfaObserved) next.mfa_sign_ins += 1;
     if (one.kind === 'clickfix_detected') next.dangers += 1;

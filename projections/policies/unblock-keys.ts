@@ -1,9 +1,13 @@
 import { unblockKeyEvents } from '../../src/domain/policies/unblock-key-events.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { ERASED } from '../../src/kernel/event.ts';
 import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
 const columns = {
   unblock_key_id: id,
   domain: text,
+  /** Whose it is, also where it was made for a device. */
+  person_id: nullable(id),
   user_id: nullable(id),
   device_id: nullable(id),
   reason: text,
@@ -17,19 +21,21 @@ export type UnblockKeyRow = Row<{ columns: typeof columns }>;
 /** Which keys were given out, to whom and why. Nothing here opens anything. */
 export const unblockKeys = defineReadModel({
   name: 'unblock_keys',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['unblock_key_id'],
-  indexes: [['created_at desc', 'unblock_key_id']],
-  families: [unblockKeyEvents],
+  indexes: [['created_at desc', 'unblock_key_id'], ['person_id']],
+  families: [unblockKeyEvents, employeeEvents],
   on: {
     UnblockKeyCreated: (event) => ({
       key: { unblock_key_id: event.data.unblockKeyId },
       fold: () => {
-        const { unblockKeyId, domain, userId, deviceId, reason, expiresAt } = event.data;
+        const { unblockKeyId, personId, domain, userId, deviceId, reason, expiresAt } = event.data;
+        if (domain === ERASED) return undefined;
         return {
           unblock_key_id: unblockKeyId,
+          person_id: personId ?? userId,
           domain,
           user_id: userId,
           device_id: deviceId,
@@ -42,5 +48,6 @@ export const unblockKeys = defineReadModel({
       },
     }),
     UnblockKeyUsed: (event) => ({ key: { unblock_key_id: event.data.unblockKeyId }, fold: (row) => row && { ...row, used_at: event.data.usedAt } }),
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { person_id: userId } }),
   },
 });

@@ -1,23 +1,26 @@
 import { alertEvents } from '../../src/domain/alerts/events.ts';
-import { at, defineReadModel, id, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { employeeEvents } from '../../src/domain/employees/events.ts';
+import { ERASED } from '../../src/kernel/event.ts';
+import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = { alert_id: id, body: text, raised_at: timestamp };
+const columns = { alert_id: id, user_id: nullable(id), body: text, raised_at: timestamp };
 export type AlertTextRow = Row<{ columns: typeof columns }>;
 
-/** The words of an alert. They never change, so what is done about alerts never touches the index over them. Nothing here is a person's. */
+/** The words of an alert. They never change, so what is done about alerts never touches the index over them. They go with the person whom the alert is about. */
 export const alertTexts = defineReadModel({
   name: 'alert_texts',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['alert_id'],
-  indexes: ['using gin (tenant_id, body gin_trgm_ops)', `using gin (tenant_id, to_tsvector('english', body))`],
-  families: [alertEvents],
+  indexes: [['user_id'], 'using gin (tenant_id, body gin_trgm_ops)', `using gin (tenant_id, to_tsvector('english', body))`],
+  families: [alertEvents, employeeEvents],
   on: {
     AlertRaised: (event) => {
-      const { alertId, alertType, title, description, domain } = event.data;
+      const { alertId, userId, alertType, title, description, domain } = event.data;
       const body = [title, description, alertType, domain ?? ''].join('\n').toLowerCase();
-      return { key: { alert_id: alertId }, fold: () => ({ alert_id: alertId, body, raised_at: at(event) }) };
+      return { key: { alert_id: alertId }, fold: () => (title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: at(event) }) };
     },
+    EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });

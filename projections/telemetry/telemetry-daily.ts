@@ -1,3 +1,4 @@
+import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
 import { bigint, day, defineReadModel, type Row } from '../../src/kernel/read-model.ts';
@@ -19,19 +20,22 @@ export type TelemetryDailyRow = Row<{ columns: typeof columns }>;
 /** A tenant's observations by the UTC day on which they occurred, counted as they arrive. */
 export const telemetryDaily = defineReadModel({
   name: 'telemetry_daily',
-  version: 1,
+  version: 2,
   lane: 'telemetry',
   columns,
   key: ['day'],
-  families: [telemetryEvents],
+  families: [telemetryEvents, anonymousTelemetryEvents],
   on: {
-    TelemetryRecorded: ({ data: { observations } }) =>
-      [...byDay(observations)].map(([on, seen]) => ({
-        key: { day: on },
-        fold: (row: TelemetryDailyRow | undefined) => sum(row ?? nothing(on), seen),
-      })),
+    TelemetryRecorded: ({ data: { observations } }) => counted(observations),
+    AnonymousTelemetryRecorded: ({ data: { observations } }) => counted(observations),
   },
 });
+
+const counted = (observations: readonly Observation[]) =>
+  [...byDay(observations)].map(([on, seen]) => ({
+    key: { day: on },
+    fold: (row: TelemetryDailyRow | undefined) => sum(row ?? nothing(on), seen),
+  }));
 
 const nothing = (on: string): TelemetryDailyRow => ({
   day: on,

@@ -15,16 +15,15 @@ export const tenantCredentialStatsView = z.object({
 export type TenantCredentialStats = z.output<typeof tenantCredentialStatsView>;
 
 /**
- * A sum over the people who are there (a browser may outlive its employee by a moment). A site counts by the one person whom it
- * names; only where that one is gone somebody else is looked for in an index.
+ * A sum over the people who are there (a browser may outlive its employee by a moment). A site counts while somebody has a credential
+ * there: one is looked for in an index.
  */
 const SQL = `
   select (select count(*) from employees where tenant_id = $1)::int as "totalUsers",
          count(*)::int as "usersWithCredentials",
          coalesce(sum(total_credentials), 0)::int as "totalCredentials",
-         (select count(*) from sites s left join credential_stats k on k.tenant_id = $1 and k.user_id = s.credential_user
-           where s.tenant_id = $1 and s.credential_user is not null
-             and (k.user_id is not null or (select true from credential_uses u where u.tenant_id = $1 and u.site = s.site limit 1)))::int as "totalSites",
+         (select count(*) from sites s
+           where s.tenant_id = $1 and s.has_credentials and (select true from credential_uses u where u.tenant_id = $1 and u.site = s.site limit 1))::int as "totalSites",
          coalesce(sum(reused_count), 0)::int as "reusedCredentials",
          coalesce(sum(breached_count), 0)::int as "breachedCredentials",
          count(*) filter (where reused_count > 0)::int as "usersWithReuse",

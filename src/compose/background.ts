@@ -6,6 +6,7 @@ import { maintenanceJobs } from '../maintenance/jobs.ts';
 import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import { forwardAlertJob } from '../portal/forward-alert.ts';
 import { Portal } from '../portal/portal.ts';
+import { forgetTelemetry } from '../employees/forget-telemetry.ts';
 import { forgetScreenshots } from '../screenshots/forget-screenshots.ts';
 import { sweepScreenshots } from '../screenshots/sweep-screenshots.ts';
 import type { Services } from '../services.ts';
@@ -33,6 +34,7 @@ export function openBackground({ config, log, onStop }: Site, storage: Storage, 
   const domainScans = new DomainScans({ executor, aggregates: loader, freshness, vault, budget: new CallBudget(database.service), providers: openProviders(config.threatIntel) });
   const catalogue = [
     ...maintenanceJobs(store, database, config),
+    forgetTelemetry(store),
     alertStaleDevices(database.projector, executor),
     forwardAlertJob({ portal, executor, reads }),
     scanDomainJob(domainScans, reads),

@@ -44,19 +44,21 @@ function linesFor(tenantId: TenantId): readonly string[] {
 
 /**
  * What support needs to see of an installation that misbehaves (choice OP-105): version, settings, health, how far every projection has
- * come, jobs, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants.
+ * come, whether jobs wait or have failed, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants, and no number that counts them.
  */
 export async function supportBundle(services: Services, tenantId: TenantId): Promise<Buffer> {
   const { config, state, projector, jobs } = services;
   const [health, head, cursors, counts, { lagging }] = await Promise.all([state.health(), services.head(), projector.cursors.all(), within(COUNTS_MS, jobs.counts()).catch(() => null), state.readiness()]);
-  const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({ name, version: model, generation, lane, kind, state, position: position.toString() }));
-  const { memoryUsage, platform, arch } = process;
+  // Positions and numbers of jobs count what all tenants do together: an operator has them in the metrics and on the command line.
+  const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({ name, version: model, generation, lane, kind, state, isUpToDate: position >= head }));
+  const jobStates = counts && Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, Number(count) > 0]));
+  const { platform, arch } = process;
   const files: Readonly<Record<string, unknown>> = {
-    'about.json': { version, createdAt: new Date().toISOString(), tenantId, node: process.version, platform, arch, memory: memoryUsage() },
+    'about.json': { version, createdAt: new Date().toISOString(), tenantId, node: process.version, platform, arch },
     'config.json': settingsOf(config),
     'health.json': health,
-    'projections.json': { head: head.toString(), lagging, projections },
-    'jobs.json': counts,
+    'projections.json': { lagging, projections },
+    'jobs.json': jobStates,
   };
   const archive = new yazl.ZipFile();
   for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(`${JSON.stringify(content, null, 2)}\n`), name);

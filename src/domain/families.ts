@@ -27,6 +27,7 @@ import { alertSeverityEvents } from './settings/alert-severity.ts';
 import { mobileAccessEvents } from './settings/mobile-access.ts';
 import { ssoEvents } from './sso/events.ts';
 import { ssoSignInEvents } from './sso/refusals.ts';
+import { anonymousTelemetryEvents } from './telemetry/anonymous-events.ts';
 import { telemetryEvents } from './telemetry/events.ts';
 import { domainScanEvents } from './threat-intel/domain-scan-events.ts';
 import { threatIntelEvents } from './threat-intel/settings.ts';
@@ -51,6 +52,7 @@ export const families: readonly EventFamily[] = [
   enrollmentEvents,
   agentSecretEvents,
   telemetryEvents,
+  anonymousTelemetryEvents,
   screenshotEvents,
   screenshotViewEvents,
   credentialReuseEvents,

@@ -18,6 +18,7 @@ export async function erasePerson(services: Services, { tenant, person }: { tena
   const issuer = { tenantId, actor: system('castellan person erase') };
   orThrow(await services.executor.execute(erasePersonCommand, { userId }, issuer));
   orThrow(await services.executor.execute(carryOutErasure, { userId }, issuer));
+  await services.store.forgetTelemetryOf(tenantId, userId);
   return { userId };
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import {
+  CONCEALED,
   ERASED,
   type DomainEvent,
   type Envelope,
@@ -99,6 +100,8 @@ export class EventCodec {
     const { clear, values } = fields.take(data);
     if (values.length === 0) return data;
     const person = data[fields.subject];
+    // About nobody: there is no key to seal with, and no erasure that could ask for it.
+    if (person === null) return data;
     if (typeof person !== 'string') throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
     const key = await this.#personKeys.forSealing(tenantId, person);
     // Somebody who was erased in this very moment: the event happened, the values are gone.
@@ -140,17 +143,18 @@ export class EventCodec {
   }
 
   /**
-   * The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`.
+   * The data of stored events for showing, in the version in which it was written: personal values opened, or `ERASED`, and
+   * concealed ones concealed.
    * Never throws for what somebody has tampered with: such values stay sealed.
    */
   async reveal(stored: readonly Pick<StoredEvent, 'tenantId' | 'id' | 'type' | 'data'>[]): Promise<unknown[]> {
     const keys = await this.#keysFor(stored.filter(({ data }) => isUuid((data as SealedData).$sealed?.person)));
     return stored.map((event) => {
-      const personal = this.#contracts.get(event.type)?.personal;
+      const contract = this.#contracts.get(event.type);
       try {
-        return personal ? this.#open(event, personal, keys).data : event.data;
+        return concealing(contract, contract?.personal ? this.#open(event, contract.personal, keys).data : event.data);
       } catch {
-        return event.data;
+        return concealing(contract, event.data);
       }
     });
   }
@@ -174,7 +178,7 @@ export class EventCodec {
     const key = $sealed && keys.get(personKey({ tenantId: stored.tenantId, personId: $sealed.person }));
     if (!$sealed || !key) return { data: clear, erased: fields.put(clear, { marker: ERASED }) > 0 };
     const opened = open(key, Buffer.from($sealed.value, 'base64'), boundTo(stored.tenantId, stored.id));
-    fields.put(clear, JSON.parse(opened.toString()) as string[]);
+    fields.put(clear, JSON.parse(opened.toString()) as unknown[]);
     return { data: clear, erased: false };
   }
 
@@ -222,6 +226,10 @@ const damaged = (stored: StoredEvent, error: Error): Recorded =>
     },
   });
 
+function concealing(contract: Contract | undefined, data: unknown): unknown {
+  const concealed = contract?.definition.concealed?.filter((field) => field in (data as object)) ?? [];
+  return concealed.length === 0 ? data : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
+}
 /** How JSON spells NUL and halves of surrogate pairs; a backslash that stands for itself has another before it. */
 const BROKEN_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 const holdsBrokenText = (json: string): boolean => json.includes('\\u') && BROKEN_TEXT.test(json);

@@ -6,7 +6,8 @@ type Data = Record<string, unknown>;
 export const SEALED = '[sealed]';
 
 /**
- * The personal fields of one event type: `email`, or `observations[].username` for a field of every item of a list.
+ * The personal fields of one event type: `email`, or `observations[].username` for a field of every item of a list. A value is
+ * any JSON; the marker that takes its place is always a text.
  * `take` moves their values out of the data, `put` puts them (or one marker for all) back.
  */
 export class PersonalFields {
@@ -22,13 +23,13 @@ export class PersonalFields {
   }
 
   /** Copies the data without its personal values, and the values in order of appearance; null and absent stay as they are. */
-  take(data: Data): { clear: Data; values: string[] } {
+  take(data: Data): { clear: Data; values: unknown[] } {
     const clear = { ...data };
-    const values: string[] = [];
+    const values: unknown[] = [];
     this.#eachHolder(clear, (holder, field) => {
       const value = holder[field];
       if (value === null || value === undefined) return;
-      values.push(String(value));
+      values.push(value);
       holder[field] = SEALED;
     });
     return { clear, values };
@@ -38,7 +39,7 @@ export class PersonalFields {
    * Puts values back in the order in which they were taken, or `marker` everywhere; answers how many places there were.
    * Changes `data` itself, but copies its lists: what a store holds is never touched.
    */
-  put(data: Data, values: readonly string[] | { marker: string }): number {
+  put(data: Data, values: readonly unknown[] | { marker: string }): number {
     let next = 0;
     this.#eachHolder(data, (holder, field) => {
       if (holder[field] !== SEALED) return;

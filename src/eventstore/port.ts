@@ -37,6 +37,12 @@ export interface EventStore {
   setRetention(stream: string, maxAgeDays: number): Promise<void>;
   /** Drops at most so many expired events now; answers how many. 0 where the store's own server does that. */
   trimExpired(most: number): Promise<number>;
+  /**
+   * Takes an erased person out of the telemetry that was recorded of them: nothing names them together with a host afterwards.
+   * Returns how many events it changed; any number of times is once. On PostgreSQL what was counted stays, without person and
+   * device. On EventStoreDB the streams are truncated; the server's scavenge removes what is behind the mark.
+   */
+  forgetTelemetryOf(tenantId: TenantId, personId: string): Promise<number>;
   /** Brings to an end what crashes have left of claims; answers how many. 0 where claims commit with their events. */
   sweepClaims(): Promise<number>;
 

@@ -1,3 +1,4 @@
+import type { TenantId } from '../kernel/ids.ts';
 import type { LogTrust } from './log-trust.ts';
 import type { Append, EventStore, Verdict } from './port.ts';
 
@@ -16,6 +17,7 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     append: guarded((append: Append): Promise<Verdict> => store.append(append)),
     setRetention: guarded((stream: string, maxAgeDays: number) => store.setRetention(stream, maxAgeDays)),
     trimExpired: guarded((most: number) => store.trimExpired(most)),
+    forgetTelemetryOf: guarded((tenantId: TenantId, personId: string) => store.forgetTelemetryOf(tenantId, personId)),
     sweepClaims: guarded(() => store.sweepClaims()),
     readStream: (stream, options) => store.readStream(stream, options),
     readStreamTail: (stream, limit) => store.readStreamTail(stream, limit),

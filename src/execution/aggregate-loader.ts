@@ -72,6 +72,13 @@ export class AggregateLoader implements AggregateReader {
     return this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
   }
 
+  /** The state before this revision; nothing is remembered. */
+  async loadBefore<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string, revision: bigint): Promise<State> {
+    if (revision === 0n) return aggregate.initial;
+    const earlier = (await this.#store.readStream(stream)).filter((event) => event.revision < revision);
+    return (await this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, earlier)).state;
+  }
+
   /** As `loadTail`; where it stopped is remembered, and a later call folds on from there. */
   async followTail<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string, limit: number): Promise<Loaded<State>> {
     if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);

@@ -8,6 +8,7 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
+import { findOwnAppend } from './own-append.ts';
 import { Turns } from './turns.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -19,6 +20,11 @@ export interface Issuer {
   readonly causationId?: string;
   /** Given for commands that a reaction issues: the same effect has the same id however often it is repeated. */
   readonly commandId?: string;
+  /**
+   * An earlier run of this `commandId` may have appended already, and its caller may never have heard of it: the stream is
+   * searched before anything is decided, and what is found there is the outcome.
+   */
+  readonly isRetryable?: boolean;
 }
 
 export interface Executed<Result> {
@@ -27,9 +33,15 @@ export interface Executed<Result> {
   /** Where the last event stands in the feed; undefined when nothing had to change. */
   readonly position: Position | undefined;
   readonly revision: bigint;
+  /** Epoch milliseconds: when the events were recorded; when nothing had to change, now. */
+  readonly recordedAt: number;
 }
 
 const TRIES = 12;
+
+interface EarlierRun<Result> extends Executed<Result> {
+  readonly isEarlier: true;
+}
 
 type Outcome<Result> = Executed<Result> | Failure | 'lostRace' | 'lostClaim';
 
@@ -62,28 +74,72 @@ export class Executor<Ports> {
     ...[]: Ports extends Needs ? [] : [missing: Needs]
   ): Promise<Executed<Result> | Failure> {
     const context = contextOf(issuer);
-    let workbench = this.#newWorkbench();
-    const prepare = async () => command.prepare && (await command.prepare(input, workbench.ports as unknown as Needs, context));
-    const stream = command.stream(input, context);
     try {
-      let facts = await prepare();
-      for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-        if (isFailure(facts)) return await afterUndoing(workbench, facts);
-        const settled = facts as Facts;
-        const decide = (on: Loaded<State>) => this.#decide(command, input, context, settled, stream, on);
-        const outcome = await this.#turns.take(stream, () => (attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide)));
-        if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
-        if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome.position === undefined ? await afterUndoing(workbench, outcome) : outcome;
-        await sleep(Math.random() * 2 ** Math.min(attempt, 6));
-        if (outcome === 'lostRace') continue;
-        workbench = await afterUndoing(workbench, this.#newWorkbench());
-        facts = await prepare();
-      }
-      return await afterUndoing(workbench, unavailable('too many changes at once, try again'));
+      const earlier = issuer.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
+      return earlier ?? (await this.#run(command, input, context, issuer.isRetryable === true));
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return unavailable();
       throw error;
     }
+  }
+
+  /** What an earlier run of a retryable command came to, or undefined if nothing of it was appended. */
+  async recall<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    issuer: Issuer,
+  ): Promise<Executed<Result> | undefined> {
+    return this.#earlierRun(command, input, contextOf(issuer));
+  }
+
+  async #run<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    context: CommandContext,
+    isRetryable: boolean,
+  ): Promise<Executed<Result> | Failure> {
+    let workbench = this.#newWorkbench();
+    const prepare = async () => command.prepare && (await command.prepare(input, workbench.ports as unknown as Needs, context));
+    const stream = command.stream(input, context);
+    // A retryable command may be running twice. An append proves only that the state was current, so the other run's events must
+    // not be part of it: the state is loaded first and then searched for them.
+    const decideAfterLooking = async (decide: (on: Loaded<State>) => Promise<Outcome<Result>>): Promise<Outcome<Result>> => {
+      const loaded = await this.#load(command, stream);
+      return (await this.#earlierRun(command, input, context)) ?? decide(loaded);
+    };
+    let facts = await prepare();
+    for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+      if (isFailure(facts)) return await afterUndoing(workbench, (isRetryable && (await this.#earlierRun(command, input, context))) || facts);
+      const settled = facts as Facts;
+      const decide = (on: Loaded<State>) => this.#decide(command, input, context, settled, stream, on);
+      const decideNow = () => (attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide));
+      const outcome = await this.#turns.take(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
+      if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
+      if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(workbench, outcome) : outcome;
+      await sleep(Math.random() * 2 ** Math.min(attempt, 6));
+      if (outcome === 'lostRace') continue;
+      workbench = await afterUndoing(workbench, this.#newWorkbench());
+      facts = await prepare();
+    }
+    return afterUndoing(workbench, unavailable('too many changes at once, try again'));
+  }
+
+  /** Rebuilds the outcome of an earlier run from its events, with the result that its decision had. */
+  async #earlierRun<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    context: CommandContext,
+  ): Promise<EarlierRun<Result> | undefined> {
+    const stream = command.stream(input, context);
+    const found = await findOwnAppend(this.#store, stream, context.id);
+    const [first] = found;
+    const last = found.at(-1);
+    if (!first || !last) return undefined;
+    const events = (await this.#codec.decode(found)) as unknown as E[];
+    const at = { ...context, now: first.recordedAt };
+    const before = () => this.#loader.loadBefore(command.aggregate, stream, first.revision);
+    const result = await resultOf(command, input, at, events, before);
+    return { result, events, position: last.position, revision: last.revision, recordedAt: last.recordedAt, isEarlier: true };
   }
 
   /** The stream that holds a claim now. */
@@ -115,7 +171,7 @@ export class Executor<Ports> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) {
-      return { result: decision.result, events: [], position: undefined, revision: loaded.revision };
+      return { result: decision.result, events: [], position: undefined, revision: loaded.revision, recordedAt: context.now };
     }
     const verdict = await this.#append(decision, context, stream, loaded);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
@@ -125,7 +181,7 @@ export class Executor<Ports> {
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
     this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
-    return { result: decision.result, events: decision.events, position: verdict.position, revision: verdict.revision };
+    return { result: decision.result, events: decision.events, position: verdict.position, revision: verdict.revision, recordedAt: verdict.recordedAt };
   }
 
   #load<State, E extends DomainEvent>({ aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>, stream: string): Promise<Loaded<State>> {
@@ -162,6 +218,26 @@ export class Executor<Ports> {
   #claimKey(tenantId: TenantId, { kind, value, tenantId: owner = tenantId }: Claim): ClaimKey {
     return { tenantId: owner, kind, digest: this.#digest(`${owner}|${kind}|${value}`) };
   }
+}
+
+const isEarlier = (outcome: Executed<unknown>): boolean => 'isEarlier' in outcome;
+
+/**
+ * `recall` reads the result from the events. A command without preparation needs none: its pure decision is made again, on the
+ * state that it was made on. A command with a preparation and no `recall` has no result.
+ */
+async function resultOf<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+  { recall, prepare, decide }: Command<Input, State, E, Needs, Facts, Result>,
+  input: Input,
+  context: CommandContext,
+  events: readonly E[],
+  before: () => Promise<State>,
+): Promise<Result> {
+  if (recall) return recall(await before(), events, input, context);
+  if (prepare) return undefined as Result;
+  const decision = decide(await before(), input, context, undefined as Facts);
+  if (isFailure(decision)) throw new TypeError(`an earlier run appended what its decision now refuses: ${decision.message}`);
+  return decision.result;
 }
 
 const isAppended = (outcome: Outcome<unknown>): boolean => typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;

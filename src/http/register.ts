@@ -1,5 +1,7 @@
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify';
-import type { Command } from '../kernel/command.ts';
+import { FreshValues } from '../execution/fresh-values.ts';
+import type { Executor, Issuer } from '../execution/executor.ts';
+import type { AnyCommand, Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
 import { FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -8,13 +10,16 @@ import type { Services } from '../services.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate } from './plugins/authentication.ts';
 import { countedBy } from './plugins/rate-limits.ts';
-import type { Asked, IdempotentAnswers } from './plugins/idempotency.ts';
+import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
+import type { KeyedRequest } from './plugins/keyed-request.ts';
+import { filePart } from './file-part.ts';
 import { actorOf, type Principal } from './principal.ts';
 import type { AnyRoute, Behalf, Call } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined;
+    uploadedFile: Buffer | undefined;
   }
   interface FastifyContextConfig {
     declared?: AnyRoute;
@@ -45,24 +50,28 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
     url: declared.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...options,
     handler: async (request, reply) => {
-      const asked = method === 'POST' ? askedOf(request) : undefined;
-      const first = asked && (await answers.begin(asked));
-      if (first) return reply.status(first.status).header('idempotent-replayed', 'true').type('application/json').send(first.body);
+      const begun = method === 'POST' ? await beginOf(request, declared, answers) : undefined;
+      if (begun && 'status' in begun) return replay(reply, begun);
+      const stopSaying = begun && answers.whileRunning(begun);
       try {
-        const outcome = await inTurn(request, services, () => declared.handle(callOf(request, reply, services)));
+        const outcome = await inTurn(request, services, () => declared.handle(callOf(request, reply, services, declared, begun)));
         if (reply.sent) return reply;
         const code = status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
-        if (asked && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
-          await answers.keep(asked, { status: code, body: JSON.stringify(outcome) });
-        } else if (asked) {
-          // Files are not kept: asking for one again makes another.
-          await answers.release(asked);
+        if (begun && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
+          await answers.keep(begun, { status: code, body: JSON.stringify(outcome), logPosition: reply.getHeader('x-log-position') as string | undefined });
+        } else if (begun) {
+          // Files are not stored: a retry makes the same one again.
+          begun.hasAppended();
+          await answers.release(begun);
         }
         return await reply.status(code).send(outcome);
       } catch (error) {
-        if (asked) await answers.release(asked);
+        begun?.hasFailed(error);
+        if (begun) await answers.release(begun);
         if (isUnseen(error, reply)) return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
         throw error;
+      } finally {
+        stopSaying?.();
       }
     },
   });
@@ -71,6 +80,11 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
 /** However many connections a device opens, it has so many requests under way and no more. */
 const inTurn = <T>({ principal }: FastifyRequest, { limits }: Services, work: () => Promise<T>): Promise<T> =>
   principal?.kind === 'device' ? limits.devices.run(principal.deviceId, work) : work();
+
+function replay(reply: FastifyReply, { status, body, logPosition }: Answered): FastifyReply {
+  if (logPosition !== undefined) reply.header('x-log-position', logPosition);
+  return reply.status(status).header('idempotent-replayed', 'true').type('application/json').send(body);
+}
 
 /** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute): void {
@@ -88,19 +102,32 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
   reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
 
 /** Only callers with an identity can have keys of their own. */
-function askedOf({ headers, principal, url, body }: FastifyRequest): Asked | undefined {
+async function beginOf(request: FastifyRequest, { file }: AnyRoute, answers: IdempotentAnswers): Promise<Answered | KeyedRequest | undefined> {
+  const { headers, principal, method, url, body } = request;
   const key = headers['idempotency-key'];
   if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
-  return { tenantId: principal.tenantId, subjectId: principal.adminId, key, request: `${url}\n${JSON.stringify(body ?? null)}` };
+  const content = file ? await fileOf(request, file) : JSON.stringify(body ?? null);
+  return answers.begin({ tenantId: principal.tenantId, subjectId: principal.adminId, key, request: [method, url, content] });
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply, services: Services): Call<never, never, never, never> {
+/** Read once: the body is a stream, and an idempotency key is compared with what was in it. */
+async function fileOf(request: FastifyRequest, { part, mostBytes }: NonNullable<AnyRoute['file']>): Promise<Buffer> {
+  return (request.uploadedFile ??= await filePart(request, part, mostBytes));
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply, services: Services, { file }: AnyRoute, keyed: KeyedRequest | undefined): Call<never, never, never, never> {
   const { principal } = request;
   const tenantOf = (named: TenantId | undefined): TenantId => {
     const tenantId = named ?? principal?.tenantId;
     if (!tenantId) throw new TypeError('an open route must name the tenant that it acts for');
     return tenantId;
   };
+  const issuerOf = (named: TenantId | Behalf | undefined, command: AnyCommand, as?: string): Issuer => {
+    const behalf: Behalf = typeof named === 'object' ? named : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
+    return { ...behalf, correlationId: request.id, ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}) };
+  };
+  // The ports that any command of this application needs are the ones that the executor was built with.
+  const executor = services.executor as unknown as Executor<unknown>;
   return {
     params: request.params as never,
     query: request.query as never,
@@ -109,19 +136,28 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
     services,
     request,
     reply,
+    fresh: keyed?.fresh ?? new FreshValues(),
+    file: () => {
+      if (!file) throw new TypeError('the route declares no file');
+      return fileOf(request, file);
+    },
+    recall: async (command, input) => {
+      const executed = keyed && (await executor.recall(command, input, issuerOf(undefined, command)));
+      if (executed) await awaitFreshness(reply, services, command.freshens ?? [], executed.position!);
+      // Not recalled, it will be run: under the id that was asked for here.
+      if (keyed && !executed) keyed.notRun(command.name);
+      return executed;
+    },
     run: async <Input, State, E extends DomainEvent, Needs, Facts, Result>(
       command: Command<Input, State, E, Needs, Facts, Result>,
       input: Input,
       named?: TenantId | Behalf,
+      as?: string,
     ) => {
-      const behalf: Behalf =
-        typeof named === 'object'
-          ? named
-          : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
-      const issuer = { ...behalf, correlationId: request.id };
-      // The ports that any command of this house needs are the ones that the executor was built with.
-      const execute = services.executor.execute.bind(services.executor) as typeof services.executor.execute<Input, State, E, unknown, Facts, Result>;
-      const executed = orThrow(await execute(command as Command<Input, State, E, unknown, Facts, Result>, input, issuer));
+      const execute = executor.execute.bind(executor) as typeof executor.execute<Input, State, E, unknown, Facts, Result>;
+      const outcome = await execute(command as Command<Input, State, E, unknown, Facts, Result>, input, issuerOf(named, command, as));
+      const executed = orThrow(outcome);
+      if (executed.position !== undefined) keyed?.hasAppended();
       // Nothing had to change: but whoever changed it a moment ago may not be projected yet, and the answer must show it.
       const position = executed.position ?? (command.freshens ? await services.head() : undefined);
       if (position !== undefined) await awaitFreshness(reply, services, command.freshens ?? [], position);

@@ -6,6 +6,7 @@ import type { DomainEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
 import type { Executed } from '../execution/executor.ts';
+import type { FreshValues } from '../execution/fresh-values.ts';
 import type { Services } from '../services.ts';
 import type { Access } from './access.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
@@ -39,7 +40,18 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
     command: Command<Input, State, E, Needs, Facts, Result>,
     input: Input,
     named?: TenantId | Behalf,
+    /** Names this command among those of the same name, for a route that runs several in no fixed order. */
+    as?: string,
   ): Promise<Executed<Result>>;
+  /**
+   * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
+   * would refuse, before they run it, what it has already done. Undefined: run it.
+   */
+  recall<Input, State, E extends DomainEvent, Needs, Facts, Result>(command: Command<Input, State, E, Needs, Facts, Result>, input: Input): Promise<Executed<Result> | undefined>;
+  /** Ids and secrets to be created: with an `Idempotency-Key` the same in every attempt. Never `randomUUID` in a POST handler. */
+  readonly fresh: FreshValues;
+  /** The file of a multipart body (`file` of the route). */
+  file(): Promise<Buffer>;
   /** Asks a query as the caller's tenant (or a named one). */
   ask<Input, Answer>(query: Query<Input, Answer>, input: Input, tenantId?: TenantId): Promise<Answer>;
 }
@@ -71,6 +83,8 @@ export interface Route<
   readonly body?: Body;
   /** `json` unless named; a multipart or form body is parsed for the handler. */
   readonly consumes?: 'json' | 'multipart' | 'form' | 'json-or-form';
+  /** The part of a multipart body that holds the file. */
+  readonly file?: { readonly part: string; readonly mostBytes: number };
   readonly status?: number;
   /** The answer's schema, or its media type where it is not JSON. Undefined: no body. */
   readonly answer?: z.ZodType | { readonly media: string };

@@ -7,8 +7,8 @@ import type { Redis } from 'ioredis';
 import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
-import { IdempotentAnswers } from './plugins/idempotency.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
+import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
@@ -19,8 +19,7 @@ import { parseJsonBodies, validateWithZod } from './validation.ts';
 
 export interface ServerOptions {
   readonly redis?: Redis;
-  /** Key under which first answers are kept for `Idempotency-Key`. */
-  readonly idempotencyKeys: readonly [Buffer, ...Buffer[]];
+  readonly idempotencyKeys: IdempotencyKeys;
 }
 
 /** Authenticated encryption and forward secrecy alone, in TLS 1.2 as in 1.3 (RFC 9325 §4.2). */
@@ -60,6 +59,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
     setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
   });
   app.decorateRequest('principal', undefined);
+  app.decorateRequest('uploadedFile', undefined);
   mapErrors(app);
   validateWithZod(app);
   parseJsonBodies(app);

@@ -18,7 +18,7 @@ export const backupCodeField = z
 const keptSchema = z.object({ salt: z.string(), digests: z.array(z.string()) });
 
 const dashed = (code: string) => `${code.slice(0, 5)}-${code.slice(5)}`;
-const letters = () => Array.from({ length: 10 }, () => ALPHABET[randomInt(ALPHABET.length)]!).join('');
+const letters = (pickInteger: (below: number) => number) => Array.from({ length: 10 }, () => ALPHABET[pickInteger(ALPHABET.length)]!).join('');
 
 export interface NewBackupCodes {
   readonly codes: readonly string[];
@@ -27,9 +27,9 @@ export interface NewBackupCodes {
 }
 
 /** Ten codes to be shown once, and what is kept of them. */
-export async function newBackupCodes(passwords: Passwords): Promise<NewBackupCodes> {
+export async function newBackupCodes(passwords: Passwords, pickInteger: (below: number) => number = randomInt): Promise<NewBackupCodes> {
   const salt = randomBytes(16);
-  const codes = Array.from({ length: BACKUP_CODES }, letters);
+  const codes = Array.from({ length: BACKUP_CODES }, () => letters(pickInteger));
   const digests = await Promise.all(codes.map(async (code) => (await passwords.digest(code, salt)).toString('base64')));
   return { codes: codes.map(dashed), kept: JSON.stringify({ salt: salt.toString('base64'), digests }) };
 }

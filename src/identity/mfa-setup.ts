@@ -1,27 +1,28 @@
-import { startMfaSetup } from '../../commands/auth/start-mfa-setup.ts';
 import { backupCodesPlace, totpSecretPlace } from '../domain/tenants/admin.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
-import type { Actor } from '../kernel/actor.ts';
-import { conflict, FailureError, invalid, isFailure, orThrow } from '../kernel/failure.ts';
+import type { FreshValues } from '../execution/fresh-values.ts';
+import { conflict, FailureError, invalid } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import { newBackupCodes } from './backup-codes.ts';
-import { newTotpSecret, stepOfCode } from './totp.ts';
+import { stepOfCode } from './totp.ts';
 
 interface Self {
   readonly tenantId: TenantId;
   readonly adminId: string;
 }
 
-/** A secret to be entered into an authenticator app: shown once. Throws 409 where a second factor is on. */
-export async function beginMfaSetup(services: Services, { tenantId, adminId }: Self, actor: Actor): Promise<string> {
-  const secret = newTotpSecret();
+type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<{ readonly result: { readonly unusedSecrets: readonly string[] } }>;
+
+/** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
+export async function beginMfaSetup(services: Services, { tenantId, adminId }: Self, secret: string, start: Start): Promise<void> {
   const totpSecretRef = await services.vault.put(tenantId, totpSecretPlace(adminId), secret);
-  const started = await services.executor.execute(startMfaSetup, { adminId, totpSecretRef }, { tenantId, actor });
-  await forgetSecrets(services, tenantId, isFailure(started) ? [totpSecretRef] : started.result.unusedSecrets);
-  orThrow(started);
-  return secret;
+  const { result } = await start({ tenantId, adminId, totpSecretRef }).catch(async (error: unknown) => {
+    await forgetSecrets(services, tenantId, [totpSecretRef]);
+    throw error;
+  });
+  await forgetSecrets(services, tenantId, result.unusedSecrets);
 }
 
 /** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
@@ -36,7 +37,7 @@ export async function firstStepOf({ loader, vault }: Services, { tenantId, admin
 }
 
 /** Ten codes to be shown once; their digests go into the vault. */
-export async function makeBackupCodes({ passwords, vault }: Services, { tenantId, adminId }: Self): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
-  const { codes, kept } = await newBackupCodes(passwords);
+export async function makeBackupCodes({ passwords, vault }: Services, { tenantId, adminId }: Self, fresh: FreshValues): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
+  const { codes, kept } = await newBackupCodes(passwords, fresh.integers('backup codes'));
   return { codes, backupCodesRef: await vault.put(tenantId, backupCodesPlace(adminId), kept) };
 }

@@ -55,11 +55,11 @@ export class Passwords {
 const CLASSES = ['ABCDEFGHJKLMNPQRSTUVWXYZ', 'abcdefghijkmnopqrstuvwxyz', '23456789', '!#%*+-=?@'] as const;
 
 /** 20 characters with all four classes, about 115 bits, without look-alikes: shown once and typed by a person. */
-export function randomPassword(): string {
-  const pick = (alphabet: string) => alphabet[randomInt(alphabet.length)]!;
+export function randomPassword(pickInteger: (below: number) => number = randomInt): string {
+  const pick = (alphabet: string) => alphabet[pickInteger(alphabet.length)]!;
   const characters = [...CLASSES.map(pick), ...Array.from({ length: 16 }, () => pick(CLASSES.join('')))];
   for (let last = characters.length - 1; last > 0; last -= 1) {
-    const other = randomInt(last + 1);
+    const other = pickInteger(last + 1);
     [characters[last], characters[other]] = [characters[other]!, characters[last]!];
   }
   return characters.join('');

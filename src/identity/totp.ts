@@ -1,4 +1,5 @@
-import { generateSecret, generateURI, verify } from 'otplib';
+import { randomBytes } from 'node:crypto';
+import { generateURI, ScureBase32Plugin, verify } from 'otplib';
 import QRCode from 'qrcode';
 import { z } from 'zod';
 
@@ -14,7 +15,7 @@ export const totpCodeField = z
   .pipe(z.string().regex(/^\d{6}$/, 'must have 6 digits'));
 
 /** 160 random bits in base 32 (RFC 4226 §4, R6). */
-export const newTotpSecret = (): string => generateSecret({ length: 20 });
+export const newTotpSecret = (octetsOf: (size: number) => Buffer = randomBytes): string => new ScureBase32Plugin().encode(octetsOf(20));
 
 export const otpauthUrl = (secret: string, account: string): string => generateURI({ issuer: ISSUER, label: account, secret });
 

@@ -71,6 +71,11 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
    * would do as well: the next free slug, another free seat.
    */
   whenClaimed?(claim: Claim): Failure | 'prepareAgain';
+  /**
+   * The result of a run whose response was lost, from the state that it was decided on and the events that it appended. For a
+   * command with both a preparation and a result, where a route runs it under an `Idempotency-Key`.
+   */
+  recall?(before: State, events: readonly E[], input: Input, context: CommandContext): Result;
   /** Read models that a caller expects to see changed when the answer comes. */
   readonly freshens?: readonly string[];
   /** The stream's id was made for this command a moment ago: it is taken for new, and should it not be, the append says so. */

@@ -11,6 +11,8 @@ export interface EventDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   /** Which fields are a person's, and where the id of that person stands. They are sealed under the person's own key. */
   readonly personal?: { readonly subject: string; readonly fields: readonly string[] };
+  /** Top-level fields that are shown nowhere outside their own resource: the audit log and its export say `[concealed]` for them. */
+  readonly concealed?: readonly string[];
   /** `upcasters[n]` turns the data of version n into that of version n + 1. */
   readonly upcasters?: Readonly<Record<number, (data: never) => unknown>>;
   /** The word in the audit log, e.g. `alert.resolved`; `false` keeps the event (telemetry) out of it. */
@@ -81,3 +83,5 @@ export type Recorded<E extends DomainEvent = DomainEvent> = E & Envelope;
  * A projection that meets it stores nothing personal; it never crashes.
  */
 export const ERASED = '[erased]';
+/** What the audit log shows of a concealed field. */
+export const CONCEALED = '[concealed]';

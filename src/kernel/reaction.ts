@@ -1,6 +1,6 @@
 import type { AnyCommand } from './command.ts';
 import type { EventFamily, EventOf, Recorded } from './event.ts';
-import type { Columns, Lane, RowOf } from './read-model.ts';
+import type { Columns, Lane, Purge, RowOf } from './read-model.ts';
 
 /** What the house does because of an event: another command, or a job for the outside world. */
 export type Effect =
@@ -15,7 +15,7 @@ export interface StatefulStep<Row, Key extends keyof Row> {
 export type Step<Row, Key extends keyof Row> =
   | StatefulStep<Row, Key>
   | { readonly effects: readonly Effect[] }
-  | { readonly purge: Partial<Row> };
+  | Purge<Row>;
 
 /**
  * Turns events into effects. A reaction starts at "now" when it is first deployed and never runs on a rebuild.

@@ -36,9 +36,16 @@ export interface RowChange<Row, Key extends keyof Row> {
   /** The row is this event's own: no earlier event made it and no later one folds it. It is neither looked for nor remembered. */
   readonly once?: true;
 }
+/** In a purge: every value of a text column that contains this text. Looks at every row of the tenant. */
+export class Containing {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 /** Removes every row of the event's tenant in which these columns have these values: what an erasure needs. */
 export interface Purge<Row> {
-  readonly purge: Partial<Row>;
+  readonly purge: { readonly [Name in keyof Row]?: Row[Name] | Containing };
 }
 export type Change<Row, Key extends keyof Row> = RowChange<Row, Key> | Purge<Row>;
 

@@ -1,5 +1,6 @@
 import type { Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import { Containing } from '../kernel/read-model.ts';
 import type { TableRow } from './table.ts';
 
 /** What one event asks of one table. Reactions answer with effects besides. */
@@ -123,7 +124,7 @@ export class WorkSet {
     const columns = Object.keys(where);
     for (const cell of this.#cells.values()) {
       if (cell.key['tenant_id'] !== tenantId || !cell.row) continue;
-      if (columns.some((name) => cell.row![name] !== where[name])) continue;
+      if (columns.some((name) => !matches(cell.row![name], where[name]))) continue;
       undo.push([cell, cell.row, this.#dirty.has(cell)]);
       this.#put(cell, undefined, true);
     }
@@ -178,3 +179,5 @@ export class WorkSet {
     return name;
   }
 }
+
+const matches = (value: unknown, wanted: unknown): boolean => (wanted instanceof Containing ? String(value).includes(wanted.text) : value === wanted);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { Containing } from '../kernel/read-model.ts';
 import type { KeyedRow } from './fold-batch.ts';
 import { RowEncoding } from './row-encoding.ts';
 import { TableStatements, type TableRow, type TableShape } from './table.ts';
@@ -76,8 +77,8 @@ export class RowWriter {
   split({ purged, removals, upserts }: RowChanges): TableChanges {
     if (this.#rowType === undefined) throw new TypeError('prepare() comes first');
     const statements: pg.QueryConfig[] = purged.map(({ tenantId, where }) => ({
-      text: this.#statements.purge(Object.keys(where)),
-      values: [tenantId, ...Object.values(where)],
+      text: this.#statements.purge(where),
+      values: [tenantId, ...Object.values(where).map((value) => (value instanceof Containing ? value.text : value))],
     }));
     if (removals.length > 0) statements.push({ text: this.#statements.remove, values: [JSON.stringify(removals)] });
     const rows = upserts.length > 0 ? [{ table: this.#table, ...this.#named('upsert'), text: this.#statements.upsert, rows: this.#encoding.encode(upserts, this.#rowType) }] : [];

@@ -1,4 +1,4 @@
-import type { Columns } from '../kernel/read-model.ts';
+import { Containing, type Columns } from '../kernel/read-model.ts';
 
 /** One version of one read model (or of a reaction's state), as the table that holds it. */
 export interface TableShape {
@@ -91,9 +91,11 @@ export class TableStatements {
   }
 
   /** Deletes a tenant's rows where these columns have these values: `$1` the tenant, then the values in order. */
-  purge(columns: readonly string[]): string {
+  purge(where: Readonly<Record<string, unknown>>): string {
     // Null is a value like any other, as it is for the rows in memory (`is not distinct from` would use no index).
-    const conditions = columns.map((name, index) => `(${quoted(name)} = $${index + 2} or (${quoted(name)} is null and $${index + 2} is null))`);
+    const conditions = Object.entries(where).map(([name, value], index) =>
+      value instanceof Containing ? `strpos(${quoted(name)}, $${index + 2}) > 0` : `(${quoted(name)} = $${index + 2} or (${quoted(name)} is null and $${index + 2} is null))`,
+    );
     return `delete from ${this.#full} where ${['tenant_id = $1', ...conditions].join(' and ')}`;
   }
 }

@@ -8,7 +8,8 @@ import { whenDeviceEnrolledCreatePlaceholder } from './devices/when-device-enrol
 import { whenExtensionsReportedJudgeThem } from './extensions/when-extensions-reported-judge-them.ts';
 import { whenPersonLeavesForgetScreenshots } from './screenshots/when-person-leaves-forget-screenshots.ts';
 import { whenEmployeeDeletedRevokeDevices } from './employees/when-employee-deleted-revoke-devices.ts';
+import { whenPersonErasedForgetTelemetry } from './employees/when-person-erased-forget-telemetry.ts';
 import { whenErasureRequestedCarryItOut } from './employees/when-erasure-requested-carry-it-out.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut, whenPersonLeavesForgetScreenshots, whenAccountControlChangesRaiseAlert];
+export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut, whenPersonLeavesForgetScreenshots, whenAccountControlChangesRaiseAlert, whenPersonErasedForgetTelemetry];

@@ -73,13 +73,15 @@ export function defineCollection<const Noun extends string, const F extends Fiel
   const { noun, fields, most } = declared;
   if (most !== undefined && Object.values(fields).some(isSecret)) throw new DeclarationError(`${noun}: whoever loses a slot prepares again, and would put its secrets twice`);
   const slot = most === undefined ? {} : { slot: z.int() };
+  // What some roles may not see of a record, they may not see in the audit log either; and an export goes anywhere.
+  const concealed = declared.hidden ? { concealed: Object.keys(declared.hidden) } : {};
   const type = { created: `${capitalized(noun)}Created`, updated: `${capitalized(noun)}Updated`, deleted: `${capitalized(noun)}Deleted` };
   const audit = snakeCase(noun);
   const events = {
     category: noun,
     definitions: {
-      [type.created]: { version: 1, schema: z.object({ id: uuid(), ...slot, ...eventShape(fields, 'whole') }), audit: `${audit}.created` },
-      [type.updated]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }), audit: `${audit}.updated` },
+      [type.created]: { version: 1, schema: z.object({ id: uuid(), ...slot, ...eventShape(fields, 'whole') }), ...concealed, audit: `${audit}.created` },
+      [type.updated]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }), ...concealed, audit: `${audit}.updated` },
       [type.deleted]: { version: 1, schema: z.object({ id: uuid() }), audit: `${audit}.deleted` },
     },
   };

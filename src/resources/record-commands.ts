@@ -50,6 +50,10 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         return isFailure(slot) ? slot : { ...valuesOf(fields, defaultOf), ...slot, ...(await keepSecrets(fields, draft, place(id), ports.vault, tenantId)) };
       },
       whenClaimed: ({ kind }) => (kind === slotKind(noun) ? 'prepareAgain' : conflict()),
+      recall(_before, [event], _draft, { id }) {
+        const { id: _, ...values } = event!.data as AnyValues;
+        return written(id, {}, values);
+      },
       decide(state, draft, { id }, facts) {
         // The same command once more: its record is there.
         if (state.exists) return acceptWith(written(id, {}, state.values), []);

@@ -4,9 +4,9 @@ import { Keyring, newKey, open, seal } from './keyring.ts';
 
 /**
  * What was digested or salted with these is compared for as long as there are events: account and claim digests stand in streams,
- * salts on every device. They stay when the master key goes that first wrapped them.
+ * salts on every device, digests of idempotency keys for a day. They stay when the master key goes that first wrapped them.
  */
-const KEPT = ['account', 'claim', 'credential-salt'] as const;
+const KEPT = ['account', 'claim', 'credential-salt', 'idempotency'] as const;
 
 /** The master key that is worked with, and another whose work is still opened while one takes the other's place. */
 export interface Keyrings {

@@ -72,8 +72,9 @@ export class PostgresPersonKeys implements PersonKeys {
     return this.#pool.transaction(tenantId, async (client) => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [personKey({ tenantId, personId })]);
       await client.query('delete from person_keys where tenant_id = $1 and person_id = $2', [tenantId, personId]);
-      // First answers that are kept for repeated requests are sealed, but not under this key: they may show the person.
-      await client.query('delete from idempotent_answers where tenant_id = $1 and status is not null', [tenantId]);
+      // Responses that are stored for retried requests are sealed, but not under this key: they may show the person. Without them a
+      // retry builds its response from the events. Attempts that are running lose their row: they store nothing after this.
+      await client.query('update idempotent_answers set status = null, sealed_body = null, log_position = null, attempt = gen_random_uuid() where tenant_id = $1', [tenantId]);
       const { rowCount } = await client.query(
         'insert into erased_persons (tenant_id, person_id) values ($1, $2) on conflict do nothing',
         [tenantId, personId],

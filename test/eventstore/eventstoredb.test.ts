@@ -39,6 +39,24 @@ describe('EventStoreDB adapter', () => {
     expect(headers).toEqual([['append', 'true'], ['read', 'true']]);
   });
 
+  it("truncates an erased person's telemetry, and leaves what others reported", async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const tenantId = newTenant();
+    const [erased, other] = [randomUUID(), randomUUID()];
+    const batch = (userId: string) => newEvents(1).map((event) => ({ ...event, type: 'TelemetryRecorded', data: JSON.stringify({ userId, observations: [] }) }));
+    const append = async (stream: string, expectedRevision: bigint, userId: string) =>
+      expect(await store.append({ tenantId, stream, expectedRevision, events: batch(userId), take: [], release: [] })).toMatchObject({ kind: 'appended' });
+    const [shared, own] = [`deviceDay-${tenantId}.a`, `deviceDay-${tenantId}.b`];
+    await append(shared, -1n, erased);
+    await append(shared, 0n, other);
+    await append(own, -1n, erased);
+    expect(await store.forgetTelemetryOf(tenantId, erased)).toBe(2);
+    expect((await store.readStream(shared)).map(({ data }) => (data as { userId: string }).userId)).toEqual([other]);
+    expect(await store.readStream(own)).toEqual([]);
+    await append(shared, 1n, other);
+  });
+
   it('keeps ids where the tools of the server look for them', async () => {
     const node = await startNode();
     const append = newAppend(newTenant());

@@ -33,6 +33,23 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
+describe('what a role may not see of a record', () => {
+  it('stands in no audit entry and in no export', async () => {
+    const made = (await tenant.admin.post('/api/v1/admin/active-countermeasures/canary-cookies', { name: 'sid', domain: 'bank.example' })).body;
+    expect(made.value).toMatch(/^[0-9a-f]{16,}$/);
+    await app.settled();
+    const { client: viewer } = await app.adminWithRole(tenant, 'viewer');
+    for (const client of [tenant.admin, viewer]) {
+      for (const path of [`${PATH}?page_size=100`, `${PATH}/export?format=json`, `${PATH}/export?format=csv`]) {
+        const { status, text } = await client.get(path);
+        if (status === 403) continue;
+        expect([path, text.includes('canary_cookie.created'), text.includes(made.value)]).toEqual([path, true, false]);
+        expect(text).toContain('[concealed]');
+      }
+    }
+  });
+});
+
 describe('GET /audit-log', () => {
   it('lists who decided what, newest first, as a chain', async () => {
     const { status, body } = await tenant.admin.get(`${PATH}?page_size=100`);

@@ -8,7 +8,9 @@ import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { diffModel } from '../../src/projector/diff.ts';
 import { agentSecretOf } from '../dsl/agent-secret.ts';
+import { rebuildLive } from '../../src/projector/rebuild.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { enrolledDevice } from '../dsl/enrolled-device.ts';
 
 const USERS = '/api/v1/admin/users';
 
@@ -120,6 +122,105 @@ describe('the erasure of a person', () => {
     orThrow(await app.services.executor.execute(decideErasure, { userId }, { tenantId: acme.tenantId, actor: system('test') }));
     await app.settled();
     expect(await tablesWith(mark)).toEqual([]);
+  });
+
+  /**
+   * Somebody with a browser that enrolled by token, of whom everything says so that a person can write about them, and who was on hosts
+   * that nobody else visits.
+   */
+  async function somebodyKnownInEveryWay() {
+    const mark = `zq${randomUUID().replaceAll('-', '')}`;
+    const host = `h${randomUUID().replaceAll('-', '')}`;
+    const device = await enrolledDevice(app, acme, { deviceFingerprint: `fp-${mark}` });
+    const { userId, deviceId } = device;
+    expect((await acme.admin.put(`${USERS}/${userId}`, { email: `${mark}@corp.example`, displayName: `N ${mark}` })).status).toBe(200);
+    const seen = (kind: string, data: object, name = 'shop') => ({ eventId: randomUUID(), kind, occurredAt: new Date().toISOString(), domain: `${name}.${host}.example`, url: `https://${name}.${host}.example/${mark}`, data });
+    const password = { username: `u-${mark}`, passwordHash: 'cd'.repeat(32), isBreached: true, action: 'warn' };
+    const events = [
+      seen('navigation', { title: `T ${mark}`, isNewSite: true, referrerDomain: `from.${host}.example`, technologies: [{ name: 'React', version: '18' }] }),
+      seen('credential_attempt', password),
+      seen('credential_attempt', password, 'other'),
+      seen('auth_flow', { provider: 'okta', method: 'password', relyingParty: `rp.${host}.example`, mfaObserved: false, outcome: 'success' }),
+      seen('clickfix_detected', { action: 'block', snippet: `S ${mark}` }),
+      seen('policy_decision', { signals: ['phishing_signal'], action: 'warn', userDecision: 'proceeded' }),
+      { ...seen('extension_inventory', { extensions: [{ extensionId: `ext-${mark}`, name: `E ${mark}`, version: '1', publisher: `P ${mark}`, permissions: [], isEnabled: true }] }), domain: null, url: null },
+    ];
+    expect((await device.client.post('/api/v1/ext/events', { deviceSequence: 1, events })).body).toMatchObject({ accepted: events.length });
+    await app.settled();
+    // The browser passes to this person's record, and writes about it.
+    const { alerts } = (await acme.admin.get(`/api/v1/admin/alerts?page_size=100&user_id=${userId}`)).body as { alerts: { id: string; userId: string }[] };
+    const own = alerts.filter((alert) => alert.userId === userId);
+    expect(own.length).toBeGreaterThan(3);
+    const on = (path: string, body: object) => acme.admin.put(`/api/v1/admin/alerts/${own[0]!.id}/${path}`, body);
+    expect((await on('acknowledge', { notes: `A ${mark}` })).status).toBe(200);
+    expect((await on('severity', { severity: 'critical', reason: `W ${mark}` })).status).toBe(200);
+    expect((await on('resolve', { status: 'resolved', resolution: `R ${mark}` })).status).toBe(200);
+    expect((await on('reopen', { notes: `O ${mark}` })).status).toBe(200);
+    for (const whose of [{ userId }, { deviceId }]) {
+      expect((await acme.admin.post('/api/v1/admin/unblock-keys', { domain: `unblock.${host}.example`, reason: `B ${mark}`, ...whose }, { headers: { 'idempotency-key': randomUUID() } })).status).toBe(201);
+    }
+    device.client.close();
+    await app.settled();
+    return { userId, deviceId, mark, host };
+  }
+
+  /** Rows that hold both words, in whatever columns. */
+  async function rowsWithBoth(one: string, other: string): Promise<string[]> {
+    const { owner } = app.services.database;
+    const found: string[] = [];
+    for (const name of await tablesWith(one)) {
+      const { rows } = await owner.query<{ row: string }>(`select t::text as row from ${name} t where strpos(lower(t::text), $1) > 0 and strpos(lower(t::text), $2) > 0`, [one, other]);
+      for (const { row } of rows) found.push(`${name} ${row}`);
+    }
+    return found;
+  }
+
+  it('leaves nothing that was written about them, and no host that they visited beside their id or their device', async () => {
+    const { userId, deviceId, mark, host } = await somebodyKnownInEveryWay();
+    const names = (found: readonly string[]) => new Set(found.map((row) => row.split(' ')[0]!.replace(/_v\d+.*$/, '')));
+    // The test would prove nothing if the values had not been there.
+    expect([...names(await tablesWith(mark))]).toEqual(expect.arrayContaining(['public.alerts', 'public.unblock_keys', 'public.devices', 'public.installed_extensions']));
+    expect([...names(await rowsWithBoth(host, userId))]).toEqual(expect.arrayContaining(['public.events', 'public.alerts', 'public.endpoint_users']));
+
+    expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
+    await app.settled();
+    await expect.poll(() => rowsWithBoth(host, userId), { timeout: 15_000 }).toEqual([]);
+    expect(await tablesWith(mark)).toEqual([]);
+    expect(await rowsWithBoth(host, deviceId)).toEqual([]);
+    // Discovery keeps the host: it says nothing of anybody.
+    expect([...names(await rowsWithBoth(host, 'shop'))]).toEqual(expect.arrayContaining(['public.events', 'public.endpoints']));
+
+    expect(await differences()).toEqual([]);
+    const { store, codec, database, projector, models } = app.services;
+    for (const model of models) await rebuildLive({ store, codec, pool: database.projector }, projector, model, () => {});
+    expect(await tablesWith(mark)).toEqual([]);
+    for (const id of [userId, deviceId]) expect(await rowsWithBoth(host, id)).toEqual([]);
+    expect((await acme.admin.get('/api/v1/admin/audit-log/verify')).body).toMatchObject({ valid: true });
+    for (const path of ['audit-log/export?format=json', 'search?q=zq', 'alerts?page_size=100', 'devices?page_size=100', 'unblock-keys']) {
+      const { text } = await acme.admin.get(`/api/v1/admin/${path}`);
+      expect([path, text.includes(mark), text.includes(host)]).toEqual([path, false, false]);
+    }
+  }, 60_000);
+
+  it('leaves the telemetry of another person on the same browser', async () => {
+    const device = await enrolledDevice(app, acme);
+    const report = async (client: typeof device.client, domain: string) => {
+      const events = [{ eventId: randomUUID(), kind: 'navigation', occurredAt: new Date().toISOString(), domain, url: null, data: { title: null, isNewSite: false } }];
+      expect((await client.post('/api/v1/ext/events', { events })).body).toMatchObject({ accepted: 1 });
+    };
+    const [first, second] = [`${randomUUID()}.example`, `${randomUUID()}.example`];
+    await report(device.client, first);
+    await app.settled();
+    const other = (await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Bo' })).body.id as string;
+    // As an enrollment would have it that gives the browser to somebody else; here the log is told directly.
+    await app.services.database.owner.query(`update events set data = jsonb_set(data::jsonb, '{userId}', to_jsonb($1::text))::json where type = 'TelemetryRecorded' and strpos(data::text, $2) > 0`, [other, first]);
+    await report(device.client, second);
+    expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(1);
+    expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(0);
+    expect(await rowsWithBoth(second, device.userId)).not.toEqual([]);
+    // The stream still takes what comes next.
+    await report(device.client, `${randomUUID()}.example`);
+    device.client.close();
   });
 
   it('is a matter of super admins', async () => {

@@ -85,20 +85,19 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
     return { codec, id, event: await codec.encode(id, TENANT, { type, data: sample }, METADATA) };
   };
 
-  it('are strings (or null, or absent), and so is the person whose they are', () => {
+  it('are fields that the event has, and the person whose they are is a text or null', () => {
     const shape = z.toJSONSchema(definition.schema, { unrepresentable: 'any', io: 'input' }) as JsonSchema;
     for (const path of fields) {
       const [list, field = list] = path.split('[].') as [string, string?];
       const holders = path.includes('[].') ? branches(branches(shape, list), undefined, true) : [shape];
-      const types = holders.flatMap((holder) => branches(holder, field)).flatMap((branch) => branch.type ?? (branch.const ?? branch.enum?.[0] ? 'string' : 'unknown'));
-      expect([path, types.length > 0, types.filter((one) => one !== 'string' && one !== 'null')]).toEqual([path, true, []]);
+      expect([path, holders.flatMap((holder) => branches(holder, field)).length > 0]).toEqual([path, true]);
     }
     expect(branches(shape, subject).every((branch) => branch.type === 'string' || branch.type === 'null')).toBe(true);
   });
 
   it('never stand in the stored text, and come back as they were', async () => {
     const { codec, id, event } = await written(new MemoryPersonKeys());
-    expect(fields.flatMap((path) => at(sample, path)).some((value) => typeof value === 'string')).toBe(true);
+    expect(fields.flatMap((path) => at(sample, path)).some((value) => value !== null && value !== undefined)).toBe(true);
     const { clear } = split(event.data);
     for (const path of fields) for (const value of at(clear, path)) expect([path, value]).toEqual([path, value === null || value === undefined ? value : '[sealed]']);
     const [read] = await codec.decode([stored(event, TENANT, { id })]);

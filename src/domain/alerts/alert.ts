@@ -8,6 +8,8 @@ import type { AlertStatus, Severity } from './vocabulary.ts';
 export interface AlertState {
   readonly status: 'none' | AlertStatus;
   readonly severity: Severity;
+  /** Whom it is about: what is written about it is theirs. */
+  readonly userId: string | null;
   readonly assigneeId: string | null;
   readonly fingerprint: string;
   /** The latest causes, so that one report counts once however often it is asked for. */
@@ -17,7 +19,7 @@ export interface AlertState {
   readonly lastDeliveryId: string | null;
 }
 
-const initial: AlertState = { status: 'none', severity: 'low', assigneeId: null, fingerprint: '', causes: [], standing: null, lastDeliveryId: null };
+const initial: AlertState = { status: 'none', severity: 'low', userId: null, assigneeId: null, fingerprint: '', causes: [], standing: null, lastDeliveryId: null };
 
 /** An effect is repeated only around a crash, within the batch under way then: far fewer than this. */
 const CAUSES_KEPT = 1_000;
@@ -25,9 +27,9 @@ const CAUSES_KEPT = 1_000;
 export const alert = defineAggregate<AlertState, typeof alertEvents>(alertEvents, initial, (state, event) => {
   switch (event.type) {
     case 'AlertRaised': {
-      const { severity, fingerprint, cause, raisedAt } = event.data;
+      const { severity, userId, fingerprint, cause, raisedAt } = event.data;
       const standing: Standing | null = raisedAt ? { raisedAt, severity, status: 'open', acknowledgedAt: null, resolvedAt: null } : null;
-      return { status: 'open', severity, assigneeId: null, fingerprint, causes: [cause], standing, lastDeliveryId: null };
+      return { status: 'open', severity, userId, assigneeId: null, fingerprint, causes: [cause], standing, lastDeliveryId: null };
     }
     case 'AlertRepeated':
       return { ...state, causes: [...state.causes.slice(1 - CAUSES_KEPT), event.data.cause] };

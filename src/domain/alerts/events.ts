@@ -7,7 +7,13 @@ import { alertTypeSchema, policyActionSchema, severitySchema } from './vocabular
 const alertId = uuid();
 const fingerprint = z.string();
 /** Version 2 of the events that move an alert in triage says from where to where. (What is new comes first: V8 makes such an object in a quarter of the time.) */
-const upcasters = { 1: (data: object) => ({ was: unknownMove.was, is: unknownMove.is, ...data }) };
+/** Version 3 names the person whom the alert is about: what is written about it is sealed for them. Before, it stood in clear. */
+const upcasters = {
+  1: (data: object) => ({ was: unknownMove.was, is: unknownMove.is, ...data }),
+  2: (data: object) => ({ userId: null, ...data }),
+};
+const userId = uuid().nullable();
+const sealedFor = (...fields: readonly string[]) => ({ subject: 'userId', fields });
 
 /**
  * An alert's stream: why it was raised and every decision about it since. `fingerprint` names what repeats: the same type,
@@ -34,7 +40,7 @@ export const alertEvents = defineEvents('alert', {
       raisedAt: z.iso.datetime().nullable(),
     }),
     upcasters: { 1: (data: object) => ({ raisedAt: null, ...data }) },
-    personal: { subject: 'userId', fields: ['url'] },
+    personal: sealedFor('title', 'description', 'fingerprint', 'domain', 'url', 'metadata'),
     audit: 'alert.raised',
   },
   /** Seen again, `occurrences` times in one report: `cause` is the report, `occurredAt` the latest of them. */
@@ -43,20 +49,28 @@ export const alertEvents = defineEvents('alert', {
     schema: z.object({ alertId, cause: uuid(), occurrences: z.int().min(1), occurredAt: z.iso.datetime() }),
     audit: 'alert.repeated',
   },
-  AlertAcknowledged: { version: 2, schema: z.object({ alertId, notes: z.string().nullable(), ...moveFields }), upcasters, audit: 'alert.acknowledged' },
+  AlertAcknowledged: { version: 3, schema: z.object({ alertId, userId, notes: z.string().nullable(), ...moveFields }), upcasters, personal: sealedFor('notes'), audit: 'alert.acknowledged' },
   AlertResolved: {
-    version: 2,
-    schema: z.object({ alertId, status: z.enum(['resolved', 'false_positive']), resolution: z.string().nullable(), fingerprint, ...moveFields }),
+    version: 3,
+    schema: z.object({ alertId, userId, status: z.enum(['resolved', 'false_positive']), resolution: z.string().nullable(), fingerprint, ...moveFields }),
     upcasters,
+    personal: sealedFor('resolution', 'fingerprint'),
     audit: 'alert.resolved',
   },
-  AlertReopened: { version: 2, schema: z.object({ alertId, notes: z.string().nullable(), fingerprint, ...moveFields }), upcasters, audit: 'alert.reopened' },
+  AlertReopened: {
+    version: 3,
+    schema: z.object({ alertId, userId, notes: z.string().nullable(), fingerprint, ...moveFields }),
+    upcasters,
+    personal: sealedFor('notes', 'fingerprint'),
+    audit: 'alert.reopened',
+  },
   AlertAssigned: { version: 1, schema: z.object({ alertId, assigneeId: uuid().nullable() }), audit: 'alert.assigned' },
   AlertClaimed: { version: 1, schema: z.object({ alertId, assigneeId: uuid() }), audit: 'alert.claimed' },
   AlertSeverityChanged: {
-    version: 2,
-    schema: z.object({ alertId, severity: severitySchema, reason: z.string().nullable(), ...moveFields }),
+    version: 3,
+    schema: z.object({ alertId, userId, severity: severitySchema, reason: z.string().nullable(), ...moveFields }),
     upcasters,
+    personal: sealedFor('reason'),
     audit: 'alert.severity_changed',
   },
   AlertPolicyActionRecorded: {

@@ -10,7 +10,8 @@ export interface CredentialReuseState {
 export const credentialReuse = defineAggregate<CredentialReuseState, typeof credentialReuseEvents>(
   credentialReuseEvents,
   { domains: [] },
-  (_state, { data }) => ({ domains: data.domains }),
+  // Of somebody who was erased there is a text in place of the list.
+  (_state, { data }) => ({ domains: Array.isArray(data.domains) ? data.domains : [] }),
 );
 
 export const credentialReuseStream = (tenantId: TenantId, reuse: string): string => streamName('credentialReuse', tenantId, reuse);

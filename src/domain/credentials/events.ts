@@ -20,6 +20,7 @@ export const credentialReuseEvents = defineEvents('credentialReuse', {
       extensionMode: z.string().nullable(),
       policyVersion: z.string().nullable(),
     }),
+    personal: { subject: 'userId', fields: ['domain', 'domains'] },
     audit: 'password_reuse.detected',
   },
 });

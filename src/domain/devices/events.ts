@@ -41,7 +41,7 @@ export const deviceEvents = defineEvents('device', {
     }),
     // Version 1: enrolling again took the record over and ended a wipe. Only agents have no browser; nothing proved whose they are.
     upcasters: { 1: (data: { browserType: string | null }) => ({ besideDeviceId: null, isConfirmed: data.browserType !== null, wipeId: null, ...data }) },
-    personal: { subject: 'userId', fields: ['hostname'] },
+    personal: { subject: 'userId', fields: ['deviceFingerprint', 'hostname'] },
     audit: 'device.enrolled',
   },
   /** An administrator lets a revoked device enroll once more. */

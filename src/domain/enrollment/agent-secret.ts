@@ -49,7 +49,7 @@ export const agentSecrets = defineAggregate<AgentSecretsState, typeof agentSecre
 export const agentSecretStream = (tenantId: TenantId): string => streamName('agentSecret', tenantId, tenantId);
 
 /** 32 random octets, base64url: shown once, kept nowhere. So many need no slow hash. */
-export const newAgentSecret = (): string => randomBytes(32).toString('base64url');
+export const newAgentSecret = (octetsOf: (size: number) => Buffer = randomBytes): string => octetsOf(32).toString('base64url');
 
 const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 export const digestOfAgentSecret = (secret: string): string => sha256(secret).toString('hex');

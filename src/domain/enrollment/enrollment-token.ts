@@ -29,7 +29,7 @@ export const enrollmentToken = defineAggregate<EnrollmentTokenState, typeof enro
 export const enrollmentTokenStream = (tenantId: TenantId, tokenId: string): string => streamName('enrollmentToken', tenantId, tokenId);
 
 /** 32 random octets, base64url (choice OP-168): shown once, kept nowhere. */
-export const newEnrollmentToken = (): string => randomBytes(32).toString('base64url');
+export const newEnrollmentToken = (octetsOf: (size: number) => Buffer = randomBytes): string => octetsOf(32).toString('base64url');
 
 export interface TokenIdentity {
   /** Names the token's stream, so that redeeming needs no look-up. */

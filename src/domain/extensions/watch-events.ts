@@ -32,7 +32,13 @@ const about = { resource: 'device', id: 'deviceId' } as const;
 /** One stream for each device: which of its extensions deserved an alert, under the settings of the moment. */
 export const extensionWatchEvents = defineEvents('extensionWatch', {
   /** Extensions that are on no whitelist appeared in the browser. */
-  UnwhitelistedExtensionsFound: { version: 1, schema: z.object({ ...judged, extensions: z.array(found) }), about, audit: 'unwhitelisted_extensions.found' },
+  UnwhitelistedExtensionsFound: {
+    version: 1,
+    schema: z.object({ ...judged, extensions: z.array(found) }),
+    personal: { subject: 'userId', fields: ['extensions[].extensionId', 'extensions[].name', 'extensions[].publisher'] },
+    about,
+    audit: 'unwhitelisted_extensions.found',
+  },
   /** They are gone, or allowed by now: found again, they are told of again. */
   UnwhitelistedExtensionsCleared: {
     version: 1,
@@ -43,6 +49,7 @@ export const extensionWatchEvents = defineEvents('extensionWatch', {
   ExtensionPermissionsChanged: {
     version: 1,
     schema: z.object({ ...judged, change: found.extend({ permissions: z.array(z.string()) }) }),
+    personal: { subject: 'userId', fields: ['change'] },
     about,
     audit: 'extension_permissions.changed',
   },

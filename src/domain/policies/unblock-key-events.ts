@@ -10,6 +10,8 @@ export const unblockKeyEvents = defineEvents('unblockKey', {
       /** How often its user had become inactive by then: the next time voids it. */
       userDeactivations: z.int(),
       unblockKeyId: uuid(),
+      /** Whose key it is: the user's, or the device's user. Null: anybody's, or from before this was recorded. */
+      personId: uuid().nullable(),
       domain: z.string(),
       /** Null: whoever has the key. */
       userId: uuid().nullable(),
@@ -17,7 +19,8 @@ export const unblockKeyEvents = defineEvents('unblockKey', {
       reason: z.string(),
       expiresAt: z.iso.datetime(),
     }),
-    upcasters: { 1: (data: object) => ({ userDeactivations: 0, ...data }) },
+    upcasters: { 1: (data: object) => ({ userDeactivations: 0, personId: null, ...data }) },
+    personal: { subject: 'personId', fields: ['domain', 'reason'] },
     audit: 'unblock_key.created',
   },
   UnblockKeyUsed: {

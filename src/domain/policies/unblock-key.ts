@@ -34,8 +34,8 @@ const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const HALF = 4;
 
 /** `XXXX-XXXX` (choice OP-116): short enough to be read out, good once and not for long. */
-export function newUnblockKey(): string {
-  const half = () => Array.from({ length: HALF }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+export function newUnblockKey(pickInteger: (below: number) => number = randomInt): string {
+  const half = () => Array.from({ length: HALF }, () => ALPHABET[pickInteger(ALPHABET.length)]).join('');
   return `${half()}-${half()}`;
 }
 

@@ -1,4 +1,5 @@
-import type { Position } from '../../kernel/event.ts';
+import { START, type Position } from '../../kernel/event.ts';
+import type { TenantId } from '../../kernel/ids.ts';
 import type { Append, ClaimKey, EventStore, FeedFilter, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
 import { Appender } from './appender.ts';
 import { ClaimRegister } from './claim-register.ts';
@@ -27,6 +28,7 @@ export interface EventStoreDbOptions {
 }
 
 const SECONDS_PER_DAY = 86_400;
+const READ_AT_ONCE = 500;
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 /** The store for those who outgrow one machine: EventStoreDB 22.10 and later, or KurrentDB. */
@@ -107,6 +109,24 @@ export class EventStoreDbEventStore implements EventStore {
 
   setRetention(stream: string, maxAgeDays: number): Promise<void> {
     return setStreamMetadata(this.#tools, stream, '$maxAge', maxAgeDays * SECONDS_PER_DAY);
+  }
+
+  async forgetTelemetryOf(tenantId: TenantId, personId: string): Promise<number> {
+    const filter = { tenantId, types: ['TelemetryRecorded'] };
+    const newest = new Map<string, bigint>();
+    let count = 0;
+    for (let after = START; ; ) {
+      const { events, position } = await this.#feed.read(after, READ_AT_ONCE, filter);
+      for (const { stream, revision, data } of events) {
+        if ((data as { userId?: unknown }).userId !== personId) continue;
+        newest.set(stream, revision);
+        count += 1;
+      }
+      if (position === after) break;
+      after = position;
+    }
+    for (const [stream, revision] of newest) await setStreamMetadata(this.#tools, stream, '$tb', Number(revision) + 1);
+    return count;
   }
 
   /** The server's own scavenge does that. */

@@ -14,7 +14,7 @@ export interface StoreAccess {
 export async function setStreamMetadata(
   { reader, writer, patience }: StoreAccess,
   stream: string,
-  key: '$maxAge' | '$maxCount',
+  key: '$maxAge' | '$maxCount' | '$tb',
   value: number,
 ): Promise<void> {
   const deadline = new Deadline(patience);

@@ -4,6 +4,7 @@ import { patientQuery } from '../../database/patience.ts';
 import { storeShares } from '../../database/pool-shares.ts';
 import { streamTenant } from '../../kernel/aggregate.ts';
 import type { Position } from '../../kernel/event.ts';
+import type { TenantId } from '../../kernel/ids.ts';
 import {
   EventStoreUnavailable,
   type Append,
@@ -21,6 +22,9 @@ import { GroupCommit } from './group-commit.ts';
 import { FeedListener } from './feed-listener.ts';
 import { PACKED, UnpackedEvent, type PackedRow } from './packed-rows.ts';
 import { storedEvent, type EventRow } from './rows.ts';
+
+/** Events that one statement rewrites: a short transaction, beside which appends go on. */
+const ANONYMIZED_AT_ONCE = 500;
 
 // Qualified, because the text that the bare name stands for in these lists would sort 10 before 9.
 const READ_STREAM = `
@@ -138,6 +142,18 @@ export class PostgresEventStore implements EventStore {
   async trimExpired(most: number): Promise<number> {
     const { rows } = await patientQuery<{ trimmed: number }>(this.#pool, TRIM_MS, 'select trim_expired_events($1) as trimmed', [most]);
     return rows[0]!.trimmed;
+  }
+
+  async forgetTelemetryOf(tenantId: TenantId, personId: string): Promise<number> {
+    const sql = 'select changed, reached from anonymize_telemetry($1, $2, $3, $4)';
+    let total = 0;
+    for (let after = '0'; ; ) {
+      const { rows } = await this.#pool.query<{ changed: number; reached: string | null }>(sql, [tenantId, personId, after, ANONYMIZED_AT_ONCE]);
+      const { changed, reached } = rows[0]!;
+      total += changed;
+      if (reached === null) return total;
+      after = reached;
+    }
   }
 
   sweepClaims(): Promise<number> {

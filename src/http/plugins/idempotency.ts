@@ -1,86 +1,212 @@
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TenantPool } from '../../database/tenant-pool.ts';
-import { conflict, FailureError, invalid } from '../../kernel/failure.ts';
+import { conflict, FailureError, invalid, limited } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { open, seal } from '../../vault/keyring.ts';
+import { KeyedRequest } from './keyed-request.ts';
 
 export interface Asked {
   readonly tenantId: TenantId;
   readonly subjectId: string;
   readonly key: string;
-  readonly request: string;
+  /** Method, URL and body: all that makes the request this one. */
+  readonly request: readonly (string | Buffer)[];
 }
 
 export interface Answered {
   readonly status: number;
   readonly body: string;
+  /** Of the last event that the request appended. */
+  readonly logPosition: string | undefined;
 }
 
-/** An answer in the making is waited for no longer than this; then its maker is taken for dead. */
-const ABANDONED_SECONDS = 60;
+export interface IdempotencyKeys {
+  /** Bodies and seeds are sealed with the first, and opened with any. */
+  readonly sealing: readonly [Buffer, ...Buffer[]];
+  /** Digests of keys and requests. It outlives a master key: they are compared. */
+  readonly digesting: Buffer;
+}
+
+/** An attempt whose process died counts as running for this long after its last sign of life. */
+const RUNNING_SECONDS = 3;
+const SIGN_OF_LIFE_MS = 1_000;
+/** Longer than a dead attempt counts as running: a retry right after a crash gets its response instead of a conflict. */
+const WAIT_MS = 5_000;
+const LOOK_AGAIN_MS = 100;
+/** Retries that wait for the first attempt, in one process: each of them is an open request. */
+const MOST_WAITING = 64;
+
+/** Per tenant. Larger responses are not stored but built again, from what the first attempt appended. */
+const MOST_KEYS = 20_000;
+const MOST_STORED_BYTES = 64 * 1024 * 1024;
+const LARGEST_BODY = 512 * 1024;
+/** Budgets are counted this often; between two counts a tenant may exceed them a little. */
+const COUNTED_EVERY_MS = 5_000;
+
+interface Row {
+  readonly request_hash: Buffer;
+  readonly status: number | null;
+  readonly sealed_body: Buffer | null;
+  readonly sealed_seed: Buffer | null;
+  readonly log_position: string | null;
+  readonly attempt: string;
+}
+
+interface Usage {
+  readonly countedAt: number;
+  readonly keys: number;
+  readonly bytes: number;
+}
 
 /**
- * `Idempotency-Key` (choice OP-014): for 24 hours the same key and request replay the first answer, which is kept sealed;
- * another request under the key is a conflict, and so is one while the first is still being answered.
+ * `Idempotency-Key` (choice OP-014): for 24 hours the same key and request get the first response; another request under the key
+ * is a conflict. The row is written before anything is done. An attempt that ended without a stored response (a crash, an error
+ * after its append) is run again with the same seed: it finds its own events and builds the same response from them.
  */
 export class IdempotentAnswers {
   readonly #pool: TenantPool;
-  readonly #keys: readonly [Buffer, ...Buffer[]];
+  readonly #keys: IdempotencyKeys;
+  readonly #usage = new Map<TenantId, Usage>();
+  #waiting = 0;
 
-  /** Answers are sealed with the first of the keys, and opened with any. */
-  constructor(pool: TenantPool, keys: readonly [Buffer, ...Buffer[]]) {
+  constructor(pool: TenantPool, keys: IdempotencyKeys) {
     this.#pool = pool;
     this.#keys = keys;
   }
 
-  /** The first answer, or undefined when the caller is the first and must `keep` or `release`. Throws 409. */
-  async begin(asked: Asked): Promise<Answered | undefined> {
+  /** The first response, or the request to be run, which must be `keep`-ed or `release`-d. Throws 409 and 429. */
+  async begin(asked: Asked): Promise<Answered | KeyedRequest> {
     if (!/^[\x21-\x7e]{1,200}$/.test(asked.key)) throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
-    const hash = sha256(asked.request);
-    return this.#pool.transaction(asked.tenantId, async (client) => {
-      const identity = [asked.tenantId, asked.subjectId, sha256(asked.key)];
-      const { rowCount } = await client.query(
-        `insert into idempotent_answers (tenant_id, subject_id, digest, request_hash) values ($1, $2, $3, $4)
-         on conflict (tenant_id, subject_id, digest) do update set request_hash = excluded.request_hash, status = null, sealed_body = null, created_at = now()
-          where idempotent_answers.created_at < now() - interval '24 hours'
-             or (idempotent_answers.status is null and idempotent_answers.created_at < now() - interval '${ABANDONED_SECONDS} seconds')`,
-        [...identity, hash],
+    const digest = this.#digest('key', asked, [asked.key]);
+    const deadline = Date.now() + WAIT_MS;
+    for (let look = 1; ; look += 1) {
+      const outcome = await this.#tryToBegin(asked, digest);
+      if (outcome !== 'running') return outcome;
+      if (Date.now() > deadline || (look === 1 && this.#waiting >= MOST_WAITING)) {
+        throw new FailureError(conflict('the first request with this idempotency key is still being answered'));
+      }
+      this.#waiting += 1;
+      await sleep(LOOK_AGAIN_MS).finally(() => (this.#waiting -= 1));
+    }
+  }
+
+  async #tryToBegin(asked: Asked, digest: Buffer): Promise<Answered | KeyedRequest | 'running'> {
+    const { tenantId, subjectId } = asked;
+    const request = this.#digest('request', asked, asked.request);
+    const usage = await this.#usageOf(tenantId);
+    const attempt = randomUUID();
+    const seed = randomBytes(32);
+    return this.#pool.transaction(tenantId, async (client) => {
+      const identity = [tenantId, subjectId, digest];
+      const { rowCount: inserted } = await client.query(
+        `insert into idempotent_answers (tenant_id, subject_id, digest, request_hash, sealed_seed, attempt, running_until)
+         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
+         on conflict (tenant_id, subject_id, digest) do update
+            set request_hash = excluded.request_hash, sealed_seed = excluded.sealed_seed, attempt = excluded.attempt, running_until = excluded.running_until,
+                status = null, sealed_body = null, log_position = null, created_at = now()
+          where idempotent_answers.created_at < now() - interval '24 hours'`,
+        [...identity, request, this.#seal(seed, `${digest.toString('hex')}|seed`, asked), attempt, RUNNING_SECONDS],
       );
-      if (rowCount === 1) return undefined;
-      const { rows } = await client.query<{ request_hash: Buffer; status: number | null; sealed_body: Buffer | null }>(
-        'select request_hash, status, sealed_body from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3',
+      if (inserted === 1) {
+        if (usage.keys >= MOST_KEYS) throw new FailureError(limited(3_600));
+        return new KeyedRequest({ tenantId, subjectId, digest, attempt, seed, isRetry: false });
+      }
+      const { rows } = await client.query<Row>(
+        `select request_hash, status, sealed_body, sealed_seed, log_position, attempt from idempotent_answers
+          where tenant_id = $1 and subject_id = $2 and digest = $3 for update`,
         identity,
       );
       const [first] = rows;
-      if (!first?.request_hash.equals(hash)) throw new FailureError(conflict('the idempotency key belongs to another request'));
-      if (first.status === null) throw new FailureError(conflict('the first request with this idempotency key is still being answered'));
-      return { status: first.status, body: this.#opened(first.sealed_body!, asked.subjectId) };
+      // The first attempt was refused, and gave its row back in between.
+      if (!first) return 'running';
+      if (!first.request_hash.equals(request)) throw new FailureError(conflict('the idempotency key belongs to another request'));
+      if (first.status !== null && first.sealed_body !== null) {
+        const body = this.#opened(first.sealed_body, `${digest.toString('hex')}|body`, asked).toString();
+        return { status: first.status, body, logPosition: first.log_position ?? undefined };
+      }
+      const { rowCount: taken } = await client.query(
+        `update idempotent_answers set attempt = $4, running_until = now() + $5 * interval '1 second'
+          where tenant_id = $1 and subject_id = $2 and digest = $3 and running_until < now()`,
+        [...identity, attempt, RUNNING_SECONDS],
+      );
+      if (taken === 0) return 'running';
+      const kept = this.#opened(first.sealed_seed!, `${digest.toString('hex')}|seed`, asked);
+      return new KeyedRequest({ tenantId, subjectId, digest, attempt, seed: kept, isRetry: true });
     });
   }
 
-  /** Sealed with a key that was retired since: what was done is not done again, and what was said is not known any more. */
-  #opened(sealed: Buffer, subjectId: string): string {
-    for (const key of this.#keys) {
+  /** Says again and again that the attempt is running, until the returned function is called. */
+  whileRunning({ tenantId, subjectId, digest, attempt }: KeyedRequest): () => void {
+    const sql = `update idempotent_answers set running_until = now() + $5 * interval '1 second'
+                  where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4 and status is null`;
+    const sayIt = () => void this.#pool.statement(tenantId, sql, [subjectId, digest, attempt, RUNNING_SECONDS]).catch(() => undefined);
+    const timer = setInterval(sayIt, SIGN_OF_LIFE_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** Stores the response, sealed. One that is too large is left out: a retry builds it again. */
+  async keep(keyed: KeyedRequest, { status, body, logPosition }: Answered): Promise<void> {
+    const { tenantId, subjectId, digest, attempt } = keyed;
+    const usage = await this.#usageOf(tenantId);
+    if (body.length > LARGEST_BODY || usage.bytes + body.length > MOST_STORED_BYTES) return this.#endAttempt(keyed);
+    const sealed = this.#seal(Buffer.from(body), `${digest.toString('hex')}|body`, keyed);
+    const sql = `update idempotent_answers set status = $5, sealed_body = $6, log_position = $7, running_until = '-infinity'
+                  where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4`;
+    await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt, status, sealed, logPosition ?? null]);
+  }
+
+  /**
+   * There is no response to store. If nothing can have been appended the key is free again, also for another body; otherwise a
+   * retry goes on where this attempt stopped.
+   */
+  async release(keyed: KeyedRequest): Promise<void> {
+    if (keyed.mayHaveAppended) return this.#endAttempt(keyed);
+    const { tenantId, subjectId, digest, attempt } = keyed;
+    const sql = 'delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4 and status is null';
+    await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt]);
+  }
+
+  async #endAttempt({ tenantId, subjectId, digest, attempt }: KeyedRequest): Promise<void> {
+    const sql = `update idempotent_answers set running_until = '-infinity' where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4`;
+    await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt]);
+  }
+
+  async #usageOf(tenantId: TenantId): Promise<Usage> {
+    const known = this.#usage.get(tenantId);
+    if (known && known.countedAt > Date.now() - COUNTED_EVERY_MS) return known;
+    const sql = 'select count(*)::int as keys, coalesce(sum(length(sealed_body)), 0)::float8 as bytes from idempotent_answers where tenant_id = $1';
+    const { rows } = await this.#pool.statement<{ keys: number; bytes: number }>(tenantId, sql, []);
+    const usage = { countedAt: Date.now(), ...rows[0]! };
+    // Forgotten all at once: a map of every tenant that ever used a key would never shrink.
+    if (this.#usage.size > 1_000) this.#usage.clear();
+    this.#usage.set(tenantId, usage);
+    return usage;
+  }
+
+  /** Keyed, for a body may hold a password: without the key nobody can try candidates against the digest. */
+  #digest(purpose: string, { tenantId, subjectId }: Asked, parts: readonly (string | Buffer)[]): Buffer {
+    const hmac = createHmac('sha256', this.#keys.digesting).update(`${purpose}|${tenantId}|${subjectId}`);
+    for (const part of parts) {
+      const bytes = Buffer.from(part);
+      hmac.update(`|${bytes.length}|`).update(bytes);
+    }
+    return hmac.digest();
+  }
+
+  #seal(plain: Buffer, place: string, { tenantId, subjectId }: Pick<Asked, 'tenantId' | 'subjectId'>): Buffer {
+    return seal(this.#keys.sealing[0], plain, `${tenantId}|${subjectId}|${place}`);
+  }
+
+  /** Throws 409 for what was sealed with a master key that was retired since: it is not done again, and cannot be shown. */
+  #opened(sealed: Buffer, place: string, { tenantId, subjectId }: Pick<Asked, 'tenantId' | 'subjectId'>): Buffer {
+    for (const key of this.#keys.sealing) {
       try {
-        return open(key, sealed, subjectId).toString();
+        return open(key, sealed, `${tenantId}|${subjectId}|${place}`);
       } catch {
-        // the next one, then
+        // sealed with the other key, then
       }
     }
     throw new FailureError(conflict('the first request with this idempotency key was answered, and its answer cannot be shown any more'));
   }
-
-  async keep(asked: Asked, { status, body }: Answered): Promise<void> {
-    const sql = 'update idempotent_answers set status = $4, sealed_body = $5 where tenant_id = $1 and subject_id = $2 and digest = $3';
-    const sealed = seal(this.#keys[0], Buffer.from(body), asked.subjectId);
-    await this.#pool.statement(asked.tenantId, sql, [asked.subjectId, sha256(asked.key), status, sealed]);
-  }
-
-  /** The request failed for our own reasons: the next one with this key is the first again. */
-  async release(asked: Asked): Promise<void> {
-    const sql = 'delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and status is null';
-    await this.#pool.statement(asked.tenantId, sql, [asked.subjectId, sha256(asked.key)]);
-  }
 }
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest();

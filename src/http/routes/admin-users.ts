@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createAdminUser } from '../../../commands/admins/create-admin-user.ts';
 import { deleteAdminUser } from '../../../commands/admins/delete-admin-user.ts';
@@ -40,9 +39,9 @@ export const adminUserRoutes: RouteGroup = {
       body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
       status: 201,
       answer: adminUserView.extend({ temporaryPassword: z.string().optional(), temporaryPasswordExpiresAt: z.iso.datetime().optional() }),
-      handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated } }) => {
-        const adminId = randomUUID();
-        const temporaryPassword = password === undefined ? randomPassword() : undefined;
+      handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated }, fresh }) => {
+        const adminId = fresh.id('admin');
+        const temporaryPassword = password === undefined ? randomPassword(fresh.integers('temporary password')) : undefined;
         const { result } = await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined, reauthenticated });
         const created = await ask(getAdminUser, { adminId });
         return temporaryPassword === undefined ? created : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
@@ -98,8 +97,8 @@ export const adminUserRoutes: RouteGroup = {
       access: adminReauthenticated('admin-users:write'),
       summary: "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
       answer: z.object({ temporaryPassword: z.string(), temporaryPasswordExpiresAt: z.iso.datetime(), message: z.string() }),
-      handle: async ({ run, services, params: { userID }, principal }) => {
-        const temporaryPassword = randomPassword();
+      handle: async ({ run, services, params: { userID }, principal, fresh }) => {
+        const temporaryPassword = randomPassword(fresh.integers('temporary password'));
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
         // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
         await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });

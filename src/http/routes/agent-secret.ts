@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { issueAgentSecret } from '../../../commands/enrollment/issue-agent-secret.ts';
 import { removeAgentSecret } from '../../../commands/enrollment/remove-agent-secret.ts';
@@ -33,8 +32,8 @@ export const agentSecretRoutes: RouteGroup = {
       body: z.object({ overlapHours: z.int().min(0).max(MOST_OVERLAP_HOURS).default(WEEK_HOURS) }).nullish(),
       status: 201,
       answer: z.object({ id: z.uuid(), secret: z.string(), previousExpiresAt: z.iso.datetime().nullable() }),
-      handle: async ({ run, body }) => {
-        const [id, secret] = [randomUUID(), newAgentSecret()];
+      handle: async ({ run, body, fresh }) => {
+        const [id, secret] = [fresh.id('secret'), newAgentSecret((size) => fresh.bytes('secret', size))];
         const { result } = await run(issueAgentSecret, { secretId: id, secretDigest: digestOfAgentSecret(secret), overlapHours: body?.overlapHours ?? WEEK_HOURS });
         return { id, secret, previousExpiresAt: result.previousExpiresAt };
       },

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createEmployee } from '../../../commands/employees/create-employee.ts';
 import { updateEmployee } from '../../../commands/employees/update-employee.ts';
@@ -9,7 +8,6 @@ import { csvRecords, type CsvRecord } from '../../employees/csv.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError, forbidden, invalid, tooLarge } from '../../kernel/failure.ts';
 import { admin } from '../access.ts';
-import { filePart } from '../file-part.ts';
 import type { AdminPrincipal } from '../principal.ts';
 import { route, type Call } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
@@ -28,7 +26,7 @@ interface RowError {
   readonly error: string;
 }
 
-type Importing = Pick<Call<undefined, undefined, undefined, AdminPrincipal>, 'run' | 'ask' | 'services' | 'principal'>;
+type Importing = Pick<Call<undefined, undefined, undefined, AdminPrincipal>, 'run' | 'ask' | 'services' | 'principal' | 'fresh'>;
 
 export const employeeImport = route({
   method: 'POST',
@@ -36,6 +34,7 @@ export const employeeImport = route({
   access: admin('employees:write'),
   summary: 'Add and change employees by a CSV file with the header email,displayName,department,jobTitle',
   consumes: 'multipart',
+  file: { part: 'file', mostBytes: MOST_BYTES },
   body: z.object({ file: z.string().meta({ format: 'binary' }) }),
   answer: z.object({
     imported: z.int(),
@@ -47,14 +46,14 @@ export const employeeImport = route({
   }),
   handle: async (call) => {
     // A place is taken when the file is there: a slow upload holds none.
-    const text = textOf(await filePart(call.request, 'file', MOST_BYTES));
+    const text = textOf(await call.file());
     return call.services.limits.imports.run(call.principal.tenantId, () => importRows(call, text));
   },
 });
 
 async function importRows(call: Importing, text: string) {
   const { rows, errors } = rowsOf(text);
-  const known = await Promise.all(rows.map(({ email }) => userOf(call, email)));
+  const known = await Promise.all(rows.map((row) => userOf(call, row)));
   await refuseTooMany(call, known.filter((userId) => userId === undefined).length);
   const counts = { imported: 0, updated: 0, unchanged: 0 };
   for (let from = 0; from < rows.length; from += AT_ONCE) {
@@ -115,9 +114,15 @@ function readRow(columns: readonly string[], record: CsvRecord): Row | RowError 
   return read.success ? { ...read.data, row } : { row, error: failureOfIssues('row', read.error).message };
 }
 
-async function userOf({ services, principal }: Importing, email: string): Promise<string | undefined> {
-  const holder = await services.ports.claimHolder(principal.tenantId, employeeEmailClaim(services.accountDigest(email)));
-  return holder === undefined ? undefined : streamSubject(holder);
+/** The id that a newcomer of this row gets, in every attempt at the import. */
+const newcomerId = ({ fresh }: Importing, { email }: Row): string => fresh.id(`employee ${email.toLowerCase()}`);
+
+/** Undefined for a newcomer, also for one that an earlier attempt at this import has created. */
+async function userOf(call: Importing, row: Row): Promise<string | undefined> {
+  const { services, principal } = call;
+  const holder = await services.ports.claimHolder(principal.tenantId, employeeEmailClaim(services.accountDigest(row.email)));
+  const userId = holder === undefined ? undefined : streamSubject(holder);
+  return userId === newcomerId(call, row) ? undefined : userId;
 }
 
 /** All or nothing (choice OP-054). Seats that others take meanwhile are told row by row. */
@@ -126,14 +131,14 @@ async function refuseTooMany({ ask }: Importing, newcomers: number): Promise<voi
   if (newcomers > 0 && currentUsers + newcomers > maxUsers) throw new FailureError(forbidden('license user limit reached'));
 }
 
-async function take({ run }: Importing, row: Row, userId: string | undefined): Promise<'imported' | 'updated' | 'unchanged'> {
+async function take(call: Importing, row: Row, userId: string | undefined): Promise<'imported' | 'updated' | 'unchanged'> {
   const { email, displayname: displayName, department, jobtitle: jobTitle } = row;
   if (userId !== undefined) {
-    const { position } = await run(updateEmployee, { userId, displayName, department, jobTitle });
+    const { position } = await call.run(updateEmployee, { userId, displayName, department, jobTitle }, undefined, email);
     return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
   const described = { email, displayName, department: department ?? null, jobTitle: jobTitle ?? null, externalId: null };
-  await run(createEmployee, { userId: randomUUID(), ...described, source: 'import', isActive: true });
+  await call.run(createEmployee, { userId: newcomerId(call, row), ...described, source: 'import', isActive: true }, undefined, email);
   return 'imported';
 }

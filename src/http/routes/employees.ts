@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createEmployee } from '../../../commands/employees/create-employee.ts';
 import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
@@ -86,8 +85,8 @@ export const employeeRoutes: RouteGroup = {
       body: newEmployee,
       status: 201,
       answer: employeeView,
-      handle: async ({ run, ask, body }) => {
-        const userId = randomUUID();
+      handle: async ({ run, ask, body, fresh }) => {
+        const userId = fresh.id('employee');
         await run(createEmployee, { ...body, userId, externalId: null, source: 'manual', isActive: true });
         return ask(getEmployee, { userId });
       },
@@ -135,14 +134,16 @@ export const employeeRoutes: RouteGroup = {
       summary: 'Delete an employee; with erase=true (super admins) everything personal of them for ever, also of one deleted before',
       params,
       query: z.object({ erase: z.enum(['true', 'false']).optional() }),
-      handle: async ({ run, principal, params: { userID: userId }, query }) => {
+      handle: async ({ run, principal, services, params: { userID: userId }, query }) => {
         if (query.erase !== 'true') {
           await run(deleteEmployee, { userId });
           return;
         }
         if (!permits(principal.role, 'employees:erase')) throw new FailureError(forbidden());
         await run(erasePerson, { userId });
-        await run(carryOutErasure, { userId });
+        const { position } = await run(carryOutErasure, { userId });
+        // A reaction does this after the event. Whoever was erased before telemetry was anonymized is reached by asking again.
+        if (position === undefined) await services.jobs.enqueue('forget-telemetry', { tenantId: principal.tenantId, userId });
       },
     }),
   ],

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { issueEnrollmentToken } from '../../../commands/enrollment/issue-enrollment-token.ts';
 import { revokeEnrollmentToken, TOKEN_USED } from '../../../commands/enrollment/revoke-enrollment-token.ts';
@@ -19,7 +18,7 @@ const token = z.object({ token: z.string(), expiresAt: z.iso.datetime() });
 const issued = token.extend({ id: z.uuid() });
 const config = token.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
 
-type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run'>;
+type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh'>;
 
 interface Issue {
   readonly expiresInDays: number | null;
@@ -27,10 +26,10 @@ interface Issue {
   readonly batchId: string | null;
 }
 
-async function issueToken({ run }: Admin<unknown>, issue: Issue): Promise<z.output<typeof issued>> {
-  const token = newEnrollmentToken();
+async function issueToken({ run, fresh }: Admin<unknown>, issue: Issue, place = 0): Promise<z.output<typeof issued>> {
+  const token = newEnrollmentToken((size) => fresh.bytes(`token ${place}`, size));
   const identity = identifyToken(token);
-  const { result } = await run(issueEnrollmentToken, { ...identity, ...issue });
+  const { result } = await run(issueEnrollmentToken, { ...identity, ...issue }, undefined, String(place));
   return { id: identity.tokenId, token, expiresAt: result.expiresAt };
 }
 
@@ -40,7 +39,7 @@ const WAVE = 100;
 async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): Promise<z.output<typeof issued>[]> {
   const tokens: z.output<typeof issued>[] = [];
   while (tokens.length < count) {
-    const wave = Array.from({ length: Math.min(WAVE, count - tokens.length) }, () => issueToken(call, issue));
+    const wave = Array.from({ length: Math.min(WAVE, count - tokens.length) }, (_, at) => issueToken(call, issue, tokens.length + at));
     tokens.push(...(await Promise.all(wave)));
   }
   return tokens;
@@ -50,7 +49,7 @@ async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): P
 const MOST_REVOKED = 10_000;
 
 /** Revokes one; answers whether it did. A token that enrolled a device meanwhile is not valid any more either. */
-async function revokeUnlessUsed({ run }: Admin<unknown>, tokenId: string): Promise<boolean> {
+async function revokeUnlessUsed({ run }: Pick<Admin<unknown>, 'run'>, tokenId: string): Promise<boolean> {
   try {
     await run(revokeEnrollmentToken, { tokenId });
     return true;
@@ -60,7 +59,7 @@ async function revokeUnlessUsed({ run }: Admin<unknown>, tokenId: string): Promi
   }
 }
 
-async function revokeAll(call: Admin<unknown>, tokenIds: readonly string[]): Promise<number> {
+async function revokeAll(call: Pick<Admin<unknown>, 'run'>, tokenIds: readonly string[]): Promise<number> {
   let revoked = 0;
   for (let from = 0; from < tokenIds.length; from += WAVE) {
     const outcomes = await Promise.all(tokenIds.slice(from, from + WAVE).map((tokenId) => revokeUnlessUsed(call, tokenId)));
@@ -98,10 +97,10 @@ export const enrollmentRoutes: RouteGroup = {
       status: 200,
       answer: z.object({ configs: z.array(config), total: z.int(), batchId: z.uuid() }),
       handle: (call) => call.services.limits.archives.run(call.principal.tenantId, async () => {
-        const { body, principal, services, reply } = call;
+        const { body, principal, services, reply, fresh } = call;
         const { tenantId } = principal;
         const endpoint = await apiEndpoint(services, tenantId);
-        const batchId = randomUUID();
+        const batchId = fresh.id('batch');
         const tokens = await issueTokens(call, body.count, { expiresInDays: body.expiresInDays ?? null, userId: null, batchId });
         const configs: EnrollmentConfig[] = tokens.map(({ token, expiresAt }) => ({ token, expiresAt, tenantId, apiEndpoint: endpoint }));
         if (body.format === 'json') return { configs, total: configs.length, batchId };

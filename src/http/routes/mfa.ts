@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { disableMfa } from '../../../commands/auth/disable-mfa.ts';
 import { enableMfa } from '../../../commands/auth/enable-mfa.ts';
+import { startMfaSetup } from '../../../commands/auth/start-mfa-setup.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { mfaStatus, mfaStatusView } from '../../../queries/admins/mfa-status.ts';
+import { newBackupCodes } from '../../identity/backup-codes.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
-import { otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
+import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
 import { admin, adminReauthenticated } from '../access.ts';
-import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 /** The calling admin's own second factor (choice OP-039). */
@@ -28,9 +29,11 @@ export const mfaRoutes: RouteGroup = {
       access: adminReauthenticated('self:write'),
       summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
       answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
-      handle: async ({ ask, services, principal, request }) => {
+      handle: async ({ ask, run, recall, services, principal, fresh }) => {
         const { email } = await ask(getAdminUser, { adminId: principal.adminId });
-        const secret = await beginMfaSetup(services, principal, actorOf(principal, request.ip, request.headers['user-agent']));
+        const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
+        const earlier = await recall(startMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
+        if (!earlier) await beginMfaSetup(services, principal, secret, ({ adminId, totpSecretRef }) => run(startMfaSetup, { adminId, totpSecretRef }));
         const url = otpauthUrl(secret, email);
         return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
       },
@@ -42,10 +45,13 @@ export const mfaRoutes: RouteGroup = {
       summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
       body: z.object({ code: totpCodeField }),
       answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
-      handle: async ({ body, run, services, principal }) => {
+      handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
+        // Its code was right when it came first, and is not any more.
+        const earlier = await recall(enableMfa, { adminId, totpSecretRef: '', step: 0, backupCodesRef: '', backupCodes: 0 });
+        if (earlier) return { enabled: true, backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes };
         const { totpSecretRef, step } = await firstStepOf(services, principal, body.code);
-        const { codes, backupCodesRef } = await makeBackupCodes(services, principal);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, principal, fresh);
         await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(async (error: unknown) => {
           await forgetSecrets(services, tenantId, [backupCodesRef]);
           throw error;

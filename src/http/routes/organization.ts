@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createOrgSsoConfig } from '../../../commands/organizations/create-org-sso-config.ts';
 import { deleteOrgSsoConfig } from '../../../commands/organizations/delete-org-sso-config.ts';
@@ -88,9 +87,9 @@ export const organizationRoutes: RouteGroup = {
       body: newConfig,
       status: 201,
       answer: orgSsoConfigView,
-      handle: async ({ run, ask, body, services }) => {
+      handle: async ({ run, ask, body, services, fresh }) => {
         refuseInsecure(services, body);
-        const configId = randomUUID();
+        const configId = fresh.id('sso config');
         const { name = new URL(body.issuerUrl).hostname, scopes = DEFAULT_SCOPES, emailDomains = [], clientSecret = null } = body;
         const { issuerUrl, clientId, isEnabled } = body;
         await run(createOrgSsoConfig, { configId, name, issuerUrl, clientId, clientSecret, scopes, emailDomains, isEnabled });

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { getAlert } from '../../../queries/alerts/get-alert.ts';
 import { FailureError, orThrow, unavailable } from '../../kernel/failure.ts';
@@ -22,11 +21,11 @@ export const portalRoutes: RouteGroup = {
       summary: 'Send an alert to the central portal; 503 where it cannot be reached, in which case it is tried again later',
       params: z.object({ alertID: uuid() }),
       answer: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
-      handle: async ({ ask, principal, services, request, params: { alertID: alertId } }) => {
+      handle: async ({ ask, principal, services, request, fresh, params: { alertID: alertId } }) => {
         await ask(getAlert, { alertId });
         if (!services.portal.isConfigured) throw new FailureError(unavailable());
         const { tenantId } = principal;
-        const deliveryId = uuidv7();
+        const deliveryId = fresh.id('delivery');
         const issuer = { tenantId, actor: actorOf(principal, request.ip, request.headers['user-agent']), correlationId: request.id };
         try {
           const { portalAlertId, position } = orThrow(await forwardAlert(services, { alertId, deliveryId }, issuer));

@@ -14,7 +14,6 @@ import type { AnyDeclared } from '../../resources/declaration.ts';
 import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
-import { filePart } from '../file-part.ts';
 import { jsonOf } from '../json-file.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
@@ -70,11 +69,12 @@ export const signaturePackRoutes: RouteGroup = {
       access: admin('signatures:write'),
       summary: 'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
       consumes: 'multipart',
+      file: { part: 'file', mostBytes: MOST_BYTES },
       body: z.object({ file: z.string().meta({ format: 'binary' }) }),
       status: 201,
       answer: z.object({ packId: z.uuid(), name: z.string(), version: z.string(), imported: z.int(), updated: z.int(), skipped: z.int() }),
-      handle: async ({ request, run, principal: { tenantId }, services }) => {
-        const file = await filePart(request, 'file', MOST_BYTES);
+      handle: async ({ file: fileOf, run, principal: { tenantId }, services }) => {
+        const file = await fileOf();
         const { name, version, signatures: said } = await packIn(file);
         const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
         const upload = { nameId: derivedId('signature-pack', tenantId, foldedName(name)), packId, name, version, digest: createHash('sha256').update(file).digest('hex') };
@@ -84,7 +84,7 @@ export const signaturePackRoutes: RouteGroup = {
         const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
         for (let from = 0; from < once.length; from += AT_ONCE) {
           const batch = once.slice(from, from + AT_ONCE).map(async (one) => {
-            const { result } = await run(importSignature, { ...one, slot: slots.get(one.id) });
+            const { result } = await run(importSignature, { ...one, slot: slots.get(one.id) }, undefined, one.id);
             counts[result] += 1;
           });
           const refused = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected');

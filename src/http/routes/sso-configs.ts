@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createSsoConfig } from '../../../commands/sso/create-sso-config.ts';
 import { deleteSsoConfig } from '../../../commands/sso/delete-sso-config.ts';
@@ -62,7 +61,7 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
       handle: async (call) => {
         refuseInsecure(call.services, call.body);
         const tenantId = tenantOf(call as Asked);
-        const configId = randomUUID();
+        const configId = call.fresh.id('sso config');
         await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
         return call.ask(getSsoConfig, { configId }, tenantId);
       },

@@ -3,7 +3,7 @@ import { createUnblockKey } from '../../../commands/policies/create-unblock-key.
 import { NO_SUCH_KEY, redeemUnblockKey } from '../../../commands/policies/redeem-unblock-key.ts';
 import { listUnblockKeys, unblockKeyView } from '../../../queries/policies/list-unblock-keys.ts';
 import { hostField } from '../../domain/hosts/host-field.ts';
-import { unblockKeyClaim } from '../../domain/policies/unblock-key.ts';
+import { newUnblockKey, unblockKeyClaim } from '../../domain/policies/unblock-key.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
@@ -39,12 +39,13 @@ export const unblockKeyRoutes: RouteGroup = {
       }),
       status: 201,
       answer: unblockKeyView.extend({ key: z.string() }),
-      handle: async ({ run, body, principal: { adminId } }) => {
+      handle: async ({ run, body, principal: { adminId }, fresh }) => {
         const { domain, userId = null, deviceId = null, reason, expiresInHours } = body;
-        const { result } = await run(createUnblockKey, { domain, userId, deviceId, reason, expiresInHours });
+        const pickInteger = fresh.integers('unblock key');
+        const { result, recordedAt } = await run(createUnblockKey, { domain, userId, deviceId, reason, expiresInHours, newKey: () => newUnblockKey(pickInteger) });
         const { unblockKeyId: id, key, expiresAt } = result;
         const about = { id, domain, userId, deviceId, reason, status: 'active', expiresAt, maxUses: 1, usedAt: null };
-        return { ...about, createdBy: adminId, createdAt: new Date().toISOString(), key };
+        return { ...about, createdBy: adminId, createdAt: new Date(recordedAt).toISOString(), key };
       },
     }),
     route({

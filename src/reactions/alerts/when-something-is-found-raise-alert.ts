@@ -1,6 +1,7 @@
 import { alertEvents } from '../../domain/alerts/events.ts';
 import { credentialReuseEvents, type CredentialReuseEvent } from '../../domain/credentials/events.ts';
 import { deviceEvents } from '../../domain/devices/events.ts';
+import { employeeEvents } from '../../domain/employees/events.ts';
 import { extensionWatchEvents } from '../../domain/extensions/watch-events.ts';
 import { sessionEvents } from '../../domain/sessions/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
@@ -8,8 +9,8 @@ import { verificationEvents } from '../../domain/verification/events.ts';
 import { domainScanEvents } from '../../domain/threat-intel/domain-scan-events.ts';
 import type { Envelope, EventOf, Recorded } from '../../kernel/event.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
-import { at } from '../../kernel/read-model.ts';
 import { enrolledBesideAnother } from './device-findings.ts';
+import { at, Containing } from '../../kernel/read-model.ts';
 import { changedPermissions, unwhitelistedIn } from './extension-findings.ts';
 import { maliciousDomain } from './domain-scan-findings.ts';
 import type { Finding } from './finding.ts';
@@ -21,20 +22,23 @@ import { findingsIn } from './telemetry-rules.ts';
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
-  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, deviceEvents, alertEvents],
+  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, deviceEvents, alertEvents, employeeEvents],
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => raiseOrRepeat(event, findingsIn(event)),
     TelemetryRefused: (event) => raiseOrRepeat(event, event.data.secretWords.length > 0 ? [sentSecret(event)] : []),
     PasswordReuseDetected: (event) => raiseOrRepeat(event, [reusedPassword(event)]),
     UnwhitelistedExtensionsFound: (event) => raiseOrRepeat(event, unwhitelistedIn(event)),
-    ExtensionPermissionsChanged: (event) => raiseOrRepeat(event, [changedPermissions(event)]),
+    // Of somebody who was erased there is a text in place of the change.
+    ExtensionPermissionsChanged: (event) => raiseOrRepeat(event, typeof event.data.change === 'string' ? [] : [changedPermissions(event)]),
     VerificationAlertRaised: (event) => raiseOrRepeat(event, [failedVerification(event)]),
     SessionEnded: (event) => raiseOrRepeat(event, reusedRefreshToken(event)),
     DomainScanEnded: (event) => raiseOrRepeat(event, maliciousDomain(event)),
     DeviceEnrolled: (event) => raiseOrRepeat(event, enrolledBesideAnother(event)),
     AlertResolved: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, false)],
     AlertReopened: ({ data: { fingerprint, alertId } }) => [setOpen(fingerprint, alertId, true)],
+    // Fingerprints name person and site.
+    EmployeeErased: ({ data: { userId } }) => [{ purge: { fingerprint: new Containing(`|${userId}|`) } }],
   },
 });
 

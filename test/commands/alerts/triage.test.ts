@@ -32,7 +32,7 @@ const at = new Date(NOW).toISOString();
 const standing = { raisedAt: at, severity: 'medium', status: 'open', acknowledgedAt: null, resolvedAt: null };
 const raised = { type: 'AlertRaised', data: { ...detail, severity: 'medium', raisedAt: at } };
 const acknowledged = { type: 'AlertAcknowledged', data: { alertId, notes: null } };
-const resolved = { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint } };
+const resolved = { type: 'AlertResolved', data: { alertId, userId: null, status: 'resolved', resolution: null, fingerprint } };
 const falsePositive = { type: 'AlertResolved', data: { alertId, status: 'false_positive', resolution: null, fingerprint } };
 
 describe('ResolveAlert', () => {

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../commands/alerts/raise-alert.ts';
+import { attachTenant } from '../../commands/organizations/attach-tenant.ts';
+import { system } from '../../src/kernel/actor.ts';
+import { orThrow } from '../../src/kernel/failure.ts';
+import { newAuthority } from '../../src/pki/new-authority.ts';
+import { issueServerCertificate } from '../../src/pki/server-certificate.ts';
+import { startApp, type TestApp, type TestTenant, proofFor } from '../dsl/app.ts';
+import { startNameServer, type NameServer } from '../fixtures/name-server.ts';
+import { enrolledDevice } from '../dsl/enrolled-device.ts';
+import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
+import { codeOf } from '../dsl/second-factor.ts';
+import { startPortal } from '../fixtures/portal-peer.ts';
+import { everyRoute, named } from './every-route.ts';
+
+const BASE = '/api/v1/admin';
+
+/** A request that succeeds: what is to be there before it, and what it sends. */
+interface Sample {
+  readonly path?: string;
+  readonly body?: unknown;
+  readonly file?: string;
+}
+type Prepare = () => Sample | Promise<Sample>;
+
+/** Routes that append nothing that a second call would double, with what a second call does. */
+const WITHOUT_CREATION: Readonly<Record<string, string>> = {
+  'POST /api/v1/admin/verify-password': 'hands out another token of five minutes',
+  'POST /api/v1/org/verify-password': 'hands out another token of five minutes',
+  'POST /api/v1/admin/policies/test': 'stores nothing',
+  'POST /api/v1/admin/sso-configs/test': 'stores nothing',
+  'POST /api/v1/org/sso-configs/test': 'stores nothing',
+  'POST /api/v1/org/tenants/{tenantId}/sso-configs/test': 'stores nothing',
+  'POST /api/v1/admin/threat-intel/test': 'asks the service again',
+  'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
+};
+
+const routes = everyRoute.filter(({ method, access }) => method === 'POST' && (access.kind === 'admin' || access.kind === 'org'));
+const creating = routes.filter((route) => !(named(route) in WITHOUT_CREATION));
+
+describe('a creation whose response was lost', () => {
+  let app: TestApp;
+  let portal: Awaited<ReturnType<typeof startPortal>>;
+  let names: NameServer;
+  let tenant: TestTenant;
+  let org: TestOrganization;
+  let userId: string;
+  let totpSecret: string;
+  beforeAll(async () => {
+    names = await startNameServer();
+    portal = await startPortal('key');
+    app = await startApp({ portal: { url: portal.url, apiKey: 'key' }, dnsServers: [names.address] } as never);
+    tenant = await app.newTenant();
+    org = await newOrganization(app);
+    orThrow(await app.services.executor.execute(attachTenant, { attachedTenantId: tenant.tenantId }, { tenantId: org.organizationId, actor: system('test') }));
+    userId = (await tenant.admin.post(`${BASE}/users`, { email: address(), displayName: 'Known' })).body.id;
+    await app.settled();
+  });
+  afterAll(async () => {
+    await app.close();
+    await portal.close();
+    await names.close();
+  });
+
+  const address = () => `${randomUUID()}@acme.example`;
+  const name = () => `n-${randomUUID()}`;
+  const rules = [{ domainMatch: { type: 'wildcard', value: '*' }, condition: 'any', action: 'warn' }];
+  const made = async (path: string, body: object): Promise<string> => (await tenant.admin.post(`${BASE}/${path}`, body)).body.id;
+  const newGroup = () => made('groups', { name: name() });
+  const config = () => ({ name: name(), issuerUrl: 'https://idp.example', clientId: 'c', clientSecret: 'top-secret', isEnabled: false });
+  const signature = () => ({ name: name(), type: 'url', pattern: 'login', patternType: 'exact', severity: 'low' });
+  const host = () => `${randomUUID()}.example`;
+
+  async function newAlert(): Promise<string> {
+    const alertId = randomUUID();
+    const input = { alertId, alertType: 'password_reuse' as const, title: 'Reuse', description: '', fingerprint: alertId, userId: null, deviceId: null, domain: 'shop.example', url: null, cause: alertId, metadata: {} };
+    const { position } = orThrow(await app.services.executor.execute(raiseAlert, input, { tenantId: tenant.tenantId, actor: system('test') }));
+    await app.services.freshness.waitFor(['alerts'], position!);
+    return alertId;
+  }
+
+  const samples: Readonly<Record<string, Prepare>> = {
+    'POST /api/v1/admin/mfa/setup': () => ({}),
+    'POST /api/v1/admin/mfa/setup/verify': async () => {
+      totpSecret = (await tenant.admin.post(`${BASE}/mfa/setup`)).body.secret;
+      return { body: { code: await codeOf(totpSecret) } };
+    },
+    'POST /api/v1/admin/admin-users': () => ({ body: { email: address(), displayName: 'Grace', roleType: 'analyst' } }),
+    'POST /api/v1/admin/admin-users/{userID}/reset-password': async () => {
+      const id = await made('admin-users', { email: address(), displayName: 'Grace', roleType: 'analyst' });
+      return { path: `${BASE}/admin-users/${id}/reset-password` };
+    },
+    'POST /api/v1/admin/users': () => ({ body: { email: address(), displayName: 'Ann' } }),
+    'POST /api/v1/admin/users/import': async () => {
+      const known = address();
+      await made('users', { email: known, displayName: 'Old' });
+      return { file: `email,displayName\r\n${known},New\r\n${address()},Bo\r\n${address()},Cy\r\n` };
+    },
+    'POST /api/v1/admin/alerts/{alertID}/forward': async () => ({ path: `${BASE}/alerts/${await newAlert()}/forward` }),
+    'POST /api/v1/admin/enrollment/token': () => ({ body: { expiresInDays: 7 } }),
+    'POST /api/v1/admin/enrollment/bulk-config': () => ({ body: { count: 3 } }),
+    'POST /api/v1/admin/certificates/ca': () => {
+      const { certificatePem: certificate, privateKeyPem: privateKey } = newAuthority('Acme', Date.now());
+      return { body: { certificate, privateKey } };
+    },
+    'POST /api/v1/admin/tls/certificate': () => {
+      const { certificatePem: certificate, privateKeyPem: privateKey } = issueServerCertificate({ hostNames: ['a.example'], ipAddresses: [], now: Date.now(), days: 30 });
+      return { body: { certificate, privateKey } };
+    },
+    'POST /api/v1/admin/enrollment/agent-secret': () => ({}),
+    'POST /api/v1/org/domains': async () => {
+      const domain = host();
+      const { record } = (await org.write('POST', '/api/v1/org/domains', { domain })).body;
+      names.records.set(record.name, [record.value]);
+      return { body: { domain } };
+    },
+    'POST /api/v1/admin/policies': () => ({ body: { name: name(), rules } }),
+    'POST /api/v1/admin/unblock-keys': () => ({ body: { domain: 'a.example', reason: 'please' } }),
+    'POST /api/v1/admin/groups': () => ({ body: { name: name() } }),
+    'POST /api/v1/admin/groups/{groupID}/members': async () => ({ path: `${BASE}/groups/${await newGroup()}/members`, body: { userId } }),
+    'POST /api/v1/admin/groups/{groupID}/policies': async () => ({ path: `${BASE}/groups/${await newGroup()}/policies`, body: { policyId: await made('policies', { name: name(), rules }) } }),
+    'POST /api/v1/admin/verification/daily-code/verify': () => ({ body: { userId, code: app.services.ports.verificationCodes.current(tenant.tenantId, { userId, deactivations: 0 }, Date.now()).dailyCode } }),
+    'POST /api/v1/admin/verification/otp/verify': () => ({ body: { userId, code: app.services.ports.verificationCodes.current(tenant.tenantId, { userId, deactivations: 0 }, Date.now()).otp } }),
+    'POST /api/v1/admin/domain-scope': () => ({ body: { domain: host() } }),
+    'POST /api/v1/admin/phishing-whitelist': () => ({ body: { domain: host() } }),
+    'POST /api/v1/admin/active-countermeasures/canary-cookies': () => ({ body: { name: name(), domain: host() } }),
+    'POST /api/v1/admin/extension-monitoring/whitelist': () => ({ body: { extensionId: name(), name: 'Ext' } }),
+    'POST /api/v1/admin/extension-monitoring/whitelist/quick-add': async () => {
+      const { client } = await enrolledDevice(app, tenant);
+      const data = { extensions: [{ extensionId: 'blocker', name: 'Blocker', version: '1', publisher: 'Acme', permissions: [], isEnabled: true }] };
+      const reported = await client.post('/api/v1/ext/events', { events: [{ eventId: randomUUID(), kind: 'extension_inventory', occurredAt: new Date().toISOString(), data }] });
+      expect(reported.body).toMatchObject({ accepted: 1 });
+      client.close();
+      await app.settled();
+      return { body: { extensionId: 'blocker' } };
+    },
+    'POST /api/v1/admin/signatures': () => ({ body: signature() }),
+    'POST /api/v1/admin/clickfix-signatures': () => ({ body: { name: name(), pattern: 'powershell', patternType: 'substring' } }),
+    'POST /api/v1/admin/signatures/upload': () => ({ file: JSON.stringify({ name: name(), version: '1', signatures: [signature(), signature()] }) }),
+    'POST /api/v1/admin/sso-configs': () => ({ body: config() }),
+    'POST /api/v1/org/sso-configs': () => ({ body: config() }),
+    'POST /api/v1/org/tenants/{tenantId}/sso-configs': () => ({ path: `/api/v1/org/tenants/${tenant.tenantId}/sso-configs`, body: config() }),
+  };
+
+  async function send(route: (typeof routes)[number], sample: Sample, key: string) {
+    const headers: Record<string, string> = { 'idempotency-key': key };
+    const isOrg = route.access.kind === 'org';
+    headers['authorization'] = `Bearer ${isOrg ? org.token : tenant.token}`;
+    Object.assign(headers, isOrg ? { 'x-reauth-token': await org.proof() } : await proofFor(app.services, tenant.token));
+    let body: FormData | string | undefined;
+    if (sample.file !== undefined) {
+      body = new FormData();
+      body.append('file', new Blob([sample.file]), 'file');
+    } else if (sample.body !== undefined) {
+      body = JSON.stringify(sample.body);
+      headers['content-type'] = 'application/json';
+    }
+    const answer = await fetch(app.url + (sample.path ?? route.path), { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
+    return { status: answer.status, position: answer.headers.get('x-log-position'), replayed: answer.headers.get('idempotent-replayed'), body: await answer.json() };
+  }
+
+  /** As a process leaves it that was killed between its append and its answer. */
+  const loseAnswers = () => app.services.database.owner.query(`update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`);
+  const history = async () => (await app.services.database.owner.query<{ type: string; id: string }>(`select type, id from events where type not like 'AuditHead%' order by position`)).rows;
+
+  it('has a sample for every POST route, or a reason why there is none', () => {
+    expect(creating.map(named).filter((route) => !(route in samples))).toEqual([]);
+  });
+
+  it.each(creating.map((route) => [named(route), route] as const))('%s: the retry gets the same response, and appends nothing', async (_name, route) => {
+    const sample = await samples[named(route)]!();
+    const key = randomUUID();
+    const first = await send(route, sample, key);
+    expect([first.status, first.body]).toEqual([expect.toBeOneOf([200, 201]), expect.anything()]);
+    await app.settled();
+    const before = await history();
+    const replayed = await send(route, sample, key);
+    expect({ ...replayed, replayed: null }).toEqual(first);
+    expect(replayed.replayed).toBe('true');
+    await loseAnswers();
+    const retried = await send(route, sample, key);
+    expect(retried).toEqual(first);
+    await app.settled();
+    expect((await history()).slice(before.length)).toEqual([]);
+    const other = sample.file === undefined ? { ...sample, path: `${sample.path ?? route.path}?other` } : { ...sample, file: `${sample.file} ` };
+    expect(await send(route, other, key)).toMatchObject({ status: 409, body: { error: 'the idempotency key belongs to another request' } });
+  });
+});
