@@ -3,11 +3,13 @@ import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
 import { gatheringSocket } from './gathering-socket.ts';
 import { LeanClient } from './lean-client.ts';
+import { asLogin, groupOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
 import { ReadyPool } from './ready-pool.ts';
+import { MARK } from './session-mark.ts';
 
 /**
- * The pools that the house works through, one for each role: a statement can do no more than its role may
- * (`migrations/001_roles.sql`). `owner` is for migrations and for operators' commands alone.
+ * The pools that the service works through, one for each role, each logged in as a role that can become nobody else: a statement, also
+ * an injected one, can do no more than its role may (`access-script.ts`). `owner` is for starts and for operators' commands alone.
  */
 export interface Database {
   readonly owner: pg.Pool;
@@ -15,7 +17,9 @@ export interface Database {
   readonly service: TenantPool;
   readonly projector: pg.Pool;
   readonly reads: pg.Pool;
-  readonly config: pg.ClientConfig;
+  /** All but the owner's, without what they are wrapped in. */
+  readonly pools: Readonly<Record<DatabaseRole, pg.Pool>>;
+  readonly config: DatabaseConfig;
   close(): Promise<void>;
 }
 
@@ -68,20 +72,20 @@ const PROJECTOR = ['synchronous_commit=off', 'plan_cache_mode=force_generic_plan
 /** Its statements, and those within its functions, may be planned while the log is empty, and serve when it is long. */
 const STORE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
-export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSizes = {}): Database {
+export function openDatabase(config: DatabaseConfig, log: Logger, sizes: PoolSizes = {}): Database {
   // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
   let closing = false;
-  const pool = (role: string | undefined, max: number, extra = '', pipeline = false) => {
-    const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
+  const pool = (role: DatabaseRole | undefined, max: number, extra = '', pipeline = false) => {
+    const settings = ['-c TimeZone=UTC', MARK, extra].filter(Boolean).join(' ');
+    const { logins: _, ...owner } = config;
     const opened = new ReadyPool({
-      ...config,
+      ...(role ? asLogin(config, role, settings) : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
       Client: LeanClient,
-      options,
       max,
       pipeline,
       stream: gatheringSocket,
       types: types as pg.CustomTypesConfig,
-      application_name: `castellan/${role ?? 'owner'}`,
+      application_name: `castellan/${role ? groupOf(role) : 'owner'}`,
       idleTimeoutMillis: 60_000,
       // Some stay open however long they are idle: what stands in between shall not forget them, and a dead peer is found out.
       keepAlive: true,
@@ -95,14 +99,15 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: PoolSi
   };
   const opened = {
     owner: pool(undefined, 3),
-    store: pool('castellan_store', sizes.store ?? 5, STORE),
-    service: pool('castellan_service', sizes.service ?? 8, '', true),
-    projector: pool('castellan_projector', sizes.projector ?? 6, PROJECTOR, true),
-    reads: pool('castellan_reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
+    store: pool('store', sizes.store ?? 5, STORE),
+    service: pool('service', sizes.service ?? 8, '', true),
+    projector: pool('projector', sizes.projector ?? 6, PROJECTOR, true),
+    reads: pool('reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
   };
   return {
     ...opened,
     service: new TenantPool(opened.service),
+    pools: opened,
     config,
     close: async () => {
       closing = true;

@@ -16,6 +16,7 @@ import { licenseKey } from '../dsl/licenses.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 
 const [FIRST, SECOND, THIRD] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const AUDIT_KEY = randomBytes(32);
 const nameOf = (masterKey: Buffer) => new Keyring(masterKey).fingerprint;
 
 describe('one master key takes the place of another', () => {
@@ -65,7 +66,7 @@ describe('one master key takes the place of another', () => {
   it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
     await rewrapKeys((await node(SECOND, FIRST)).services);
     const [use, ...others] = await uses();
-    expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 3, []]);
+    expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 4, []]);
     expect(use?.tenantKeys).toBeGreaterThan(0);
 
     const alone = await node(SECOND);
@@ -161,7 +162,7 @@ describe('a database of a version that named no master key', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
+  const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey, auditKey: AUDIT_KEY }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
 
   const tenantId = asTenantId(randomUUID());
   const place = { owner: 'x', field: 'y' };
@@ -190,9 +191,9 @@ describe('a database of a version that named no master key', () => {
     expect(house.services.credentialSalt(tenantId)).toBe(salt);
     expect((await house.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
     await house.stop();
-    expect(await tables()).toEqual({ masters: 1, kept: 3 });
+    expect(await tables()).toEqual({ masters: 1, kept: 4 });
     await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
-    expect(await tables()).toEqual({ masters: 1, kept: 3 });
+    expect(await tables()).toEqual({ masters: 1, kept: 4 });
   });
 
   it('may be replaced before it was ever named: what was derived from it stays as it was, and it is retired all the same', async () => {

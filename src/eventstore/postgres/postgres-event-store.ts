@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { DatabaseConfig } from '../../database/logins.ts';
 import type { Position } from '../../kernel/event.ts';
 import {
   EventStoreUnavailable,
@@ -44,7 +45,7 @@ export class PostgresEventStore implements EventStore {
   readonly #claims: ClaimLookup;
 
   /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
-  constructor(pool: pg.Pool, listenWith: pg.ClientConfig, announceWith?: pg.Pool) {
+  constructor(pool: pg.Pool, listenWith: DatabaseConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
     this.#claims = new ClaimLookup(pool);
     this.#listener = new FeedListener(listenWith);

@@ -1,5 +1,6 @@
 import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
+import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from './schema.ts';
@@ -30,10 +31,9 @@ const EVENTS_KEPT = 100;
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
 
-  constructor(config: pg.ClientConfig, lanes: number) {
+  constructor(config: DatabaseConfig, lanes: number) {
     this.#pool = new pg.Pool({
-      ...config,
-      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
+      ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
       // A worker keeps one connection to listen.
       max: lanes + 4,
       keepAlive: true,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobsOptions } from 'bullmq';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
 import { transaction } from '../../database/transaction.ts';
 import { storedOptions } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
@@ -48,10 +49,9 @@ export class Outbox {
   #stopping = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(config: pg.ClientConfig, deliver: Deliver, log: Logger) {
+  constructor(config: DatabaseConfig, deliver: Deliver, log: Logger) {
     this.#pool = new pg.Pool({
-      ...config,
-      options: [config.options, '-c role=castellan_service'].filter(Boolean).join(' '),
+      ...asLogin(config, 'service'),
       max: 1,
       application_name: 'castellan/outbox',
     });

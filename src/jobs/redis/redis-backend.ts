@@ -1,7 +1,8 @@
 import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { Outbox } from './outbox.ts';
@@ -15,7 +16,7 @@ export class RedisJobBackend implements JobBackend {
   readonly #queues = new Map<string, LaneQueue>();
   readonly #outbox: Outbox;
 
-  constructor(url: string, config: pg.ClientConfig, log: Logger) {
+  constructor(url: string, config: DatabaseConfig, log: Logger) {
     // Who enqueues is waiting for an answer: better an error soon than a promise that outlasts the request.
     this.#producer = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 5_000, connectTimeout: 5_000 });
     // A worker waits for Redis as long as it takes.
