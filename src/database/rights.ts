@@ -3,6 +3,7 @@ import { ConfigError } from '../config-error.ts';
 import { transaction } from './transaction.ts';
 import { DATABASE_ROLES, groupOf } from './logins.ts';
 
+const FORBIDDEN = '42501';
 const PROJECTOR = `'${groupOf('projector')}'`;
 const GROUPS = `array[${DATABASE_ROLES.map((role) => `'${groupOf(role)}'`).join(', ')}]`;
 
@@ -69,16 +70,25 @@ export async function restoreRights(owner: pg.Pool): Promise<number> {
   const { statements, views, tables } = rows[0]!;
   const missing = statements.length + views.length + tables.length;
   if (missing === 0) return 0;
+  await give(owner, rows[0]!).catch((error: { code?: string }) => {
+    throw error.code === FORBIDDEN ? restoredTooEarly() : error;
+  });
+  // In this server's words: another version may print the same policy differently.
+  await rememberRights(owner);
+  return missing;
+}
+
+async function give(owner: pg.Pool, { statements, views, tables }: Missing): Promise<void> {
   await transaction(owner, async (client) => {
     await client.query('lock table kept_rights in share row exclusive mode');
     for (const statement of statements) await client.query(statement);
     for (const table of tables) await client.query(readModelRights(quoted(table)));
     for (const view of views) await client.query(`alter view ${quoted(view)} owner to ${groupOf('projector')}; grant select on ${quoted(view)} to ${groupOf('reads')}`);
   });
-  // In this server's words: another version may print the same policy differently.
-  await rememberRights(owner);
-  return missing;
 }
+
+const restoredTooEarly = (): ConfigError =>
+  new ConfigError('this database was restored before its roles existed, and has lost grants and policies that its user cannot give again: empty it, run the SQL of `castellan database roles` in it, and restore it again');
 
 const BEFORE_MIGRATIONS = `
   select to_regclass('public.kept_rights') is not null as "isKept",
@@ -89,7 +99,7 @@ export async function ensureRightsBeforeMigrations(owner: pg.Pool): Promise<void
   const { rows } = await owner.query<{ isKept: boolean; isStripped: boolean }>(BEFORE_MIGRATIONS);
   const { isKept, isStripped } = rows[0]!;
   if (isKept) await restoreRights(owner);
-  else if (isStripped) throw new ConfigError('this database was restored before its roles existed, and has lost its grants and policies: empty it, run the SQL of `castellan database roles`, and restore it again');
+  else if (isStripped) throw restoredTooEarly();
 }
 
 /** As `projector/table.ts` gives them to a new table. */
