@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { HeadSealer } from './audit/head-sealer.ts';
+import { SealAlarms } from './audit/seal-alarms.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
 import type { ComposeOptions, Site } from './compose/site.ts';
@@ -76,8 +77,10 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
   const { projector, live } = readSide;
+  const sealAlarms = new SealAlarms();
   const services: Services = {
     config,
+    sealAlarms,
     log,
     families,
     database,
@@ -97,7 +100,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     lookups: liveLookups(live, commands.loader),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),
-    probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
+    probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, sealAlarms, fingerprint: keyrings.current.fingerprint }),
     laggingModels: () => projector.lagging(),
     measure: serviceMetrics(store, projector, later.jobs),
   };
@@ -114,7 +117,7 @@ async function startWork(site: Site, services: Services, alone: boolean): Promis
     await projector.start();
     onStop(() => projector.stop());
     await startReactions(site, services, alone);
-    const sealer = new HeadSealer(services);
+    const sealer = new HeadSealer(services, services.sealAlarms);
     sealer.start();
     onStop(() => sealer.stop());
   }

@@ -7,6 +7,7 @@ import type { EventFamily, Position } from './kernel/event.ts';
 import type { TenantId } from './kernel/ids.ts';
 import type { AnyReadModel } from './kernel/read-model.ts';
 import type { TenantReads } from './kernel/query.ts';
+import type { SealAlarms } from './audit/seal-alarms.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
@@ -93,6 +94,8 @@ export interface Services {
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
+  /** Chains whose heads are not sealed any more. */
+  readonly sealAlarms: SealAlarms;
   /** What `/health` asks. */
   readonly probes: readonly Probe[];
   /** Served read models that are more than a few seconds behind the feed. */

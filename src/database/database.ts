@@ -23,6 +23,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** Connections that a process opens at most, by pool; `docs/operations.md` has them, and the sum, for who sizes a server. */
+export const POOL_SIZES = { owner: 3, store: 5, service: 8, projector: 6, reads: 10 } as const;
+
 export interface PoolSizes {
   readonly store?: number;
   readonly service?: number;
@@ -98,11 +101,11 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: PoolSiz
     return opened;
   };
   const opened = {
-    owner: pool(undefined, 3),
-    store: pool('store', sizes.store ?? 5, STORE),
-    service: pool('service', sizes.service ?? 8, '', true),
-    projector: pool('projector', sizes.projector ?? 6, PROJECTOR, true),
-    reads: pool('reads', sizes.reads ?? 10, '-c default_transaction_read_only=on', true),
+    owner: pool(undefined, POOL_SIZES.owner),
+    store: pool('store', sizes.store ?? POOL_SIZES.store, STORE),
+    service: pool('service', sizes.service ?? POOL_SIZES.service, '', true),
+    projector: pool('projector', sizes.projector ?? POOL_SIZES.projector, PROJECTOR, true),
+    reads: pool('reads', sizes.reads ?? POOL_SIZES.reads, '-c default_transaction_read_only=on', true),
   };
   return {
     ...opened,

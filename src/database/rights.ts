@@ -53,7 +53,7 @@ const MISSING = `
                 where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and o.rolname <> ${PROJECTOR} and c.relname in (select name from cursors)) as views,
          array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
                 where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and o.rolname <> ${PROJECTOR}
-                  and exists (select from cursors u where c.relname in (u.name || '_v' || u.version, u.name || '_v' || u.version || '_g' || u.generation))) as tables`;
+                  and exists (select from cursors u where c.relname in (u.name || '_v' || u.version, u.name || '_v' || u.version || '_g' || u.generation, replace(u.name, '-', '_') || '_state_v' || u.version))) as tables`;
 
 interface Missing {
   readonly statements: readonly string[];

@@ -166,12 +166,12 @@ describe('an installation of a version before', () => {
       await server.admin('postgres', ['store', 'service', 'projector', 'reads'].map((role) => `create role castellan_${role} nologin`).join(';'));
       await server.admin('postgres', `create role old_owner login createrole in role castellan_store, castellan_service, castellan_projector, castellan_reads password '${USER_PASSWORD}'`);
       for (const role of ['store', 'service', 'projector', 'reads']) await server.admin('postgres', `grant castellan_${role} to old_owner with admin option`);
-      await server.admin('postgres', 'create database castellan owner old_owner');
+      await server.admin('postgres', 'create database upgraded owner old_owner');
       const dump = gunzipSync(readFileSync(new URL('database.sql.gz', FIXTURE))).toString();
       // Commands of psql are none of the server.
-      await server.admin('castellan', dump.replaceAll(/^\\.*$/gm, ''));
+      await server.admin('upgraded', dump.replaceAll(/^\\.*$/gm, ''));
 
-      const env = { DATABASE_URL: server.url('old_owner', 'castellan'), MASTER_KEY: kept.masterKey, AUDIT_HMAC_KEY: kept.auditKey, LICENSE_PUBLIC_KEY: kept.licensePublicKey };
+      const env = { DATABASE_URL: server.url('old_owner', 'upgraded'), MASTER_KEY: kept.masterKey, AUDIT_HMAC_KEY: kept.auditKey, LICENSE_PUBLIC_KEY: kept.licensePublicKey };
       const refused = castellan(dataDir, { ...env, AUDIT_HMAC_KEY: randomBytes(32).toString('hex') }, 'audit', 'verify');
       expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/^castellan: AUDIT_HMAC_KEY is not the key/)]);
       const service = await startService(dataDir, env);

@@ -16,6 +16,9 @@ export interface SystemPostgres {
   stop(): Promise<void>;
 }
 
+/** Nobody reads what it logs while `psql` runs; a full pipe would stop the server. */
+const QUIET = ['-c', 'log_min_messages=panic', '-c', 'log_min_error_statement=panic'];
+
 export async function startSystemPostgres(): Promise<SystemPostgres> {
   const programs = findSystemPostgres()!;
   const folder = programFolder('system-postgres');
@@ -23,7 +26,7 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
   const data = join(folder, 'data');
   runProgram(`${programs}/initdb`, ['-D', data, '-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
   writeFileSync(join(data, 'pg_hba.conf'), 'local all postgres trust\nhost all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n');
-  const running = await startProgram(`${programs}/postgres`, ['-D', data, '-c', 'listen_addresses=127.0.0.1', '-c', `port=${port}`, '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off'], port);
+  const running = await startProgram(`${programs}/postgres`, ['-D', data, '-c', 'listen_addresses=127.0.0.1', '-c', `port=${port}`, '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', ...QUIET], port);
   const admin = async (database: string, sql: string) => {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
     await client.connect();

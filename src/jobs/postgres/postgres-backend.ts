@@ -1,5 +1,6 @@
 import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
+import { JOB_CONNECTIONS } from '../../database/connections.ts';
 import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
@@ -35,7 +36,7 @@ export class PostgresJobBackend implements JobBackend {
     this.#pool = new pg.Pool({
       ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
       // A worker keeps one connection to listen.
-      max: lanes + 4,
+      max: lanes + JOB_CONNECTIONS,
       keepAlive: true,
       application_name: 'castellan/jobs',
       connectionTimeoutMillis: 10_000,
