@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ConfigError } from './config-error.ts';
 import { addAuditCommands } from './cli/audit.ts';
+import { addDatabaseCommands } from './cli/database.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { wordsFor, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
@@ -21,6 +22,7 @@ addPeopleCommands(program, withHouse);
 addProjectionCommands(program, withHouse);
 addAuditCommands(program, withHouse);
 addMasterKeyCommands(program, withHouse);
+addDatabaseCommands(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import { TechnologyAllowance } from './arrivals/technology-allowance.ts';
 import type { Logger } from 'pino';
 import { HeadSealer } from './audit/head-sealer.ts';
+import { SealAlarms } from './audit/seal-alarms.ts';
 import { openBackground, type Background } from './compose/background.ts';
 import { openReadSide, type ReadSide } from './compose/read-side.ts';
 import type { ComposeOptions, Site } from './compose/site.ts';
@@ -110,8 +111,10 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
   const { projector, live } = readSide;
+  const sealAlarms = new SealAlarms();
   const services: Services = {
     config,
+    sealAlarms,
     log,
     families,
     database,
@@ -139,7 +142,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     limits: openLimits(),
     trustsProxy: trustedProxies(config.trustedProxies),
     state: new ServiceState({
-      probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),
+      probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, sealAlarms, fingerprint: keyrings.current.fingerprint }),
       lagging: () => projector.lagging(),
       measure: serviceMetrics(store, trust, projector, later.jobs),
     }),
@@ -158,7 +161,7 @@ async function startWork(site: Site, services: Services, alone: boolean): Promis
     await projector.start();
     onStop(() => projector.stop());
     await startReactions(site, services, alone);
-    const sealer = new HeadSealer(services);
+    const sealer = new HeadSealer(services, services.sealAlarms);
     sealer.start();
     onStop(() => sealer.stop());
   }

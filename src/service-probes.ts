@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import type { SealAlarms } from './audit/seal-alarms.ts';
 import type { Database } from './database/database.ts';
 import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
@@ -19,6 +20,7 @@ export interface Probed {
   readonly redis: Redis | undefined;
   readonly objects: ObjectStore;
   readonly dataKeys: TenantDataKeys;
+  readonly sealAlarms: SealAlarms;
   /** Of the master key that this process works with. */
   readonly fingerprint: string;
 }
@@ -31,7 +33,7 @@ const OBJECTS_ASKED_MS = 10_000;
 const OBJECTS_ANSWER_MS = 500;
 
 /** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
-export const serviceProbes = ({ store, trust, database, projector, jobs, redis, objects, dataKeys, fingerprint }: Probed): Probe[] => [
+export const serviceProbes = ({ store, trust, database, projector, jobs, redis, objects, dataKeys, sealAlarms, fingerprint }: Probed): Probe[] => [
   { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   { name: 'event_log', critical: true, check: () => Promise.resolve(logDoubt(trust)) },
@@ -52,6 +54,8 @@ export const serviceProbes = ({ store, trust, database, projector, jobs, redis, 
     },
   },
   { name: 'objects', critical: false, check: atMostEvery(OBJECTS_ASKED_MS, () => reachable(objects)) },
+  // Known to the process that seals: `all` or `projector`.
+  { name: 'audit_seals', critical: false, check: () => Promise.resolve(sealAlarms.impairment()) },
   { name: 'projections', critical: false, check: () => projector.impairment() },
 ];
 

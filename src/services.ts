@@ -10,6 +10,7 @@ import type { EventFamily, Position } from './kernel/event.ts';
 import type { TenantId } from './kernel/ids.ts';
 import type { AnyReadModel } from './kernel/read-model.ts';
 import type { TenantReads } from './kernel/query.ts';
+import type { SealAlarms } from './audit/seal-alarms.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
@@ -110,6 +111,8 @@ export interface Services {
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
+  /** Chains whose heads are not sealed any more. */
+  readonly sealAlarms: SealAlarms;
   /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */
   vitalReads(tenantId: TenantId): TenantReads;
   readonly limits: Limits;

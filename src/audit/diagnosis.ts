@@ -5,6 +5,7 @@ import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
 import type { AuditTable } from './audit-table.ts';
+import { withoutHash } from './printed-rows.ts';
 import type { ChainSource, ReplayedEntry, ReplayedPage } from './replay.ts';
 
 /** What is wrong: with the table's entries, with the log's events, or with what was sealed. */
@@ -21,7 +22,9 @@ export type Reason =
   | 'table_head_changed'
   | 'head_mismatch'
   | 'seal_changed'
-  | 'seal_missing';
+  | 'seal_missing'
+  /** Nothing but the hashes differs, and they follow from one another: a process had another AUDIT_HMAC_KEY. */
+  | 'other_key';
 
 export interface Fault {
   /** The first entry that is not what it was, or that nothing vouches for any more. */
@@ -61,9 +64,17 @@ export async function diagnose(one: Case): Promise<Fault | undefined> {
       before = entry;
       continue;
     }
-    const reason = await new Difference(one, before).reasonFor(entry, row);
+    const isRehashed = entry && row && (await madeWithOtherKey(one.table, row, one.page.rows.at(index)));
+    const reason = isRehashed ? 'other_key' : await new Difference(one, before).reasonFor(entry, row);
     return { sequence: before.sequence + 1, reason };
   }
+}
+
+/** True for a row that is as it has to be but for its hash, and that the chain goes on from. Somebody who changes one hash leaves a gap behind it. */
+async function madeWithOtherKey(table: AuditTable, row: AuditLogRow & { readonly printed: string }, expected: string): Promise<boolean> {
+  if (withoutHash(row.printed) !== withoutHash(expected)) return false;
+  const next = await table.next(BigInt(row.position));
+  return (next ? next.previous_hash : (await table.ends()).head_hash) === row.hash;
 }
 
 class Difference {
@@ -154,7 +165,7 @@ function isCanonical(text: string | null): boolean {
   }
 }
 
-const entryIn = (row: AuditLogRow) => ({
+export const entryIn = (row: AuditLogRow) => ({
   sequence: row.sequence,
   id: row.event_id ?? '',
   timestamp: row.recorded_at ?? '',

@@ -8,6 +8,7 @@ import { isFailure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { replay, type ChainSource } from './replay.ts';
+import { SealAlarms } from './seal-alarms.ts';
 import { SealFile, type FiledSeal } from './seal-file.ts';
 
 const EVERY_MS = 60_000;
@@ -28,14 +29,16 @@ export class HeadSealer {
   readonly #services: SealerServices;
   readonly #source: ChainSource;
   readonly #file: SealFile;
+  readonly #alarms: SealAlarms;
   /** What is sealed in both places. */
   readonly #sealed = new Map<TenantId, number>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(services: SealerServices) {
+  constructor(services: SealerServices, alarms = new SealAlarms()) {
     this.#services = services;
     services.trust.onDoubt(() => this.#sealed.clear());
+    this.#alarms = alarms;
     this.#source = { store: services.store, key: new ChainKey(services.config.auditKey), words: auditVocabulary(services.families) };
     this.#file = new SealFile(services.config.dataDir);
   }
@@ -70,10 +73,14 @@ export class HeadSealer {
       const tenantId = head.tenant_id;
       const seal = await this.#seal(head, filed.get(tenantId) ?? UNSEALED);
       if (!seal) continue;
+      this.#alarms.clear(tenantId);
       this.#sealed.set(tenantId, seal.sequence);
       if (seal.sequence > (filed.get(tenantId)?.sequence ?? 0)) fresh.push({ tenantId, ...seal });
     }
-    if (fresh.length > 0) this.#file.append(fresh);
+    if (fresh.length === 0) return;
+    this.#file.append(fresh);
+    // Whoever keeps this service's log elsewhere has a witness that neither database nor data directory can contradict.
+    for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
   }
 
   /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */
@@ -104,6 +111,7 @@ export class HeadSealer {
   }
 
   #alarm(tenantId: TenantId, reason: string): undefined {
+    this.#alarms.raise(tenantId, reason);
     this.#services.log.fatal({ tenantId, reason }, 'an audit chain does not hold and is not sealed; `audit verify` names the entry');
   }
 }

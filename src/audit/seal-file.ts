@@ -17,8 +17,8 @@ export class SealFile {
   readonly #path: string;
   #compactAbove = COMPACT_BYTES;
 
-  constructor(dataDir: string) {
-    this.#path = join(dataDir, 'audit-heads.jsonl');
+  constructor(dataDir: string, name = 'audit-heads.jsonl') {
+    this.#path = join(dataDir, name);
   }
 
   append(seals: readonly FiledSeal[]): void {
@@ -31,6 +31,11 @@ export class SealFile {
   /** A tenant's lines, lowest sequence first, genuine or not. */
   sealsOf(tenantId: TenantId): Partial<FiledSeal>[] {
     return this.#read((line) => line.includes(tenantId)).filter((seal) => seal.tenantId === tenantId);
+  }
+
+  /** Whose seals there are. */
+  owners(): TenantId[] {
+    return [...this.newest().keys()];
   }
 
   /** Every tenant's newest seal. */

@@ -23,7 +23,8 @@ const PATIENCE_MS = 5_000;
 
 type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'database' | 'families' | 'projector'>;
 
-export function evidenceOf({ store, reads, config, database, families, projector }: VerifyServices): Evidence {
+/** `witness`: seals that were kept elsewhere, beside those of the data directory. */
+export function evidenceOf({ store, reads, config, database, families, projector }: VerifyServices, witness?: SealFile): Evidence {
   const file = new SealFile(config.dataDir);
   const words = auditVocabulary(families);
   const { auditKey } = config;
@@ -33,7 +34,7 @@ export function evidenceOf({ store, reads, config, database, families, projector
     key: new ChainKey(auditKey),
     words,
     walking: store instanceof PostgresEventStore ? walkInThreads({ database: database.config, auditKey, words }) : undefined,
-    filed: (tenantId) => file.sealsOf(tenantId),
+    filed: (tenantId) => (witness ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted((one, other) => (one.sequence ?? 0) - (other.sequence ?? 0)) : file.sealsOf(tenantId)),
     async projectedTo(position) {
       for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
         const reached = (await projector.livePositions()).get('audit_log') ?? 0n;

@@ -1,7 +1,7 @@
 // Runs in a thread of its own: see `threads/thread.ts`.
-import type pg from 'pg';
 import pino from 'pino';
 import { openDatabase } from '../database/database.ts';
+import type { DatabaseConfig } from '../database/logins.ts';
 import { tenantReads } from '../database/tenant-reads.ts';
 import { ChainKey } from '../domain/audit/chain-key.ts';
 import type { AuditWords } from '../domain/audit/vocabulary.ts';
@@ -11,7 +11,7 @@ import { AuditTable } from './audit-table.ts';
 import { walk, type Stretch, type Walked } from './walk.ts';
 
 export interface WalkerData {
-  readonly database: pg.ClientConfig;
+  readonly database: DatabaseConfig;
   readonly auditKey: Uint8Array;
   readonly words: ReadonlyMap<string, AuditWords>;
 }

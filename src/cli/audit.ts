@@ -1,21 +1,38 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { exportAuditLog } from '../../queries/audit/export-audit-log.ts';
-import { chainOwners, findChainOwner, type NamedOwner } from '../audit/chain-owners.ts';
-import { verifyTenant } from '../audit/verify.ts';
+import { chainOwners, findChainOwner, type ChainOwner, type NamedOwner } from '../audit/chain-owners.ts';
+import { SealFile } from '../audit/seal-file.ts';
+import { evidenceOf, verify, verifyTenant } from '../audit/verify.ts';
 import { FailureError, invalid } from '../kernel/failure.ts';
 import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
 
+/** A copy of the file of sealed heads, or a log with the lines that tell of them. */
+function witnessAt(path: string): SealFile {
+  if (!existsSync(path)) throw new FailureError(invalid('--heads', `there is no file ${path}`));
+  return new SealFile(dirname(path), basename(path));
+}
+
 /** Prints a verdict a chain, of everybody where nobody is named; answers how many do not hold. */
-export async function auditVerify(services: Services, named: NamedOwner): Promise<number> {
+export async function auditVerify(services: Services, { heads, ...named }: NamedOwner & { readonly heads?: string }): Promise<number> {
+  const witness = heads === undefined ? undefined : witnessAt(heads);
   const owner = await findChainOwner(services, named);
   let broken = 0;
-  for (const { id, name } of owner ? [owner] : await chainOwners(services)) {
-    const { valid, entriesChecked, firstInvalidSequence, reason } = await verifyTenant(services, id);
+  for (const { id, name } of owner ? [owner] : await everyOwner(services, witness)) {
+    const { valid, entriesChecked, firstInvalidSequence, reason } = await (witness ? verify(evidenceOf(services, witness), id) : verifyTenant(services, id));
     if (!valid) broken += 1;
     console.log(`${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`);
   }
   return broken;
+}
+
+/** A chain of which nothing is left but what the witness saw has an owner too. */
+async function everyOwner(services: Services, witness: SealFile | undefined): Promise<ChainOwner[]> {
+  const owners = await chainOwners(services);
+  const known = new Set<string>(owners.map(({ id }) => id));
+  return [...owners, ...(witness?.owners() ?? []).filter((id) => !known.has(id)).map((id) => ({ id, name: 'known to the witness alone' }))];
 }
 
 /** Whose chain is meant. */
@@ -29,7 +46,8 @@ export function addAuditCommands(program: Command, withHouse: WithHouse): void {
   const audit = program.command('audit').description('the record of decisions');
   owned(audit.command('verify'))
     .description('replay the event log and hold every audit chain, or one, against it; exit code 1 if one does not hold')
-    .action(async (named: NamedOwner) => {
+    .option('--heads <file>', 'hold them also against sealed heads that were kept elsewhere: a copy of audit-heads.jsonl, or of the service log')
+    .action(async (named: NamedOwner & { heads?: string }) => {
       if ((await withHouse(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
     });
   owned(audit.command('export'))

@@ -1,12 +1,12 @@
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { DatabaseConfig } from '../database/logins.ts';
 import type { Passwords } from '../identity/passwords.ts';
 
 export interface ComposeOptions {
   readonly log?: Logger;
   /** A database that somebody else runs and has migrated (tests); otherwise DATABASE_URL, otherwise the embedded one. */
-  readonly database?: pg.ClientConfig;
+  readonly database?: DatabaseConfig;
   /** Leave the doors shut: for commands beside the service. */
   readonly listen?: boolean;
   /** Leave projections and reactions to the service: for commands beside it. */

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import type pg from 'pg';
 import { connectionsOf } from '../database/connections.ts';
 import { openDatabase, type Database } from '../database/database.ts';
-import { plainPool } from '../database/plain-pool.ts';
-import { migrate } from '../database/migrate.ts';
+import { admit } from '../database/access.ts';
+import { connectionOf, type DatabaseConfig } from '../database/logins.ts';
 import { families } from '../domain/families.ts';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { EventCodec } from '../eventstore/codec.ts';
@@ -11,15 +10,15 @@ import { LogTrust } from '../eventstore/log-trust.ts';
 import { openEventStore } from '../eventstore/open.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import { whileTrusted } from '../eventstore/trusted-store.ts';
-import { migrateJobs } from '../jobs/postgres/schema.ts';
-import { openKeyrings, type Keyrings } from '../vault/keyrings.ts';
+import type { Keyrings } from '../vault/keyrings.ts';
 import { PostgresPersonKeys } from '../vault/postgres-person-keys.ts';
 import { PostgresVault } from '../vault/postgres-vault.ts';
 import { TenantDataKeys } from '../vault/tenant-data-keys.ts';
+import { openKeys, prepareDatabase } from './prepare-database.ts';
 import type { Site } from './site.ts';
 
 export interface Storage {
-  readonly connection: pg.ClientConfig;
+  readonly connection: DatabaseConfig;
   readonly database: Database;
   readonly keyrings: Keyrings;
   readonly dataKeys: TenantDataKeys;
@@ -36,15 +35,13 @@ export interface Storage {
 /** What lasts: database, keys, event store. Throws `WrongMasterKey` before anything is looked for or sealed with a key that is not ours. */
 export async function openStorage(site: Site): Promise<Storage> {
   const { config, options, log, onStop } = site;
-  const connection = options.database ?? (await databaseOf(site));
-  if (!options.database) {
-    await migrate(connection);
-    await prepareJobs(connection);
-  }
+  const prepared = options.database ? undefined : await prepareDatabase(await databaseOf(site), config);
+  const connection = prepared?.config ?? options.database!;
   const database = openDatabase(connection, log, { ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }), patient: options.listen === false });
   onStop(() => database.close());
+  if (prepared) await admit(database, prepared.wanted);
 
-  const keyrings = await openKeyrings(database.owner, config.masterKey, config.otherMasterKey);
+  const keyrings = prepared?.keyrings ?? (await openKeys(database.owner, config));
   const dataKeys = new TenantDataKeys(database.service, keyrings);
   const vault = new PostgresVault(database.service, dataKeys);
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
@@ -57,8 +54,8 @@ export async function openStorage(site: Site): Promise<Storage> {
   return { connection, database, keyrings, dataKeys, vault, personKeys, codec: new EventCodec(families, personKeys), store, trust, alone };
 }
 
-async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfig> {
-  if (config.databaseUrl) return { connectionString: config.databaseUrl };
+async function databaseOf({ config, log, onStop }: Site): Promise<DatabaseConfig> {
+  if (config.databaseUrl) return connectionOf(config.databaseUrl);
   const embedded = await startEmbeddedPostgres({
     dataDir: join(config.dataDir, 'postgres'),
     log: (line) => log.debug({ module: 'postgres' }, line),
@@ -70,9 +67,4 @@ async function databaseOf({ config, log, onStop }: Site): Promise<pg.ClientConfi
   });
   onStop(() => embedded.stop());
   return { ...embedded.connection };
-}
-
-async function prepareJobs(connection: pg.ClientConfig): Promise<void> {
-  const owner = plainPool({ ...connection, max: 1 });
-  await migrateJobs(owner).finally(() => owner.end());
 }

@@ -2,15 +2,18 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
 import { gatheringSocket } from './gathering-socket.ts';
+import { connectionsOf } from './connections.ts';
 import { LeanClient } from './lean-client.ts';
 import { settingsFor, type TimeLimits } from './patience.ts';
 import { ReadyPool } from './ready-pool.ts';
 import { CHECKOUT_MS } from './pool-shares.ts';
 import { DatabaseSilent } from './unavailable.ts';
+import { asLogin, groupOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
+import { MARK } from './session-mark.ts';
 
 /**
- * The pools that the house works through, one for each role: a statement can do no more than its role may
- * (`migrations/001_roles.sql`). `owner` is for migrations and for operators' commands alone.
+ * The pools that the service works through, one for each role, each logged in as a role that can become nobody else: a statement, also
+ * an injected one, can do no more than its role may (`access-script.ts`). `owner` is for starts and for operators' commands alone.
  */
 export interface Database {
   readonly owner: pg.Pool;
@@ -18,7 +21,9 @@ export interface Database {
   readonly service: TenantPool;
   readonly projector: pg.Pool;
   readonly reads: pg.Pool;
-  readonly config: pg.ClientConfig;
+  /** All but the owner's, without what they are wrapped in. */
+  readonly pools: Readonly<Record<DatabaseRole, pg.Pool>>;
+  readonly config: DatabaseConfig;
   /** Calls back when a connection was lost, idle or in use: the server may be another one, or an older one, from then on. */
   onLost(heard: () => void): void;
   close(): Promise<void>;
@@ -87,30 +92,33 @@ const LIMITS = {
 } as const satisfies Record<string, TimeLimits>;
 const PATIENT: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
 
+/** Where nothing else is said: as many as a process of role `all` opens. */
+const SIZES = connectionsOf('all', { redis: false });
+
 export interface DatabaseOptions extends PoolSizes {
   /** For operators' commands: a rebuild's statements take as long as they take. */
   readonly patient?: boolean;
 }
 
-export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: DatabaseOptions = {}): Database {
+export function openDatabase(config: DatabaseConfig, log: Logger, sizes: DatabaseOptions = {}): Database {
   // A pool's end does not wait for the goodbyes of its connections: a server that stops right behind it cuts them short.
   let closing = false;
   const listeners = new Set<() => void>();
   const lost = () => {
     if (!closing) for (const heard of listeners) heard();
   };
-  const pool = (role: string | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
-    const options = [config.options, '-c TimeZone=UTC', role && `-c role=${role}`, extra].filter(Boolean).join(' ');
+  const pool = (role: DatabaseRole | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
+    const settings = ['-c TimeZone=UTC', MARK, extra].filter(Boolean).join(' ');
+    const { logins: _, ...owner } = config;
     const opened = new ReadyPool({
-      ...config,
+      ...(role ? asLogin(config, role, settings) : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
       ...settingsFor(sizes.patient ? PATIENT : limits),
       Client: LeanClient,
-      options,
       max,
       pipeline,
       stream: gatheringSocket,
       types: types as pg.CustomTypesConfig,
-      application_name: `castellan/${role ?? 'owner'}`,
+      application_name: `castellan/${role ? groupOf(role) : 'owner'}`,
       idleTimeoutMillis: 60_000,
       // Some stay open however long they are idle: what stands in between shall not forget them, and a dead peer is found out.
       keepAlive: true,
@@ -128,15 +136,16 @@ export function openDatabase(config: pg.ClientConfig, log: Logger, sizes: Databa
     return opened;
   };
   const opened = {
-    owner: pool(undefined, sizes.owner ?? 2, LIMITS.owner),
-    store: pool('castellan_store', sizes.store ?? 5, LIMITS.store, STORE),
-    service: pool('castellan_service', sizes.service ?? 8, LIMITS.service, '', true),
-    projector: pool('castellan_projector', sizes.projector ?? 6, LIMITS.projector, PROJECTOR, true),
-    reads: pool('castellan_reads', sizes.reads ?? 10, LIMITS.reads, '-c default_transaction_read_only=on', true),
+    owner: pool(undefined, sizes.owner ?? SIZES.owner, LIMITS.owner),
+    store: pool('store', sizes.store ?? SIZES.store, LIMITS.store, STORE),
+    service: pool('service', sizes.service ?? SIZES.service, LIMITS.service, '', true),
+    projector: pool('projector', sizes.projector ?? SIZES.projector, LIMITS.projector, PROJECTOR, true),
+    reads: pool('reads', sizes.reads ?? SIZES.reads, LIMITS.reads, '-c default_transaction_read_only=on', true),
   };
   return {
     ...opened,
     service: new TenantPool(opened.service),
+    pools: opened,
     config,
     onLost: (heard) => void listeners.add(heard),
     close: async () => {

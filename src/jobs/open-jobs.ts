@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { DatabaseConfig } from '../database/logins.ts';
 import { BullMqJobs, type WorkSettings } from './bullmq-jobs.ts';
 import { JobCatalogue } from './catalogue.ts';
 import type { AnyJob } from './job.ts';
@@ -8,7 +8,7 @@ import { PostgresJobBackend } from './postgres/postgres-backend.ts';
 import { RedisJobBackend } from './redis/redis-backend.ts';
 
 export interface OpenJobsOptions extends Partial<WorkSettings> {
-  readonly config: pg.ClientConfig;
+  readonly config: DatabaseConfig;
   /** Keeps the jobs in Redis; the database then holds only those of a transaction, until they are carried over. */
   readonly redisUrl?: string | undefined;
   /** The most to PostgreSQL, where the jobs are in it. Default: what a process needs that works. */

@@ -6,7 +6,13 @@ import { Keyring, newKey, open, seal } from './keyring.ts';
  * What was digested or salted with these is compared for as long as there are events: account and claim digests stand in streams,
  * salts on every device, digests of idempotency keys for a day. They stay when the master key goes that first wrapped them.
  */
-const KEPT = ['account', 'claim', 'credential-salt', 'idempotency'] as const;
+const KEPT = ['account', 'claim', 'credential-salt', 'idempotency', 'database-logins'] as const;
+
+/**
+ * What the passwords of the database's roles are derived from (`database/logins.ts`). It has to be known before there is a table to keep
+ * it in, so it begins as a key of the first master key; it is kept when that one goes, so that processes with either log in alike.
+ */
+export const LOGIN_SECRET = 'database-logins';
 
 /** The master key that is worked with, and another whose work is still opened while one takes the other's place. */
 export interface Keyrings {
@@ -74,7 +80,7 @@ async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<Read
   let rows = await readKept(client);
   if (KEPT.some((purpose) => !rows.has(purpose))) {
     const keyOf = await makerOfKeys(client, keyrings);
-    for (const purpose of KEPT) await keep(client, keyrings.current, purpose, keyOf(purpose));
+    for (const purpose of KEPT) await keep(client, keyrings.current, purpose, purpose === LOGIN_SECRET ? keyrings.current.key(purpose) : keyOf(purpose));
     rows = await readKept(client);
   }
   return new Map([...rows].map(([purpose, row]) => [purpose, openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open')]));

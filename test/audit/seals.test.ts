@@ -4,8 +4,9 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
 import { HeadSealer } from '../../src/audit/head-sealer.ts';
+import { SealAlarms } from '../../src/audit/seal-alarms.ts';
 import { SealFile, type FiledSeal } from '../../src/audit/seal-file.ts';
-import { verifyTenant } from '../../src/audit/verify.ts';
+import { evidenceOf, verify, verifyTenant } from '../../src/audit/verify.ts';
 import { tenantReads } from '../../src/database/tenant-reads.ts';
 import { auditHeadStream, type SealedHead } from '../../src/domain/audit/sealed-head.ts';
 import { AggregateLoader } from '../../src/execution/aggregate-loader.ts';
@@ -140,6 +141,60 @@ describe('the sealer', async () => {
     const [one, other] = await Promise.all([verdict(), verdict()]);
     expect(one).toBe(other);
     expect(await verdict()).not.toBe(one);
+  });
+});
+
+describe('what is sealed, outside of the databases', async () => {
+  const house = await openVaultHouse();
+  const dataDir = mkdtempSync('/tmp/castellan-seals-');
+  const path = join(dataDir, 'audit-heads.jsonl');
+  const lines: string[] = [];
+  afterAll(async () => {
+    rmSync(dataDir, { recursive: true, force: true });
+    await house.close();
+  });
+  const loader = new AggregateLoader(house.store, house.codec);
+  const executor = new Executor(house.store, house.codec, loader, (value) => value, () => ({ ports: {}, undo: async () => {} }));
+  const services = {
+    store: house.store,
+    database: house.database,
+    families: house.families,
+    reads: tenantReads(house.database.reads),
+    projector: { livePositions: async () => new Map([['audit_log', await house.store.head()]]) },
+    loader,
+    executor,
+    config: { auditKey: house.auditKey, dataDir },
+    log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+  } as unknown as Services;
+
+  it('is told to the log, which is a witness where database and data directory were rolled back together', async () => {
+    await aDay(house, 4);
+    await house.project();
+    await new HeadSealer(services).sealAll();
+    const putBack = await house.snapshot('rolled_back');
+    const file = readFileSync(path);
+    await aDay(house, 3, 4);
+    await house.project();
+    await new HeadSealer(services).sealAll();
+    const told = lines.map((line) => JSON.parse(line) as FiledSeal & { msg: string }).filter(({ tenantId }) => tenantId === ACME);
+    expect(told).toEqual(new SealFile(dataDir).sealsOf(ACME).map((one) => expect.objectContaining({ ...one, msg: 'audit head sealed' })));
+    writeFileSync(join(dataDir, 'service.log'), lines.join(''));
+    await putBack();
+    writeFileSync(path, file);
+    expect(await verify(evidenceOf(services), ACME)).toMatchObject({ valid: true });
+    expect(await verify(evidenceOf(services, new SealFile(dataDir, 'service.log')), ACME)).toMatchObject({ valid: false, reason: 'log_truncated', firstInvalidSequence: 5 });
+  });
+
+  it('makes /health say so, without naming anybody, while the file is ahead of the log', async () => {
+    const alarms = new SealAlarms();
+    const sealer = new HeadSealer(services, alarms);
+    const file = readFileSync(path);
+    writeFileSync(path, lines.join(''));
+    await sealer.sealAll();
+    expect(alarms.impairment()).toBe('audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`');
+    writeFileSync(path, file);
+    await sealer.sealAll();
+    expect(alarms.impairment()).toBeUndefined();
   });
 });
 

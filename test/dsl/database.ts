@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { loginsOf, type DatabaseConfig } from '../../src/database/logins.ts';
 import { TEMPLATE } from './template.ts';
 
 export interface FreshDatabase {
-  /** Connects as the superuser, to this database. */
-  readonly config: pg.ClientConfig;
+  /** Connects as the superuser, to this database. All databases of a run share the logins of the template that they are copies of. */
+  readonly config: DatabaseConfig;
   readonly name: string;
   /** Throws out whoever is still connected. */
   drop(): Promise<void>;
@@ -20,7 +21,7 @@ export async function freshDatabase(options: { readonly empty?: boolean; readonl
   // What may be done to a database as a whole is not copied from its template.
   if (!options.empty) await administer(server, `grant create, temporary on database ${name} to castellan_projector`);
   return {
-    config: { ...server, database: name },
+    config: { ...server, database: name, ...(options.empty ? {} : { logins: loginsOf(TEMPLATE) }) },
     name,
     drop: async () => {
       await administer(server, GOODBYES, [name]);

@@ -10,7 +10,7 @@ describe('/health and /ready', () => {
     app = await startApp();
     const { status, body } = await app.anonymous.get('/health');
     expect([status, body.status]).toEqual([200, 'healthy']);
-    expect(Object.keys(body.dependencies).toSorted()).toEqual(['event_log', 'eventstore', 'master_key', 'objects', 'postgres', 'projections', 'redis']);
+    expect(Object.keys(body.dependencies).toSorted()).toEqual(['audit_seals', 'event_log', 'eventstore', 'master_key', 'objects', 'postgres', 'projections', 'redis']);
     for (const [name, dependency] of Object.entries(body.dependencies)) expect(dependency).toEqual({ name, status: 'healthy', latency_ms: expect.any(Number), last_check: expect.any(String) });
     await app.settled();
     expect(await app.anonymous.get('/ready')).toMatchObject({ status: 200, body: { ready: true } });

@@ -16,6 +16,7 @@ import { licenseKey } from '../dsl/licenses.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 
 const [FIRST, SECOND, THIRD] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const AUDIT_KEY = randomBytes(32);
 const nameOf = (masterKey: Buffer) => new Keyring(masterKey).fingerprint;
 
 describe('one master key takes the place of another', () => {
@@ -161,7 +162,7 @@ describe('a database of a version that named no master key', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
+  const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey, auditKey: AUDIT_KEY }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
 
   const tenantId = asTenantId(randomUUID());
   const place = { owner: 'x', field: 'y' };

@@ -1,5 +1,5 @@
 import createSubscriber from 'pg-listen';
-import type pg from 'pg';
+import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
 import type { FeedHint, StoredEvent } from '../port.ts';
 
 type Wake = (hint?: FeedHint) => void;
@@ -9,11 +9,11 @@ type Wake = (hint?: FeedHint) => void;
  * appended. Both are hints; a reader that hears nothing polls.
  */
 export class FeedListener {
-  readonly #config: pg.ClientConfig;
+  readonly #config: DatabaseConfig;
   readonly #wakes = new Set<Wake>();
   #subscriber: ReturnType<typeof createSubscriber.default> | undefined;
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: DatabaseConfig) {
     this.#config = config;
   }
 
@@ -32,7 +32,7 @@ export class FeedListener {
   #listen() {
     const subscriber = createSubscriber.default(
       // Its own look at the connection has a deadline too, or a silent server would never be left for another connection.
-      { ...this.#config, application_name: 'castellan/feed', keepAlive: true, query_timeout: 5_000, connectionTimeoutMillis: 5_000 },
+      { ...asLogin(this.#config, 'store'), application_name: 'castellan/feed', keepAlive: true, query_timeout: 5_000, connectionTimeoutMillis: 5_000 },
       { retryInterval: 250, retryTimeout: Number.POSITIVE_INFINITY, paranoidChecking: 10_000 },
     );
     subscriber.notifications.on('castellan_feed', (head: number) => {

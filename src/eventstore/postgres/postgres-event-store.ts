@@ -3,6 +3,7 @@ import { TooBusy, type FairLimiter } from '../../fairness/fair-limiter.ts';
 import { patientQuery } from '../../database/patience.ts';
 import { storeShares } from '../../database/pool-shares.ts';
 import { streamTenant } from '../../kernel/aggregate.ts';
+import type { DatabaseConfig } from '../../database/logins.ts';
 import type { Position } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import {
@@ -61,7 +62,7 @@ export class PostgresEventStore implements EventStore {
   readonly #shares: FairLimiter;
 
   /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
-  constructor(pool: pg.Pool, listenWith: pg.ClientConfig, announceWith?: pg.Pool) {
+  constructor(pool: pg.Pool, listenWith: DatabaseConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
     this.#claims = new ClaimLookup(pool);
     this.#shares = storeShares(pool);

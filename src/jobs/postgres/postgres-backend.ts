@@ -1,6 +1,7 @@
 import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
 import { plainPool } from '../../database/plain-pool.ts';
+import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from './schema.ts';
@@ -33,10 +34,9 @@ const EVENTS_KEPT = 100;
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
 
-  constructor(config: pg.ClientConfig, connections: number) {
+  constructor(config: DatabaseConfig, connections: number) {
     this.#pool = plainPool({
-      ...config,
-      options: [config.options, `-c search_path=${SCHEMA}`, '-c role=castellan_service', '-c TimeZone=UTC'].filter(Boolean).join(' '),
+      ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
       // The worker of each lane keeps one to listen.
       max: connections,
       application_name: 'castellan/jobs',

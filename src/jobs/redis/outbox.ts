@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { OUTBOX_CONNECTIONS } from '../../database/connections.ts';
 import { plainPool } from '../../database/plain-pool.ts';
+import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
 import { transaction } from '../../database/transaction.ts';
 import { storedOptions } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
@@ -52,10 +53,9 @@ export class Outbox {
   #stopping = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(config: pg.ClientConfig, deliver: Deliver, log: Logger) {
+  constructor(config: DatabaseConfig, deliver: Deliver, log: Logger) {
     this.#pool = plainPool({
-      ...config,
-      options: [config.options, '-c role=castellan_service'].filter(Boolean).join(' '),
+      ...asLogin(config, 'service'),
       max: OUTBOX_CONNECTIONS,
       application_name: 'castellan/outbox',
     }, LIMITS);

@@ -1,8 +1,9 @@
 import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { within } from '../../health.ts';
+import type { DatabaseConfig } from '../../database/logins.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { Outbox } from './outbox.ts';
@@ -19,7 +20,7 @@ export class RedisJobBackend implements JobBackend {
   readonly #outbox: Outbox;
   readonly #log: Logger;
 
-  constructor(url: string, config: pg.ClientConfig, log: Logger) {
+  constructor(url: string, config: DatabaseConfig, log: Logger) {
     this.#log = log;
     this.#producer = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_MS, connectTimeout: COMMAND_MS });
     // A worker waits for Redis as long as it takes.

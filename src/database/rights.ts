@@ -1,0 +1,112 @@
+import type pg from 'pg';
+import { ConfigError } from '../config-error.ts';
+import { transaction } from './transaction.ts';
+import { DATABASE_ROLES, groupOf } from './logins.ts';
+
+const FORBIDDEN = '42501';
+const PROJECTOR = `'${groupOf('projector')}'`;
+const GROUPS = `array[${DATABASE_ROLES.map((role) => `'${groupOf(role)}'`).join(', ')}]`;
+
+/**
+ * Every grant, policy and owner in schema `public` that concerns the groups, as statements which make it again, in an order in which
+ * they can run. Extensions bring their own functions, and read models their own tables: those are left out.
+ */
+const PRESENT = `
+  with mine as (
+    select c.oid, c.relname, c.relowner, c.relacl from pg_class c
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relowner <> (select oid from pg_roles where rolname = ${PROJECTOR})
+  ), functions as (
+    select p.oid, p.proacl, p.proowner, p.oid::regprocedure::text as signature from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+  )
+  select 1 as step, format('grant %s on schema public to %I', lower(a.privilege_type), g.rolname) as statement
+    from pg_namespace n, aclexplode(n.nspacl) a join pg_roles g on g.oid = a.grantee where n.nspname = 'public' and g.rolname = any(${GROUPS})
+  union all
+  select 2, format('grant %s on table public.%I to %I', lower(a.privilege_type), m.relname, g.rolname)
+    from mine m, aclexplode(m.relacl) a join pg_roles g on g.oid = a.grantee where g.rolname = any(${GROUPS})
+  union all
+  select 3, format('drop policy if exists %I on public.%I; create policy %I on public.%I as %s for %s to %s', p.policyname, p.tablename, p.policyname, p.tablename,
+                   lower(p.permissive), lower(p.cmd), (select string_agg(quote_ident(name), ', ') from unnest(p.roles) name))
+            || coalesce(' using (' || p.qual || ')', '') || coalesce(' with check (' || p.with_check || ')', '')
+    from pg_policies p join mine m on m.relname = p.tablename where p.schemaname = 'public'
+  union all
+  select 4, format('revoke all on function %s from public', f.signature) from functions f
+   where f.proacl is not null and not exists (select from aclexplode(f.proacl) a where a.grantee = 0)
+  union all
+  select 5, format('grant execute on function %s to %I', f.signature, g.rolname)
+    from functions f, aclexplode(f.proacl) a join pg_roles g on g.oid = a.grantee where g.rolname = any(${GROUPS}) and g.oid <> f.proowner
+  union all
+  select 6, format('alter function %s owner to %I', f.signature, g.rolname) from functions f join pg_roles g on g.oid = f.proowner where g.rolname = any(${GROUPS})`;
+
+/** Taken down when migrations have run: from then on a start notices what is missing. */
+export async function rememberRights(owner: pg.Pool): Promise<void> {
+  await transaction(owner, async (client) => {
+    await client.query('lock table kept_rights in share row exclusive mode');
+    await client.query('delete from kept_rights');
+    await client.query(`insert into kept_rights (ordinal, statement) select row_number() over (order by step, statement), statement from (${PRESENT}) present`);
+  });
+}
+
+const MISSING = `
+  select array(select k.statement from kept_rights k where k.statement not in (select statement from (${PRESENT}) present) order by k.ordinal) as statements,
+         array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
+                where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and o.rolname <> ${PROJECTOR} and c.relname in (select name from cursors)) as views,
+         array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
+                where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and o.rolname <> ${PROJECTOR}
+                  and exists (select from cursors u where c.relname in (u.name || '_v' || u.version, u.name || '_v' || u.version || '_g' || u.generation, replace(u.name, '-', '_') || '_state_v' || u.version))) as tables`;
+
+interface Missing {
+  readonly statements: readonly string[];
+  readonly views: readonly string[];
+  readonly tables: readonly string[];
+}
+
+/**
+ * Gives the roles again what they lost: a dump that was restored before there were roles lacks all that names them. Returns how many
+ * things were missing.
+ */
+export async function restoreRights(owner: pg.Pool): Promise<number> {
+  const { rows } = await owner.query<Missing>(MISSING);
+  const { statements, views, tables } = rows[0]!;
+  const missing = statements.length + views.length + tables.length;
+  if (missing === 0) return 0;
+  await give(owner, rows[0]!).catch((error: { code?: string }) => {
+    throw error.code === FORBIDDEN ? restoredTooEarly() : error;
+  });
+  // In this server's words: another version may print the same policy differently.
+  await rememberRights(owner);
+  return missing;
+}
+
+async function give(owner: pg.Pool, { statements, views, tables }: Missing): Promise<void> {
+  await transaction(owner, async (client) => {
+    await client.query('lock table kept_rights in share row exclusive mode');
+    for (const statement of statements) await client.query(statement);
+    for (const table of tables) await client.query(readModelRights(quoted(table)));
+    for (const view of views) await client.query(`alter view ${quoted(view)} owner to ${groupOf('projector')}; grant select on ${quoted(view)} to ${groupOf('reads')}`);
+  });
+}
+
+const restoredTooEarly = (): ConfigError =>
+  new ConfigError('this database was restored before its roles existed, and has lost grants and policies that its user cannot give again: empty it, run the SQL of `castellan database roles` in it, and restore it again');
+
+const BEFORE_MIGRATIONS = `
+  select to_regclass('public.kept_rights') is not null as "isKept",
+         to_regclass('public.events') is not null and not exists (select from pg_policies where schemaname = 'public' and tablename = 'events') as "isStripped"`;
+
+/** Migrations build on the rights that those before them gave. */
+export async function ensureRightsBeforeMigrations(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ isKept: boolean; isStripped: boolean }>(BEFORE_MIGRATIONS);
+  const { isKept, isStripped } = rows[0]!;
+  if (isKept) await restoreRights(owner);
+  else if (isStripped) throw restoredTooEarly();
+}
+
+/** As `projector/table.ts` gives them to a new table. */
+const readModelRights = (table: string): string => `
+  drop policy if exists tenant on ${table};
+  create policy tenant on ${table} for select to ${groupOf('reads')} using (tenant_id = castellan_tenant());
+  grant select on ${table} to ${groupOf('reads')};
+  alter table ${table} owner to ${groupOf('projector')}`;
+
+const quoted = (name: string): string => `public."${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,6 @@
+import { randomBytes } from 'node:crypto';
+
+/** Set for every session of this process, and asked for again: a pooler that drops or shares settings gives itself away. */
+export const SESSION_SETTING = 'castellan.session';
+export const SESSION = randomBytes(8).toString('hex');
+export const MARK = `-c ${SESSION_SETTING}=${SESSION}`;
