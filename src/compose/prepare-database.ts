@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { AuditKeyCheck } from '../audit/audit-key.ts';
 import type { Config } from '../config.ts';
 import type { AccessWanted } from '../database/access-script.ts';
