@@ -18,9 +18,12 @@ const CAUGHT_UP_MS = 30_000;
 /** Of findings of one kind, so many are shown. */
 const SHOWN = 5;
 
-/** Everything that holds after a fault. Findings are collected and shown together: one fault may have several consequences. */
-export async function expectIntact(installation: Installation): Promise<void> {
-  const findings: string[] = [...installation.exits];
+/**
+ * Everything that holds after a fault. Findings are collected and shown together, with those that the caller has already: one fault may have
+ * several consequences.
+ */
+export async function expectIntact(installation: Installation, known: readonly string[] = []): Promise<void> {
+  const findings: string[] = [...known, ...installation.exits];
   const note: Note = (what, found) => {
     if (found.length > 0) findings.push(`${what}: ${found.length}, such as ${found.slice(0, SHOWN).join('; ')}`);
   };

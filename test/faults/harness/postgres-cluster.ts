@@ -18,7 +18,7 @@ const START_MS = 30_000;
 
 const USUAL: Settings = {
   listen_addresses: "'127.0.0.1'",
-  max_connections: 100,
+  max_connections: 250,
   shared_buffers: "'32MB'",
   wal_level: 'replica',
   wal_keep_size: "'64MB'",
