@@ -39,7 +39,8 @@ let databases = 0;
 
 /** The service as operators run it in several processes: PostgreSQL behind a proxy, Redis, one tenant, and browsers that report. */
 export class Installation {
-  readonly cluster: PostgresCluster;
+  /** The primary: another one after a failover. */
+  cluster: PostgresCluster;
   readonly redis: RedisServer | undefined;
   readonly proxy: Proxy;
   readonly database: string;
@@ -48,7 +49,7 @@ export class Installation {
   readonly journal = new Journal();
   /** Nodes that a test has stopped or frozen on purpose. */
   readonly away = new Set<ServiceNode>();
-  readonly #dataDir: string;
+  readonly dataDir: string;
   tenantId = '';
   browsers: Browser[] = [];
   #headers: Record<string, string> = {};
@@ -61,7 +62,7 @@ export class Installation {
     this.database = database;
     this.env = env;
     this.nodes = nodes;
-    this.#dataDir = dataDir;
+    this.dataDir = dataDir;
   }
 
   /** On an empty database of the cluster; all nodes run and are ready. */
@@ -143,6 +144,6 @@ export class Installation {
     for (const browser of this.browsers) browser.close();
     await Promise.all(this.nodes.map((node) => node.stop()));
     await this.proxy.close();
-    rmSync(this.#dataDir, { recursive: true, force: true });
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 }

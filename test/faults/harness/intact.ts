@@ -31,6 +31,7 @@ export async function expectIntact(installation: Installation, known: readonly s
   await examine('health', () => healthy(installation));
   await examine('sign-in', () => installation.signIn());
   note('writes without a mistake that were refused', installation.journal.wronglyRefused);
+  note('writes answered 500 instead of 503', installation.journal.internalErrors);
   await examine('inspection', () =>
     inspect(installation, async (services) => {
       await examine('catching up', () => caughtUp(services));
@@ -45,6 +46,21 @@ export async function expectIntact(installation: Installation, known: readonly s
 }
 
 type Note = (what: string, found: readonly string[]) => void;
+
+/** Whoever does not trust the log any more has written nothing wrong before: what the tables hold is what the log says so far. */
+export async function expectNoGhosts(installation: Installation): Promise<void> {
+  const findings: string[] = [...installation.exits];
+  const note: Note = (what, found) => {
+    if (found.length > 0) findings.push(`${what}: ${found.length}, such as ${found.slice(0, SHOWN).join('; ')}`);
+  };
+  await inspect(installation, async (services) => {
+    const head = await services.store.head();
+    const beyond = (await services.projector.cursors.all()).filter(({ state, position }) => state !== 'retired' && position > head);
+    note(`checkpoints beyond the end of the log at ${head}`, beyond.map(({ name, position }) => `${name} at ${position}`));
+    await foldedRight(services, note);
+  });
+  expect(findings).toEqual([]);
+}
 
 /** Every node that is supposed to work says so. */
 export async function healthy({ present }: Installation): Promise<void> {

@@ -10,6 +10,8 @@ export class Journal {
   readonly #unknown = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set()]));
   /** Writes without a mistake that were answered as if they had one. */
   readonly wronglyRefused: string[] = [];
+  /** Answers that call a fault of the surroundings a fault of the program. */
+  readonly internalErrors: string[] = [];
 
   acknowledge(kind: Kind, ...keys: string[]): void {
     for (const key of keys) this.#acknowledged.get(kind)!.add(key);

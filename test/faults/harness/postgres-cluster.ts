@@ -5,9 +5,10 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { freePort } from '../../crash/service-process.ts';
+import { isRunning } from '../../embedded/process.ts';
 import { childrenOf, endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
 import { isRoot, postgresPrograms } from './programs.ts';
-import { until } from './until.ts';
+import { Hopeless, until } from './until.ts';
 
 export type Settings = Readonly<Record<string, string | number>>;
 
@@ -121,7 +122,7 @@ export class PostgresCluster {
     this.#server = startTracked(path.join(programs(), 'postgres'), ['-D', this.data, ...socket], { as: this.#account, deathSignal: 'QUIT', cwd: '/' });
     const server = this.#server;
     await until(() => `PostgreSQL accepts connections: ${server.output()}`, START_MS, () => {
-      if (server.exit() !== undefined) throw new Error('ended');
+      if (server.exit() !== undefined) throw new Hopeless(`PostgreSQL ended: ${server.output()}`);
       return this.isReady();
     });
   }
@@ -142,9 +143,12 @@ export class PostgresCluster {
 
   /** SIGKILL for the server and all its processes at once, as when the machine loses power (but for what the kernel holds). */
   async crash(): Promise<void> {
+    // Stopped, it forks no more; its memory is not free for another server before the last of them has ended.
+    signal(this.#server!.pid, 'SIGSTOP');
     const pids = this.#processes();
     for (const pid of pids) signal(pid, 'SIGKILL');
     await this.#server!.ended;
+    await until('all processes of PostgreSQL have ended', START_MS, () => !pids.some(isRunning));
   }
 
   /** SIGSTOP: connections stay open and nobody answers on them. */

@@ -1,7 +1,7 @@
 import { ask } from './ask.ts';
 import { endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
 import { freePort } from '../../crash/service-process.ts';
-import { until } from './until.ts';
+import { Hopeless, until } from './until.ts';
 
 export type Role = 'all' | 'api' | 'projector' | 'worker';
 
@@ -68,7 +68,7 @@ export class ServiceNode {
   }
 
   #expectRunning(): void {
-    if (this.exit !== undefined) throw new Error(`${this.name} ended: ${this.exit}`);
+    if (this.exit !== undefined) throw new Hopeless(`${this.name} ended (${this.exit}): ${this.output()}`);
   }
 
   /** How it ended, or undefined while it runs. */

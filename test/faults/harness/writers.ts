@@ -94,6 +94,7 @@ export class Writers {
   #note(kind: Kind, keys: readonly string[], reply: Reply | undefined): void {
     if (reply && reply.status < 300) this.#journal.acknowledge(kind, ...keys);
     else this.#journal.doubt(kind, ...keys);
+    if (reply?.status === 500) this.#journal.internalErrors.push(`${kind}: ${reply.text.slice(0, 200)}`);
     if (reply && reply.status >= 400 && reply.status < 500 && keys.length > 0) this.#journal.wronglyRefused.push(`${kind}: ${reply.status} ${reply.text.slice(0, 200)}`);
   }
 }
