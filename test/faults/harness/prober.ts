@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../crash/service-process.ts';
 import { ask } from './ask.ts';
+import { endTracked, startTracked, type Tracked } from './child-processes.ts';
 import type { ServiceNode } from './service-node.ts';
+import { until } from './until.ts';
 
 const PATHS = ['/health', '/ready', '/live'];
 const EVERY_MS = 200;
-/** The promise is one second; the rest is for a busy machine, on which the prober itself is late. */
 const SLOWEST_MS = 1_000;
-const BUSY_MACHINE_MS = 1_000;
+/** Of probes, so many may be late by what a busy machine does to a server that has nothing to do at all. */
+const LATE = 1 / 50;
 const GIVE_UP_MS = 10_000;
+const SHOWN = 5;
 
 interface Probed {
   readonly node: string;
@@ -16,35 +20,57 @@ interface Probed {
   readonly failure?: string;
 }
 
+/** A server that answers at once: what it takes longer, this machine takes. */
+const BARE = `require('node:http').createServer((request, response) => response.end()).listen(Number(process.argv[1]), '127.0.0.1')`;
+
 /** Asks every node for its health all the time, as a load balancer does. A node that a test has frozen or killed is left out. */
 export class Prober {
   readonly #nodes: () => readonly ServiceNode[];
   readonly #seen: Probed[] = [];
   readonly #running: Promise<unknown>;
+  /** How often each node has been seen to be left out: a question that began before is not judged after it. */
+  readonly #absences = new Map<ServiceNode, number>();
+  readonly #bare: Promise<{ readonly url: string; readonly process: Tracked }>;
+  #slowestBare = 0;
   #stopped = false;
 
   constructor(nodes: () => readonly ServiceNode[]) {
     this.#nodes = nodes;
-    this.#running = this.#run();
+    this.#bare = startBare();
+    this.#running = Promise.all([this.#run(), this.#runBare()]);
   }
 
   /** Ends it; the answer names what was slower than a probe may be, or failed. */
   async stop(): Promise<string[]> {
     this.#stopped = true;
     await this.#running;
-    const slow = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > SLOWEST_MS + BUSY_MACHINE_MS);
-    const late = this.#seen.filter(({ ms }) => ms > SLOWEST_MS);
-    const words = slow.map(({ node, path, ms, failure }) => `${node} ${path}: ${Math.round(ms)} ms${failure ? `, ${failure}` : ''}`);
-    // One in twenty may be late on a machine that does other things besides.
-    if (late.length > this.#seen.length / 20) words.push(`${late.length} of ${this.#seen.length} probes took longer than ${SLOWEST_MS} ms`);
-    return words.length > 12 ? [...words.slice(0, 11), ...words.slice(-1)] : words;
+    const late = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > SLOWEST_MS);
+    const tooLate = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > SLOWEST_MS + 2 * this.#slowestBare);
+    if (tooLate.length === 0 && late.length <= this.#seen.length * LATE) return [];
+    const worst = late.sort((one, other) => other.ms - one.ms).slice(0, SHOWN);
+    const words = worst.map(({ node, path, ms, failure }) => `${node} ${path}: ${Math.round(ms)} ms${failure ? `, ${failure}` : ''}`);
+    return [`${late.length} of ${this.#seen.length} probes took longer than ${SLOWEST_MS} ms (a bare server's ${Math.round(this.#slowestBare)} ms): ${words.join('; ')}`];
+  }
+
+  async #runBare(): Promise<void> {
+    const { url, process } = await this.#bare;
+    while (!this.#stopped) {
+      const started = performance.now();
+      await ask(url, { timeoutMs: GIVE_UP_MS }).catch(() => undefined);
+      this.#slowestBare = Math.max(this.#slowestBare, performance.now() - started);
+      await sleep(EVERY_MS);
+    }
+    await endTracked(process, 'SIGKILL');
   }
 
   async #run(): Promise<void> {
     const waiting = new Set<string>();
     const asked: Promise<void>[] = [];
     while (!this.#stopped) {
-      for (const node of this.#nodes()) {
+      const present = this.#nodes();
+      for (const node of this.#absences.keys()) if (!present.includes(node)) this.#absences.set(node, this.#absences.get(node)! + 1);
+      for (const node of present) {
+        if (!this.#absences.has(node)) this.#absences.set(node, 0);
         for (const path of PATHS) {
           const name = `${node.name} ${path}`;
           if (waiting.has(name)) continue;
@@ -59,13 +85,22 @@ export class Prober {
 
   async #probe(node: ServiceNode, path: string): Promise<void> {
     const started = performance.now();
+    const absences = this.#absences.get(node);
     const failure = await ask(node.url + path, { timeoutMs: GIVE_UP_MS }).then(
       () => undefined,
       (error: Error) => error.message,
     );
     const ms = performance.now() - started;
-    // It was stopped on purpose while the question was under way.
-    if (failure !== undefined && !this.#nodes().includes(node)) return;
+    // It was stopped or frozen on purpose while the question was under way.
+    if (!this.#nodes().includes(node) || this.#absences.get(node) !== absences) return;
     this.#seen.push({ node: node.name, path, ms, ...(failure === undefined ? {} : { failure }) });
   }
+}
+
+async function startBare(): Promise<{ url: string; process: Tracked }> {
+  const port = await freePort();
+  const bare = startTracked(process.execPath, ['-e', BARE, String(port)]);
+  const url = `http://127.0.0.1:${port}/`;
+  await until('the bare server answers', 20_000, async () => (await ask(url)).status === 200);
+  return { url, process: bare };
 }
