@@ -23,7 +23,7 @@ interface Faults {
 export async function underWrites(installation: Installation, fault: (round: number) => Promise<void>, { rounds = 1, probes = true }: Faults = {}): Promise<void> {
   const { journal } = installation;
   await installation.signIn();
-  const slow: string[] = [];
+  const findings: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const prober = new Prober(() => installation.present);
     const writers = new Writers(journal, installation.written);
@@ -31,15 +31,16 @@ export async function underWrites(installation: Installation, fault: (round: num
       await writesGoOn(installation, WARM_UP_WRITES);
       await fault(round);
       await healthy(installation).catch(() => undefined);
-      await writesGoOn(installation, WARM_UP_WRITES);
+      await writesGoOn(installation, WARM_UP_WRITES).catch((error: Error) => findings.push(`after the fault: ${error.message}`));
       await sleep(AFTERWARDS_MS);
     } finally {
       await writers.stop();
-      slow.push(...(await prober.stop()));
+      const slow = await prober.stop();
+      if (probes) findings.push(...slow);
     }
-    if (installation.exits.length > 0) break;
+    if (findings.length > 0 || installation.exits.length > 0) break;
   }
-  await expectIntact(installation, probes ? slow : []);
+  await expectIntact(installation, findings);
 }
 
 async function writesGoOn({ journal }: Installation, count: number): Promise<void> {
