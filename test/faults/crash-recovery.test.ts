@@ -26,7 +26,10 @@ describe.skipIf(lacking)(`PostgreSQL crashes alone${lacking}`, () => {
     cluster = await PostgresCluster.create();
   }, 60_000);
   afterAll(() => cluster.destroy());
-  const installation = sharedInstallation(() => ({ cluster, nodes: [{ name: 'api', role: 'api' as const }, { name: 'projector', role: 'projector' as const }] }));
+  const installation = sharedInstallation(() => ({ cluster, nodes: [
+      { name: 'api', role: 'api' as const },
+      { name: 'projector', role: 'projector' as const },
+    ] }));
 
   it(`folds again what a crash undid, ${CRASHES} times`, { timeout: patience(CRASHES) }, async () => {
     const { journal, written } = installation();

@@ -23,7 +23,10 @@ describe.skipIf(lacking)(`a service in four processes${lacking}`, () => {
     await redis.destroy();
     await cluster.destroy();
   });
-  const installation = sharedInstallation(() => ({ cluster, redis }));
+  const installation = sharedInstallation(async () => {
+    await Promise.all([cluster.revive(), redis.revive()]);
+    return { cluster, redis };
+  });
 
   describe('processes', () => processFaults(installation));
   describe('PostgreSQL', () => postgresFaults(installation));

@@ -30,8 +30,11 @@ export function redisFaults(installation: () => Installation): void {
     const scheduled = await scheduledIn(redis);
     await underWrites(installation(), async () => {
       await redis.stop();
-      await expectServed(installation(), FROZEN_MS);
-      await redis.start();
+      try {
+        await expectServed(installation(), FROZEN_MS);
+      } finally {
+        await redis.start();
+      }
     });
     await until('schedules are there again', SCHEDULED_MS, async () => (await scheduledIn(redis)).length === scheduled.length);
     await limitsCount(installation());

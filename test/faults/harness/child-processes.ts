@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-const LOG_CHARACTERS = 20_000;
+/** Of what a process printed, so much is kept. */
+const SHOWN_CHARACTERS = 2_000;
 
 /** A process that a test started, with the end of what it printed. */
 export interface Tracked {
@@ -39,7 +40,7 @@ export function startTracked(program: string, args: readonly string[], { env = p
   const child = spawn('setpriv', [...identity, '--pdeathsig', deathSignal, '--', program, ...args], { env, ...(cwd ? { cwd } : {}), stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-LOG_CHARACTERS)));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-SHOWN_CHARACTERS)));
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('exit', () => resolve());

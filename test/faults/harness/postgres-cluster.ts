@@ -141,6 +141,12 @@ export class PostgresCluster {
     await this.start();
   }
 
+  /** It runs and answers, whatever a test that failed has left of it. */
+  async revive(): Promise<void> {
+    if (this.isRunning) this.thaw();
+    if (!this.isRunning || !(await this.isReady())) await this.restart('immediate');
+  }
+
   /** SIGKILL for the server and all its processes at once, as when the machine loses power (but for what the kernel holds). */
   async crash(): Promise<void> {
     // Stopped, it forks no more; its memory is not free for another server before the last of them has ended.

@@ -42,6 +42,14 @@ export class RedisServer {
     signal(this.#server!.pid, 'SIGCONT');
   }
 
+  /** It runs and answers, whatever a test that failed has left of it. */
+  async revive(): Promise<void> {
+    if (this.#server) this.thaw();
+    if (await this.ask((client) => client.ping()).catch(() => false)) return;
+    await this.stop();
+    await this.start();
+  }
+
   /** All data of it. */
   async empty(): Promise<void> {
     await this.ask((client) => client.flushall());
