@@ -68,7 +68,7 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
     await until('the replica has stopped following', 10_000, async () => (await replica.query('select 1 from pg_stat_wal_receiver')).length === 0);
     await write(WRITES);
     await sleep(500);
-    const prober = new Prober(() => installation.present);
+    const prober = new Prober(() => installation.running);
     await failOver();
     // Some of these are answered, some refused: whichever, nothing wrong may be shown of them.
     const writers = new Writers(installation.journal, installation.written);

@@ -7,6 +7,7 @@ export interface Reply {
   readonly body: any;
   readonly text: string;
   readonly ms: number;
+  readonly location: string | undefined;
 }
 
 export interface Question {
@@ -43,7 +44,7 @@ export function ask(url: string, { method = 'GET', headers = {}, body, raw, agen
       response.on('error', reject);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, text, body: parsed(text), ms: performance.now() - started });
+        resolve({ status: response.statusCode ?? 0, text, body: parsed(text), ms: performance.now() - started, location: response.headers.location });
       });
     });
     request.end(payload);

@@ -99,6 +99,11 @@ export class Installation {
     return this.nodes[0]!;
   }
 
+  /** Nodes that are supposed to work and run. What has ended is a finding of its own, and answers no probes. */
+  get running(): readonly ServiceNode[] {
+    return this.present.filter(({ exit }) => exit === undefined);
+  }
+
   /** Nodes that are supposed to work. */
   get present(): readonly ServiceNode[] {
     return this.nodes.filter((node) => !this.away.has(node));

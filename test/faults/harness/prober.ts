@@ -8,7 +8,7 @@ import { until } from './until.ts';
 const PATHS = ['/health', '/ready', '/live'];
 const EVERY_MS = 200;
 const SLOWEST_MS = 1_000;
-/** Of probes, so many may be late by what a busy machine does to a server that has nothing to do at all. */
+/** Of probes, so many may take up to twice as long, and what a busy machine adds to the response of a server that has nothing to do. */
 const LATE = 1 / 50;
 const GIVE_UP_MS = 10_000;
 const SHOWN = 5;
@@ -45,7 +45,7 @@ export class Prober {
     this.#stopped = true;
     await this.#running;
     const late = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > SLOWEST_MS);
-    const tooLate = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > SLOWEST_MS + 2 * this.#slowestBare);
+    const tooLate = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > 2 * (SLOWEST_MS + this.#slowestBare));
     if (tooLate.length === 0 && late.length <= this.#seen.length * LATE) return [];
     const worst = late.sort((one, other) => other.ms - one.ms).slice(0, SHOWN);
     const words = worst.map(({ node, path, ms, failure }) => `${node} ${path}: ${Math.round(ms)} ms${failure ? `, ${failure}` : ''}`);

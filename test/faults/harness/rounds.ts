@@ -5,7 +5,7 @@
 export const rounds = (usual: number): number => Math.max(1, Number(process.env['ROUNDS'] ?? usual) || usual);
 
 /** A round of a service under writes takes up to this long, with everything that is checked after it. */
-const ROUND_MS = 90_000;
+const ROUND_MS = 150_000;
 
 /** The timeout of a test of so many rounds. */
 export const patience = (count = 1): number => 60_000 + count * ROUND_MS;

@@ -25,7 +25,7 @@ export async function underWrites(installation: Installation, fault: (round: num
   await installation.signIn();
   const findings: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const prober = new Prober(() => installation.present);
+    const prober = new Prober(() => installation.running);
     const writers = new Writers(journal, installation.written);
     try {
       await writesGoOn(installation, WARM_UP_WRITES);
