@@ -4,6 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Puts a module of its own in the place of one of the house's: nobody else's may have been loaded before it. */
 const APART = ['test/laws/declared-resources.test.ts'];
 
+/** Minutes of broken servers, for `npm run test:faults` (vitest.faults.config.ts). */
+const FAULTS = ['test/faults/**', 'test/abuse/**'];
+
 /** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
 const LONG = ['test/crash/nothing-acknowledged-is-lost', 'test/browser/login', 'test/embedded/root', 'test/laws/bad-input', 'test/sso/saml/accept-response', 'test/demo/demo', 'test/embedded/postgres'];
 
@@ -23,13 +26,13 @@ export default defineConfig({
     pool: 'forks',
     // Two cores, and one more file: many wait for a lease to run out, a process to start or the one PostgreSQL that they share.
     maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects: [
       // Files of one worker share their modules: loading them anew for each took as long as a quarter of the tests.
-      { extends: true, test: { name: 'house', include: ['test/**/*.test.ts'], exclude: APART, isolate: false } },
+      { extends: true, test: { name: 'house', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false } },
       { extends: true, test: { name: 'apart', include: APART } },
     ],
   },

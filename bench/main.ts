@@ -12,6 +12,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   'analyst-routes': () => import('./analyst-routes.ts'),
   'extension-inventory': () => import('./extension-inventory.ts'),
   neighbours: () => import('./neighbours.ts'),
+  abuse: () => import('./abuse.ts'),
   'audit-verify': () => import('./audit-verify.ts'),
   'sso-discover': () => import('./sso-discover.ts'),
   login: () => import('./login.ts'),

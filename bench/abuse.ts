@@ -1,0 +1,63 @@
+import { attacks, type AttackName } from '../test/abuse/attacks.ts';
+import { doings, Neighbour, type Doing } from '../test/abuse/neighbour.ts';
+import { startTwoTenants } from '../test/abuse/two-tenants.ts';
+import { underAttack } from '../test/abuse/under-attack.ts';
+import { compare, type Row } from './measure.ts';
+
+const TIMES = 60;
+/** Whoever is starved altogether is measured no longer than this. */
+const LONGEST_MS = 90_000;
+const PAUSE_MS = 50;
+
+interface Latencies {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/**
+ * What a tenant waits for while another one's device, analyst or whole tenant does what it can, against the same before the attack. Service,
+ * attacker and tenant are processes of their own. A request that fails counts with the time that was waited for it: that all succeed is tested
+ * elsewhere.
+ */
+export async function measure(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const name of Object.keys(attacks) as AttackName[]) rows.push(...(await during(name)));
+  return rows;
+}
+
+async function during(name: AttackName): Promise<Row[]> {
+  const tenants = await startTwoTenants();
+  const neighbour = new Neighbour(tenants.other);
+  try {
+    await latencies(neighbour);
+    const idle = await latencies(neighbour);
+    let attacked = idle;
+    const tally = await underAttack(name, tenants.hostile, async () => {
+      attacked = await latencies(neighbour);
+    });
+    console.log(`       ${name} was answered ${tally}`);
+    return doings.flatMap((doing) =>
+      (['p50', 'p95'] as const).map((part) => compare(`${doing} of another tenant beside ${name}, ${part} against idle`, 'ms', '<= 3', attacked.get(doing)![part], idle.get(doing)![part], 'idle')),
+    );
+  } finally {
+    neighbour.close();
+    await tenants.stop();
+  }
+}
+
+async function latencies(neighbour: Neighbour): Promise<Map<Doing, Latencies>> {
+  const took = new Map<Doing, number[]>(doings.map((doing) => [doing, []]));
+  const end = performance.now() + LONGEST_MS;
+  for (let n = 0; n < TIMES && performance.now() < end; n += 1) {
+    for (const doing of doings) took.get(doing)!.push(await timed(() => neighbour.do(doing)));
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  return new Map([...took].map(([doing, ms]) => [doing, spread(ms.sort((a, b) => a - b))]));
+}
+
+async function timed(work: () => Promise<number>): Promise<number> {
+  const started = performance.now();
+  return work().catch(() => performance.now() - started);
+}
+
+const spread = (sorted: readonly number[]): Latencies => ({ p50: sorted[Math.floor(sorted.length * 0.5)]!, p95: sorted[Math.floor(sorted.length * 0.95)]! });

@@ -1,0 +1,8 @@
+/** Loopback addresses that requests come from: whoever means harm has many, and limits that count by address do not stop them. */
+export function addresses(network: number): () => string {
+  let next = 0;
+  return () => {
+    next += 1;
+    return `127.${network}.${Math.floor(next / 250) % 250}.${1 + (next % 250)}`;
+  };
+}

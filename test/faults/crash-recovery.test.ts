@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { killOneBackend } from './groups/postgres-faults.ts';
+import { expectIntact } from './harness/intact.ts';
+import { PostgresCluster } from './harness/postgres-cluster.ts';
+import { missing } from './harness/programs.ts';
+import { patience, rounds } from './harness/rounds.ts';
+import { sharedInstallation } from './harness/shared-installation.ts';
+import { until } from './harness/until.ts';
+import { Writers } from './harness/writers.ts';
+
+const lacking = missing({ postgres: true });
+const CRASHES = rounds(10);
+const WRITES_A_ROUND = 15;
+/** After the last write: some crashes meet a page that is being committed, most a projector that has nothing to do and believes it is done. */
+const MOMENTS_MS = [0, 30, 80, 150, 300, 500, 700, 900];
+
+/**
+ * Projections commit without waiting for the disk, so a crash undoes some of their commits and their checkpoints with them. A projector that
+ * remembers a later checkpoint must not write it back. As long as somebody writes, each of their commits takes those of projections to the
+ * disk with it: it is the last ones before a pause that a crash undoes.
+ */
+describe.skipIf(lacking)(`PostgreSQL crashes alone${lacking}`, () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await PostgresCluster.create();
+  }, 60_000);
+  afterAll(() => cluster.destroy());
+  const installation = sharedInstallation(() => ({ cluster, nodes: [
+      { name: 'api', role: 'api' as const },
+      { name: 'projector', role: 'projector' as const },
+    ] }));
+
+  it(`folds again what a crash undid, ${CRASHES} times`, { timeout: patience(CRASHES) }, async () => {
+    const { journal, written } = installation();
+    for (let round = 0; round < CRASHES; round += 1) {
+      const writers = new Writers(journal, written);
+      const before = journal.size;
+      await until('writes are acknowledged', 30_000, () => journal.size >= before + WRITES_A_ROUND).finally(() => writers.stop());
+      await sleep(MOMENTS_MS[round % MOMENTS_MS.length]);
+      await (round % 2 === 0 ? killOneBackend(installation(), round) : crash(cluster));
+      await until('PostgreSQL has recovered', 20_000, () => cluster.isReady());
+    }
+    await expectIntact(installation());
+  });
+});
+
+async function crash(cluster: PostgresCluster): Promise<void> {
+  await cluster.crash();
+  await cluster.start();
+}

@@ -1,0 +1,17 @@
+import { compose, type House } from '../../../src/compose.ts';
+import { readConfig } from '../../../src/config.ts';
+import { newLogger } from '../../../src/logger.ts';
+import type { Installation } from './installation.ts';
+
+/** Looks at an installation as an operator's command does: past the proxy, without projecting, its listeners shut. */
+export async function inspect<T>({ cluster, database, env }: Installation, look: (services: House['services']) => Promise<T>): Promise<T> {
+  const { REDIS_URL: _redis, ...rest } = env;
+  const connectionString = cluster.url(database);
+  const config = readConfig({ ...rest, DATABASE_URL: connectionString, LOG_LEVEL: 'silent' });
+  const house = await compose(config, { listen: false, project: false, database: { connectionString }, log: newLogger('silent') });
+  try {
+    return await look(house.services);
+  } finally {
+    await house.stop();
+  }
+}
