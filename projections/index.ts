@@ -36,6 +36,7 @@ import { groups } from './groups/groups.ts';
 import { verificationAlerts } from './verification/verification-alerts.ts';
 import { verificationAttempts } from './verification/verification-attempts.ts';
 import { orgAdmins } from './organizations/org-admins.ts';
+import { orgDomains } from './organizations/org-domains.ts';
 import { orgSsoConfigs } from './organizations/org-sso-configs.ts';
 import { orgSsoRouting } from './organizations/org-sso-routing.ts';
 import { organizationDirectory } from './organizations/organization-directory.ts';
@@ -61,4 +62,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, screenshots, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, threatIntelSettings, domainScans, signaturePacks, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgDomains, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, screenshots, enrollmentTokens, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, threatIntelSettings, domainScans, signaturePacks, ...resourceModels];

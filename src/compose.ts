@@ -20,6 +20,7 @@ import { tokenKeyGeneration, type TokenKeyGeneration } from './identity/token-ke
 import type { AnyCommand } from './kernel/command.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
+import { txtRecords } from './outbound/txt-records.ts';
 import { ReactionRunner, type Effects } from './projector/reaction-runner.ts';
 import { reactions } from './reactions/index.ts';
 import { SignedAddresses } from './screenshots/signed-addresses.ts';
@@ -99,6 +100,8 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
     oneTimeTokens: new OneTimeTokens(database.service),
     lookups: liveLookups(live, commands.loader),
+    domainChallenge: keyrings.current.digester('domain-challenges'),
+    txtRecords: txtRecords(config.dnsServers),
     head: () => store.head(),
     trustsProxy: trustedProxies(config.trustedProxies),
     probes: serviceProbes({ dataKeys, store, database, projector, jobs: later.jobs, redis, objects, fingerprint: keyrings.current.fingerprint }),

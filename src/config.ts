@@ -38,6 +38,7 @@ const environment = z.object({
   S3_SECRET_ACCESS_KEY: z.string().optional(),
   S3_TRUSTED: flag.default(false),
   TRUSTED_PROXIES: z.string().default(''),
+  DNS_SERVERS: z.string().default(''),
   EVENT_RETENTION_DAYS: count.default(90),
   STREAM_RETENTION_DAYS: count.default(365),
   TOKEN_KEY_GENERATION: count.default(1),
@@ -76,6 +77,8 @@ export interface Config {
   /** Where objects are kept besides the databases; undefined: in a directory below `dataDir`. */
   readonly s3: S3Settings | undefined;
   readonly trustedProxies: readonly string[];
+  /** Name servers that are asked about domains which organizations claim; none: those of the machine. */
+  readonly dnsServers: readonly string[];
   readonly eventRetentionDays: number;
   readonly streamRetentionDays: number;
   readonly tokenKeyGeneration: number;
@@ -122,7 +125,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
       reputation: { url: settings.REPUTATION_URL ?? 'https://www.virustotal.com/', isTrusted: settings.REPUTATION_URL !== undefined },
     },
     s3: s3Of(settings),
-    trustedProxies: settings.TRUSTED_PROXIES.split(',').map((cidr) => cidr.trim()).filter(Boolean),
+    trustedProxies: listed(settings.TRUSTED_PROXIES),
+    dnsServers: listed(settings.DNS_SERVERS),
     eventRetentionDays: settings.EVENT_RETENTION_DAYS,
     streamRetentionDays: settings.STREAM_RETENTION_DAYS,
     tokenKeyGeneration: settings.TOKEN_KEY_GENERATION,
@@ -130,6 +134,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     logLevel: settings.LOG_LEVEL,
   };
 }
+
+const listed = (text: string): string[] => text.split(',').map((entry) => entry.trim()).filter(Boolean);
 
 /** All of it or nothing: half a configuration would keep objects where nobody expects them. */
 function s3Of({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey, S3_TRUSTED: isTrusted }: z.output<typeof environment>): S3Settings | undefined {

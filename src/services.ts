@@ -30,6 +30,7 @@ import type { Authority } from './pki/authority.ts';
 import type { CertificateService } from './pki/certificate-service.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
+import type { TxtRecords } from './outbound/txt-records.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Pictures } from './screenshots/pictures.ts';
 import type { SignedAddresses } from './screenshots/signed-addresses.ts';
@@ -90,6 +91,9 @@ export interface Services {
   /** Names of the read models in the main lane: what a later read with `X-Log-Position` waits for. */
   readonly mainModels: readonly string[];
   accountDigest(email: string): string;
+  /** A digest that nobody without the installation's key can compute: what a domain has to show. */
+  domainChallenge(of: string): string;
+  readonly txtRecords: TxtRecords;
   /** The tenant's salt for password digests that extensions compute (choice OP-155). */
   credentialSalt(tenantId: TenantId): string;
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */

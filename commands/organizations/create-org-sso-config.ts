@@ -1,5 +1,4 @@
 import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
-import { ssoDomainClaims, whenSsoDomainClaimed } from '../../src/domain/organizations/sso-domains.ts';
 import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
 import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
@@ -34,8 +33,7 @@ export const createOrgSsoConfig = defineCommand({
     const others = enabledConfigs(state).length;
     const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = others === 0 } = input;
     const config = { configId, name, issuerUrl, clientId, clientSecretRef, scopes, emailDomains: [...emailDomains], isEnabled };
-    return refuseSecondEnabled(isEnabled, others) ?? accept([{ type: 'OrgSsoConfigCreated', data: config }], ssoDomainClaims(undefined, config));
+    return refuseSecondEnabled(isEnabled, others) ?? accept([{ type: 'OrgSsoConfigCreated', data: config }]);
   },
-  whenClaimed: whenSsoDomainClaimed,
   freshens: ['org_sso_configs', 'org_sso_routing'],
 });

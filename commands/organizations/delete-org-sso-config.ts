@@ -1,5 +1,4 @@
 import { enabledConfigs, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { ssoDomainClaims } from '../../src/domain/organizations/sso-domains.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 
@@ -17,7 +16,7 @@ export const deleteOrgSsoConfig = defineCommand({
     if (!config) return notFound();
     const isLast = config.isEnabled && enabledConfigs(state).length === 1;
     if (isLast && state.requireSso) return conflict('single sign-on is required');
-    return acceptWith({ unusedSecret: config.clientSecretRef }, [{ type: 'OrgSsoConfigDeleted', data: { configId } }], ssoDomainClaims(config, undefined));
+    return acceptWith({ unusedSecret: config.clientSecretRef }, [{ type: 'OrgSsoConfigDeleted', data: { configId } }]);
   },
   freshens: ['org_sso_configs', 'org_sso_routing', 'live-state'],
 });

@@ -1,5 +1,4 @@
 import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
-import { ssoDomainClaims, whenSsoDomainClaimed } from '../../src/domain/organizations/sso-domains.ts';
 import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
@@ -52,8 +51,7 @@ export const updateOrgSsoConfig = defineCommand({
     if (second) return second;
     if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('single sign-on is required');
     const unusedSecret = stored.clientSecretRef === updated.clientSecretRef ? null : stored.clientSecretRef;
-    return acceptWith({ unusedSecret }, [{ type: 'OrgSsoConfigUpdated', data: updated }], ssoDomainClaims(stored, updated));
+    return acceptWith({ unusedSecret }, [{ type: 'OrgSsoConfigUpdated', data: updated }]);
   },
-  whenClaimed: whenSsoDomainClaimed,
   freshens: ['org_sso_configs', 'org_sso_routing', 'live-state'],
 });

@@ -1,4 +1,5 @@
 import { ssoEvents, type SsoConfig } from '../../src/domain/sso/events.ts';
+import { managedAfter, type ManagedBy } from '../../src/domain/sso/managed-by.ts';
 import { at, defineReadModel, flag, id, json, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
 
 type Settings<Config> = Config extends SsoConfig ? Omit<Config, 'configId' | 'secretRef'> : never;
@@ -9,6 +10,7 @@ const columns = {
   /** Everything that anybody may read. */
   settings: json<Settings<SsoConfig>>(),
   secret_configured: flag,
+  managed_by: text as Column<ManagedBy>,
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -24,7 +26,7 @@ const described = ({ configId, secretRef, ...settings }: SsoConfig) => ({
 /** A tenant's identity providers: that there is a secret, never where. */
 export const ssoConfigs = defineReadModel({
   name: 'sso_configs',
-  version: 1,
+  version: 2,
   lane: 'main',
   columns,
   key: ['config_id'],
@@ -32,11 +34,17 @@ export const ssoConfigs = defineReadModel({
   on: {
     SsoConfigCreated: (event) => ({
       key: { config_id: event.data.configId },
-      fold: () => ({ ...described(event.data), created_at: at(event), updated_at: at(event) }),
+      fold: () => ({ ...described(event.data), managed_by: managedAfter(undefined, event.metadata.actor.kind, event.data.isEnabled), created_at: at(event), updated_at: at(event) }),
     }),
     SsoConfigUpdated: (event) => ({
       key: { config_id: event.data.configId },
-      fold: (row) => row && { ...described(event.data), created_at: row.created_at, updated_at: at(event) },
+      fold: (row) =>
+        row && {
+          ...described(event.data),
+          managed_by: managedAfter({ managedBy: row.managed_by, isEnabled: row.settings.isEnabled }, event.metadata.actor.kind, event.data.isEnabled),
+          created_at: row.created_at,
+          updated_at: at(event),
+        },
     }),
     SsoConfigDeleted: (event) => ({ key: { config_id: event.data.configId }, fold: () => undefined }),
   },

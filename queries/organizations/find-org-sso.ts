@@ -13,12 +13,18 @@ const ENABLED = `
     join organization_directory d on d.tenant_id = r.tenant_id and d.id = r.organization_id
    where r.tenant_id = $1`;
 
+/** The configuration names a domain that its organization has proved: `only` this one, or any. */
+const namesProved = (only = '') => `exists (
+       select from org_domains p
+        where p.tenant_id = r.tenant_id and p.organization_id = r.organization_id and r.email_domains ? p.domain${only})`;
+
 /**
- * By e-mail. An organization that names its domains is found by them, whoever it is that asks, so that nobody learns who
- * has an account; one that names none is found by its admins' accounts. One statement, the same for every e-mail.
+ * By e-mail. An organization that names domains which it has proved is found by them, whoever asks, so that nobody learns who
+ * has an account. Any other is found by its admins' accounts: a domain that is named without proof leads nobody anywhere.
+ * One statement, the same for every e-mail.
  */
 const BY_EMAIL = `${ENABLED}
-     and (r.email_domains ? $2 or (r.organization_id = $3 and r.email_domains = '[]'::jsonb))
+     and (${namesProved(' and p.domain = $2')} or (r.organization_id = $3 and not ${namesProved()}))
    order by (r.organization_id = $3) desc, d.slug
    limit 1`;
 

@@ -30,9 +30,12 @@ const samlFields = {
   emailAttribute: z.string().nullable(),
 };
 
+/** Whom the configuration belongs to: one that its organization made is switched off when the tenant leaves the organization. */
+const managedBy = z.enum(['tenant', 'organization']);
+
 /** A tenant's SSO configuration without its secret. */
 export const ssoConfigView = z
-  .discriminatedUnion('protocol', [z.object({ tenantId: z.uuid(), ...commonFields, ...oidcFields }), z.object({ tenantId: z.uuid(), ...commonFields, ...samlFields })])
+  .discriminatedUnion('protocol', [z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...oidcFields }), z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...samlFields })])
   .meta({ title: 'SsoConfig' });
 export type SsoConfigView = z.output<typeof ssoConfigView>;
 
@@ -48,7 +51,7 @@ export const SELECT_SSO_CONFIGS = `
 
 export function ssoConfigOf(row: SsoConfigWithAddress): SsoConfigView {
   const { tenant_id: tenantId, external_base_url: base, settings, secret_configured: configured } = row;
-  const common = { id: row.config_id, tenantId, createdAt: row.created_at, updatedAt: row.updated_at };
+  const common = { id: row.config_id, tenantId, managedBy: row.managed_by, createdAt: row.created_at, updatedAt: row.updated_at };
   if (settings.protocol === 'oidc') return { ...common, ...settings, clientSecretConfigured: configured, redirectUri: base + OIDC_CALLBACK };
   return { ...common, ...settings, spSigningKeyConfigured: configured, spEntityId: samlEntityId(base, tenantId), acsUrl: base + SAML_CALLBACK };
 }

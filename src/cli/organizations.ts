@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { attachTenant, createOrganization, detachTenant, recoverOrgAdmin, suspendOrgAdmin, type NamedOrgAdmin } from '../organizations/cli.ts';
+import { attachTenant, createOrganization, detachTenant, recoverOrgAdmin, removeDomain, suspendOrgAdmin, vouchForDomain, type NamedOrgAdmin } from '../organizations/cli.ts';
 import type { WithHouse } from './house.ts';
 
 export function addOrganizationCommands(program: Command, withHouse: WithHouse): void {
@@ -32,9 +32,10 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--tenant <id|slug>')
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
-      const providers = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
+      const { switchedOff, stillEnabled } = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
-      for (const name of providers) console.log(`Its admins still sign in through "${name}": if that provider is the organization's, switch it off or delete it`);
+      for (const name of switchedOff) console.log(`The organization's provider "${name}" is switched off, and sessions that began through it are over`);
+      for (const name of stillEnabled) console.log(`Its admins still sign in through its own provider "${name}"`);
     });
   org
     .command('recover')
@@ -55,5 +56,23 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .action(async (named: NamedOrgAdmin) => {
       await withHouse(({ services }) => suspendOrgAdmin(services, named));
       console.log(`${named.email} is suspended`);
+    });
+  org
+    .command('verify-domain')
+    .description('vouch that an e-mail domain is an organization\'s own, where it cannot prove it by DNS')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--domain <domain>')
+    .action(async (named: { slug: string; domain: string }) => {
+      await withHouse(({ services }) => vouchForDomain(services, named));
+      console.log(`E-mails of ${named.domain} lead to the provider of ${named.slug}, where its configuration names the domain`);
+    });
+  org
+    .command('remove-domain')
+    .description('take an e-mail domain away from an organization')
+    .requiredOption('--slug <id|slug>', "the organization's")
+    .requiredOption('--domain <domain>')
+    .action(async (named: { slug: string; domain: string }) => {
+      await withHouse(({ services }) => removeDomain(services, named));
+      console.log(`E-mails of ${named.domain} lead to ${named.slug} no longer`);
     });
 }

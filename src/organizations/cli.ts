@@ -5,18 +5,23 @@ import { createOrganization as createOrganizationCommand } from '../../commands/
 import { detachTenant as detachTenantCommand } from '../../commands/organizations/detach-tenant.ts';
 import { recoverOrgAdmin as recoverOrgAdminCommand } from '../../commands/organizations/recover-org-admin.ts';
 import { suspendOrgAdmin as suspendOrgAdminCommand } from '../../commands/organizations/suspend-org-admin.ts';
+import { removeOrgDomain } from '../../commands/organizations/remove-org-domain.ts';
+import { verifyOrgDomain } from '../../commands/organizations/verify-org-domain.ts';
 import { unlockLogin } from '../../commands/auth/unlock-login.ts';
-import { ssoConfigs, ssoConfigsStream } from '../domain/sso/sso-configs.ts';
+import { updateSsoConfig } from '../../commands/sso/update-sso-config.ts';
+import { organization, organizationStream } from '../domain/organizations/organization.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
+import { emailDomain } from '../domain/sso/fields.ts';
 import { emailField } from '../domain/identity/password-rule.ts';
 import { findOrgAdmin, type OrgAdminFound } from '../identity/org-sign-in.ts';
 import { randomPassword } from '../identity/passwords.ts';
-import { system } from '../kernel/actor.ts';
+import { system, type Actor } from '../kernel/actor.ts';
 import { FailureError, invalid, notFound, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import { findOrganization } from './find-organization.ts';
+import { managedConfigs } from './managed-configs.ts';
 import { findTenant } from '../tenants/find-tenant.ts';
 
 export interface NewOrganization {
@@ -63,17 +68,34 @@ export async function attachTenant(services: Services, { slug, tenant: named }: 
   orThrow(await services.executor.execute(attachTenantCommand, { attachedTenantId }, issuer));
 }
 
+export interface DetachedTenant {
+  /** Names of the organization's own configurations in the tenant, which were switched off; sessions that began through them are over. */
+  readonly switchedOff: readonly string[];
+  /** Names of the tenant's own configurations that go on letting people in. */
+  readonly stillEnabled: readonly string[];
+}
+
 /**
- * Lets a tenant (its id or its slug) go from the organization of this slug. Answers the names of its enabled single sign-on
- * configurations: the organization may have made them, and through them its provider goes on letting people in.
+ * Lets a tenant (its id or its slug) go from the organization of this slug. What the organization set up there lets nobody in any more:
+ * it is switched off before the tenant goes, and once more afterwards, in case the organization switched it on in between.
  */
-export async function detachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<string[]> {
+export async function detachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<DetachedTenant> {
   const organizationId = await findOrganization(services, slug);
   const detachedTenantId = await findTenant(services, named);
-  const issuer = { tenantId: organizationId, actor: system('castellan org detach') };
-  orThrow(await services.executor.execute(detachTenantCommand, { detachedTenantId }, issuer));
-  const configs = await services.loader.load(ssoConfigs, ssoConfigsStream(detachedTenantId));
-  return [...configs.values()].flatMap(({ isEnabled, name }) => (isEnabled ? [name] : []));
+  const { tenants } = await services.loader.load(organization, organizationStream(organizationId));
+  if (!tenants.has(detachedTenantId)) throw new FailureError(notFound('the tenant does not belong to the organization'));
+  const actor = system('castellan org detach');
+  const before = await switchOffManaged(services, detachedTenantId, actor);
+  orThrow(await services.executor.execute(detachTenantCommand, { detachedTenantId }, { tenantId: organizationId, actor }));
+  const after = await switchOffManaged(services, detachedTenantId, actor);
+  const configs = await managedConfigs(services.store, detachedTenantId);
+  return { switchedOff: [...new Set([...before, ...after])], stillEnabled: configs.flatMap(({ isEnabled, name }) => (isEnabled ? [name] : [])) };
+}
+
+async function switchOffManaged(services: Services, tenantId: TenantId, actor: Actor): Promise<string[]> {
+  const enabled = (await managedConfigs(services.store, tenantId)).filter(({ isEnabled, managedBy }) => isEnabled && managedBy === 'organization');
+  for (const { configId } of enabled) orThrow(await services.executor.execute(updateSsoConfig, { configId, changes: { isEnabled: false } }, { tenantId, actor }));
+  return enabled.map(({ name }) => name);
 }
 
 /** An organization's admin, as an operator names one. */
@@ -107,6 +129,26 @@ export async function suspendOrgAdmin(services: Services, named: NamedOrgAdmin):
   const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
   const issuer = { tenantId, actor: system('castellan org suspend') };
   orThrow(await services.executor.execute(suspendOrgAdminCommand, { adminId: admin.adminId }, issuer));
+}
+
+/** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */
+export async function vouchForDomain(services: Services, { slug, domain: named }: { slug: string; domain: string }): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const issuer = { tenantId: organizationId, actor: system('castellan org verify-domain') };
+  orThrow(await services.executor.execute(verifyOrgDomain, { domain: domainOf(named), proof: 'operator' }, issuer));
+}
+
+/** Takes a domain away from an organization, however it was proved. */
+export async function removeDomain(services: Services, { slug, domain: named }: { slug: string; domain: string }): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const issuer = { tenantId: organizationId, actor: system('castellan org remove-domain') };
+  orThrow(await services.executor.execute(removeOrgDomain, { domain: domainOf(named) }, issuer));
+}
+
+function domainOf(text: string): string {
+  const { success, data } = emailDomain.safeParse(text);
+  if (!success) throw new FailureError(invalid('domain', 'must be a domain'));
+  return data;
 }
 
 async function findNamedOrgAdmin(services: Services, { slug, email }: NamedOrgAdmin): Promise<OrgAdminFound> {

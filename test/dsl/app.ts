@@ -47,6 +47,8 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
   s3: undefined,
   trustedProxies: [],
+  // The discard port: no test asks the machine's own name servers.
+  dnsServers: ['127.0.0.1:9'],
   eventRetentionDays: 90,
   streamRetentionDays: 365,
   tokenKeyGeneration: 1,

@@ -3,6 +3,9 @@ import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addOrganizationCommands } from '../../src/cli/organizations.ts';
 import { verifyTenant } from '../../src/audit/verify.ts';
+import { openSession } from '../../src/identity/sign-in.ts';
+import { vouchedNow } from '../../src/identity/vouching.ts';
+import { system } from '../../src/kernel/actor.ts';
 import { attachTenant, detachTenant, recoverOrgAdmin, suspendOrgAdmin } from '../../src/organizations/cli.ts';
 import { PASSWORD, startApp, type TestApp } from '../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../dsl/organization.ts';
@@ -211,6 +214,16 @@ describe('at the machine', () => {
     await attachTenant(app.services, { slug: north.slug, ...of });
     const config = (await north.write('POST', path, provider)).body;
     expect((await north.owner.get(`${path}/${config.id}`)).status).toBe(200);
+    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({ managedBy: 'organization', isEnabled: true });
+    const own = (await acme.admin.post('/api/v1/admin/sso-configs', { ...provider, name: 'Own', isEnabled: false })).body;
+    expect(own.managedBy).toBe('tenant');
+    const through = async (configId: string) => {
+      const vouchedBy = await vouchedNow(app.services.loader, 'tenant', acme.tenantId, configId);
+      const session = { tenantId: acme.tenantId, subjectId: acme.adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'oidc', vouchedBy, actor: system('test') } as const;
+      return app.as((await openSession(app.services, session)).accessToken);
+    };
+    const session = await through(config.id);
+    expect((await session.get('/api/v1/admin/me')).status).toBe(200);
     await castellan('detach', '--slug', north.slug, '--tenant', acme.tenantId);
     const asked = [
       north.owner.get(path),
@@ -222,16 +235,20 @@ describe('at the machine', () => {
     ];
     const foreign = await north.owner.get(`/api/v1/org/tenants/${randomUUID()}/sso-configs`);
     for (const { status, body } of await Promise.all(asked)) expect([status, body]).toEqual([404, foreign.body]);
-    // What was set up stays the tenant's.
-    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toEqual(config);
+    // What the organization set up is there to be seen, and lets nobody in: neither anew nor with a session from before.
+    await app.settled();
+    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({ id: config.id, managedBy: 'organization', isEnabled: false });
+    expect((await session.get('/api/v1/admin/me')).status).toBe(401);
+    expect((await acme.admin.get('/api/v1/admin/me')).status).toBe(200);
     await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('does not belong to the organization');
     await attachTenant(app.services, { slug: south.slug, ...of });
-    expect((await south.owner.get(path)).body.total).toBe(1);
+    expect((await south.owner.get(path)).body.total).toBe(2);
     expect((await north.owner.get(path)).status).toBe(404);
     await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('does not belong to the organization');
     await expect(attachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('belongs to another organization');
-    // It is said by what the organization's provider might still let people in.
-    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual([config.name]);
+    // Switched on by its own admin, it is the tenant's, and stays on when the tenant leaves again.
+    expect((await acme.admin.put(`/api/v1/admin/sso-configs/${config.id}`, { isEnabled: true })).body).toMatchObject({ managedBy: 'tenant', isEnabled: true });
+    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual({ switchedOff: [], stillEnabled: [config.name] });
     await attachTenant(app.services, { slug: north.slug, ...of });
     expect((await north.owner.get(path)).status).toBe(200);
   });

@@ -4,6 +4,7 @@ import { organization, organizationStream } from '../../src/domain/organizations
 import { system } from '../../src/kernel/actor.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
+import { vouchForDomain } from '../../src/organizations/cli.ts';
 import { startApp, type TestApp } from '../dsl/app.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../dsl/openid-provider.ts';
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
@@ -279,9 +280,11 @@ describe('the way to the single sign-on of an organization', () => {
     expect(await discover(north.email)).toEqual(none);
   });
 
-  it('is found by the domain alone where it names some, so that nobody learns who has an account', async () => {
+  it('is found by the domain alone where it names one that it has proved, so that nobody learns who has an account', async () => {
     const domain = `${randomUUID()}.example`;
     await configure({ emailDomains: [domain] });
+    await vouchForDomain(app.services, { slug: north.slug, domain });
+    await app.settled();
     for (const name of ['ann', 'nobody', 'OWNER']) expect(await discover(`${name}@${domain.toUpperCase()}`)).toEqual({ ssoAvailable: true, loginUrl: loginUrl() });
     expect(await discover(north.email)).toEqual(none);
     expect(await discover(`ann@sub.${domain}`)).toEqual(none);

@@ -32,6 +32,7 @@ describe("a tenant's SSO configurations", () => {
     expect(body).toEqual({
       id: expect.any(String),
       tenantId: acme.tenantId,
+      managedBy: 'tenant',
       protocol: 'oidc',
       name: 'Okta',
       isEnabled: true,
@@ -58,6 +59,7 @@ describe("a tenant's SSO configurations", () => {
     expect(body).toEqual({
       id: expect.any(String),
       tenantId: acme.tenantId,
+      managedBy: 'tenant',
       protocol: 'saml',
       name: 'adfs.example',
       isEnabled: true,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEvents, type EventOf } from '../../kernel/event.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { orgRoleSchema } from '../identity/roles.ts';
+import { domainProofs } from './domains.ts';
 
 const about = { resource: 'org_admin', id: 'adminId' } as const;
 const personal = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
@@ -62,6 +63,9 @@ export const organizationEvents = defineEvents('organization', {
     audit: 'org_sso_config.updated',
   },
   OrgSsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about: aboutConfig, audit: 'org_sso_config.deleted' },
+  /** From now on e-mails of the domain lead to this organization's provider. */
+  OrgDomainVerified: { version: 1, schema: z.object({ domain: z.string(), proof: z.enum(domainProofs) }), audit: 'organization.domain_verified' },
+  OrgDomainRemoved: { version: 1, schema: z.object({ domain: z.string() }), audit: 'organization.domain_removed' },
   OrgSsoRequirementSet: { version: 1, schema: z.object({ requireSso: z.boolean() }), audit: 'organization.sso_requirement_set' },
 });
 export type OrganizationEvent = EventOf<typeof organizationEvents>;

@@ -33,6 +33,8 @@ export interface OrganizationState {
   readonly admins: ReadonlyMap<string, OrgAdminState>;
   readonly ssoConfigs: ReadonlyMap<string, OrgSsoConfigState>;
   readonly requireSso: boolean;
+  /** Domains that it has proved to be its own. */
+  readonly domains: ReadonlySet<string>;
 }
 
 const initial: OrganizationState = {
@@ -43,6 +45,7 @@ const initial: OrganizationState = {
   admins: new Map(),
   ssoConfigs: new Map(),
   requireSso: false,
+  domains: new Set(),
 };
 
 export const organization = defineAggregate<OrganizationState, typeof organizationEvents>(organizationEvents, initial, (state, event) => {
@@ -81,6 +84,10 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
       ssoConfigs.delete(event.data.configId);
       return { ...state, ssoConfigs };
     }
+    case 'OrgDomainVerified':
+      return { ...state, domains: new Set(state.domains).add(event.data.domain) };
+    case 'OrgDomainRemoved':
+      return { ...state, domains: new Set([...state.domains].filter((domain) => domain !== event.data.domain)) };
     case 'OrgSsoRequirementSet':
       return { ...state, requireSso: event.data.requireSso };
   }

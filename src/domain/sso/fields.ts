@@ -14,7 +14,8 @@ export const clientId = z.string().trim().min(1).max(512);
 export const configName = z.string().trim().min(1).max(200);
 export const clientSecret = z.string().min(1).max(4_096);
 export const scopes = z.string().trim().min(1).max(512).refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
-const emailDomain = z
+/** In lower case. */
+export const emailDomain = z
   .string()
   .trim()
   .toLowerCase()

@@ -29,6 +29,7 @@ import { organizationRoutes } from './organization.ts';
 import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso-configs.ts';
 import { samlRoutes } from './saml.ts';
 import { orgSsoRoutes } from './org-sso.ts';
+import { orgDomainRoutes } from './org-domains.ts';
 import { ssoRoutes } from './sso.ts';
 import { signaturePackRoutes } from './signature-packs.ts';
 import { setupRoutes } from './setup.ts';
@@ -81,6 +82,7 @@ export const routeGroups: readonly RouteGroup[] = [
   organizationRoutes,
   orgTenantSsoConfigRoutes,
   orgSsoRoutes,
+  orgDomainRoutes,
   endpointRoutes,
   authEndpointRoutes,
   attackSurfaceRoutes,

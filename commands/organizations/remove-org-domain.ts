@@ -1,0 +1,20 @@
+import { provedDomainClaim } from '../../src/domain/organizations/domains.ts';
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface RemoveOrgDomain {
+  readonly domain: string;
+}
+
+/** Gives a domain up: its e-mails lead to this organization no longer, and another one may prove it. */
+export const removeOrgDomain = defineCommand({
+  name: 'RemoveOrgDomain',
+  aggregate: organization,
+  stream: (_input: RemoveOrgDomain, { tenantId }) => organizationStream(tenantId),
+  decide(state, { domain }) {
+    if (!state.domains.has(domain)) return notFound();
+    return accept([{ type: 'OrgDomainRemoved', data: { domain } }], { release: [provedDomainClaim(domain)] });
+  },
+  freshens: ['org_domains'],
+});

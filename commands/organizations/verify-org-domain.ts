@@ -1,0 +1,25 @@
+import { MOST_DOMAINS, provedDomainClaim, type DomainProof } from '../../src/domain/organizations/domains.ts';
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { conflict, notFound } from '../../src/kernel/failure.ts';
+
+interface VerifyOrgDomain {
+  /** Lower case. */
+  readonly domain: string;
+  readonly proof: DomainProof;
+}
+
+/** Records that a domain is the organization's own; the proof was looked at before. A domain is one organization's at a time. */
+export const verifyOrgDomain = defineCommand({
+  name: 'VerifyOrgDomain',
+  aggregate: organization,
+  stream: (_input: VerifyOrgDomain, { tenantId }) => organizationStream(tenantId),
+  decide(state, { domain, proof }) {
+    if (!state.exists) return notFound();
+    if (state.domains.has(domain)) return accept([]);
+    if (state.domains.size >= MOST_DOMAINS) return conflict('too many domains');
+    return accept([{ type: 'OrgDomainVerified', data: { domain, proof } }], { take: [provedDomainClaim(domain)] });
+  },
+  whenClaimed: () => conflict('domain: another organization has proved it'),
+  freshens: ['org_domains'],
+});

@@ -1,0 +1,27 @@
+import type { DomainProof } from '../../src/domain/organizations/domains.ts';
+import { organizationEvents } from '../../src/domain/organizations/events.ts';
+import { at, defineReadModel, id, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+
+const columns = { domain: text, organization_id: id, proof: text as Column<DomainProof>, verified_at: timestamp };
+export type OrgDomainRow = Row<{ columns: typeof columns }>;
+
+/** Domains that organizations of the installation have proved: whose e-mails lead to whose provider, before every sign-in. */
+export const orgDomains = defineReadModel({
+  name: 'org_domains',
+  version: 1,
+  lane: 'main',
+  scope: 'installation',
+  columns,
+  key: ['domain'],
+  families: [organizationEvents],
+  on: {
+    OrgDomainVerified: (event) => ({
+      key: { domain: event.data.domain },
+      fold: () => ({ domain: event.data.domain, organization_id: event.tenantId, proof: event.data.proof, verified_at: at(event) }),
+    }),
+    OrgDomainRemoved: (event) => ({
+      key: { domain: event.data.domain },
+      fold: (row) => (row?.organization_id === event.tenantId ? undefined : row),
+    }),
+  },
+});
