@@ -1,11 +1,9 @@
-import { startMfaSetup } from '../../commands/auth/start-mfa-setup.ts';
-import { backupCodesPlace, totpSecretPlace } from '../domain/tenants/admin.ts';
-import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { conflict, FailureError, invalid, isFailure, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
+import type { AccountKind } from './account-kinds.ts';
 import { newBackupCodes } from './backup-codes.ts';
 import { newTotpSecret, stepOfCode } from './totp.ts';
 
@@ -15,20 +13,20 @@ interface Self {
 }
 
 /** A secret to be entered into an authenticator app: shown once. Throws 409 where a second factor is on. */
-export async function beginMfaSetup(services: Services, { tenantId, adminId }: Self, actor: Actor): Promise<string> {
+export async function beginMfaSetup(services: Services, kind: AccountKind, { tenantId, adminId }: Self, actor: Actor): Promise<string> {
   const secret = newTotpSecret();
-  const totpSecretRef = await services.vault.put(tenantId, totpSecretPlace(adminId), secret);
-  const started = await services.executor.execute(startMfaSetup, { adminId, totpSecretRef }, { tenantId, actor });
+  const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
+  const started = await kind.startMfaSetup(services, { adminId, totpSecretRef }, { tenantId, actor });
   await forgetSecrets(services, tenantId, isFailure(started) ? [totpSecretRef] : started.result.unusedSecrets);
   orThrow(started);
   return secret;
 }
 
 /** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
-export async function firstStepOf({ loader, vault }: Services, { tenantId, adminId }: Self, code: string): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
-  const admin = (await loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
+export async function firstStepOf(services: Services, kind: AccountKind, { tenantId, adminId }: Self, code: string): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
+  const admin = await kind.find(services, tenantId, adminId);
   const totpSecretRef = admin?.pendingTotpSecretRef;
-  const secret = totpSecretRef && (await vault.get(tenantId, totpSecretPlace(adminId), totpSecretRef));
+  const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
   if (!totpSecretRef || !secret) throw new FailureError(conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'));
   const step = await stepOfCode(secret.toString(), code, Date.now());
   if (step === undefined) throw new FailureError(invalid('code', 'is not the code of this moment'));
@@ -36,7 +34,7 @@ export async function firstStepOf({ loader, vault }: Services, { tenantId, admin
 }
 
 /** Ten codes to be shown once; their digests go into the vault. */
-export async function makeBackupCodes({ passwords, vault }: Services, { tenantId, adminId }: Self): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
+export async function makeBackupCodes({ passwords, vault }: Services, kind: AccountKind, { tenantId, adminId }: Self): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
   const { codes, kept } = await newBackupCodes(passwords);
-  return { codes, backupCodesRef: await vault.put(tenantId, backupCodesPlace(adminId), kept) };
+  return { codes, backupCodesRef: await vault.put(tenantId, kind.places.backupCodes(adminId), kept) };
 }

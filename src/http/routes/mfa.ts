@@ -3,6 +3,7 @@ import { disableMfa } from '../../../commands/auth/disable-mfa.ts';
 import { enableMfa } from '../../../commands/auth/enable-mfa.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { mfaStatus, mfaStatusView } from '../../../queries/admins/mfa-status.ts';
+import { tenantAdmins } from '../../identity/account-kinds.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
 import { otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
@@ -30,7 +31,7 @@ export const mfaRoutes: RouteGroup = {
       answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
       handle: async ({ ask, services, principal, request }) => {
         const { email } = await ask(getAdminUser, { adminId: principal.adminId });
-        const secret = await beginMfaSetup(services, principal, actorOf(principal, request.ip, request.headers['user-agent']));
+        const secret = await beginMfaSetup(services, tenantAdmins, principal, actorOf(principal, request.ip, request.headers['user-agent']));
         const url = otpauthUrl(secret, email);
         return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
       },
@@ -44,8 +45,8 @@ export const mfaRoutes: RouteGroup = {
       answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
       handle: async ({ body, run, services, principal }) => {
         const { tenantId, adminId } = principal;
-        const { totpSecretRef, step } = await firstStepOf(services, principal, body.code);
-        const { codes, backupCodesRef } = await makeBackupCodes(services, principal);
+        const { totpSecretRef, step } = await firstStepOf(services, tenantAdmins, principal, body.code);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdmins, principal);
         await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(async (error: unknown) => {
           await forgetSecrets(services, tenantId, [backupCodesRef]);
           throw error;
