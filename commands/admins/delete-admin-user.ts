@@ -1,4 +1,4 @@
-import { secretsOfMfa } from '../../src/domain/tenants/admin.ts';
+import { secretsOfMfa } from '../../src/domain/identity/account.ts';
 import { administered, governs, refuseLosingRights, refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';

@@ -3,6 +3,8 @@ import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { unauthenticated } from '../../src/kernel/failure.ts';
 
 interface AcceptTotpCode {
+  /** Whose admin it is: a tenant's or an organization's. */
+  readonly subjectKind: 'admin' | 'org_admin';
   readonly adminId: string;
   readonly totpSecretRef: string;
   /** The time step that the code was right for. */
@@ -15,9 +17,9 @@ export const acceptTotpCode = defineCommand({
   aggregate: totp,
   tail: TOTP_TAIL,
   stream: ({ adminId }: AcceptTotpCode, { tenantId }) => totpStream(tenantId, adminId),
-  decide(accepted, input) {
+  decide(accepted, { subjectKind, ...input }) {
     const newest = accepted.get(input.totpSecretRef);
     if (newest !== undefined && input.step <= newest) return unauthenticated('invalid code');
-    return accept([{ type: 'TotpCodeAccepted', data: input }]);
+    return accept([{ type: subjectKind === 'admin' ? 'TotpCodeAccepted' : 'OrgAdminTotpCodeAccepted', data: input }]);
   },
 });

@@ -1,4 +1,4 @@
-import { secretsOfMfa } from '../../src/domain/tenants/admin.ts';
+import { secretsOfMfa } from '../../src/domain/identity/account.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';

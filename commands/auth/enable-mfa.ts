@@ -1,6 +1,6 @@
+import { refuseEnabling } from '../../src/domain/mfa/decisions.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
 
 interface EnableMfa {
   readonly adminId: string;
@@ -18,11 +18,7 @@ export const enableMfa = defineCommand({
   aggregate: tenant,
   stream: (_input: EnableMfa, { tenantId }) => tenantStream(tenantId),
   decide(state, input) {
-    const admin = state.admins.get(input.adminId);
-    if (!admin) return notFound();
-    if (admin.mfa) return conflict('multi-factor authentication is on already');
-    if (admin.pendingTotpSecretRef !== input.totpSecretRef) return conflict('the set-up was started anew');
-    return accept([{ type: 'AdminMfaEnabled', data: input }]);
+    return refuseEnabling(state.admins.get(input.adminId), input) ?? accept([{ type: 'AdminMfaEnabled', data: input }]);
   },
   recall: () => undefined,
   freshens: ['admin_users'],

@@ -1,6 +1,6 @@
+import { pendingSecrets, refuseSetup } from '../../src/domain/mfa/decisions.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
 
 interface StartMfaSetup {
   readonly adminId: string;
@@ -14,9 +14,8 @@ export const startMfaSetup = defineCommand({
   stream: (_input: StartMfaSetup, { tenantId }) => tenantStream(tenantId),
   decide(state, input) {
     const admin = state.admins.get(input.adminId);
-    if (!admin) return notFound();
-    if (admin.mfa) return conflict('multi-factor authentication is on already');
-    const unusedSecrets = admin.pendingTotpSecretRef === undefined ? [] : [admin.pendingTotpSecretRef];
-    return acceptWith({ unusedSecrets }, [{ type: 'AdminMfaSetupStarted', data: input }]);
+    const refused = refuseSetup(admin);
+    if (refused) return refused;
+    return acceptWith({ unusedSecrets: pendingSecrets(admin!) }, [{ type: 'AdminMfaSetupStarted', data: input }]);
   },
 });

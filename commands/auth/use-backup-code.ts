@@ -1,6 +1,6 @@
+import { refuseBackupCode } from '../../src/domain/mfa/decisions.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { unauthenticated } from '../../src/kernel/failure.ts';
 
 interface UseBackupCode {
   readonly adminId: string;
@@ -15,9 +15,7 @@ export const useBackupCode = defineCommand({
   aggregate: tenant,
   stream: (_input: UseBackupCode, { tenantId }) => tenantStream(tenantId),
   decide(state, input) {
-    const mfa = state.admins.get(input.adminId)?.mfa;
-    if (mfa?.backupCodesRef !== input.backupCodesRef || mfa.usedBackupCodes.has(input.place)) return unauthenticated('invalid code');
-    return accept([{ type: 'AdminBackupCodeUsed', data: input }]);
+    return refuseBackupCode(state.admins.get(input.adminId)?.mfa, input) ?? accept([{ type: 'AdminBackupCodeUsed', data: input }]);
   },
   freshens: ['admin_users'],
 });

@@ -1,3 +1,4 @@
+import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
 import {
   orgAdminAccountClaim,
   organization,
@@ -20,6 +21,7 @@ export interface CreateOrganization {
   readonly adminId: string;
   readonly ownerEmail: string;
   readonly ownerDisplayName: string;
+  /** Whoever makes the organization sees it too: the owner has to choose another at the first sign-in. */
   readonly ownerPassword: string;
 }
 
@@ -45,14 +47,17 @@ export const createOrganization = defineCommand({
     };
     return facts;
   },
-  decide(state, input, _context, { slug, accountDigest, passwordRef }: Facts) {
+  decide(state, input, { now }, { slug, accountDigest, passwordRef }: Facts) {
     if (state.exists) return conflict();
     const { name, externalBaseUrl, adminId, ownerEmail: email, ownerDisplayName: displayName } = input;
     return acceptWith(
       { slug },
       [
         { type: 'OrganizationCreated', data: { name, slug, externalBaseUrl } },
-        { type: 'OrgAdminCreated', data: { adminId, email, accountDigest, displayName, role: 'org_owner', passwordRef } },
+        {
+          type: 'OrgAdminCreated',
+          data: { adminId, email, accountDigest, displayName, role: 'org_owner', passwordRef, mustChangePassword: true, passwordExpiresAt: temporaryPasswordExpiry(now) },
+        },
       ],
       { take: [organizationSlugClaim(slug), orgAdminAccountClaim(accountDigest)] },
     );

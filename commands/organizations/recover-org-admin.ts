@@ -1,3 +1,5 @@
+import { secretsOfMfa } from '../../src/domain/identity/account.ts';
+import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
 import type { OrganizationEvent } from '../../src/domain/organizations/events.ts';
 import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
@@ -10,9 +12,9 @@ interface RecoverOrgAdmin {
 }
 
 /**
- * Break-glass, whatever state account and organization are in: active again, without sessions, with a new password. Where
- * single sign-on is required it is so no longer, since a provider that fails is what locks everybody out (F111). The
- * account's lock, which is not the organization's, is ended beside this.
+ * Break-glass, whatever state account and organization are in: active again, without second factor and without sessions, with a
+ * password that has to be changed. Where single sign-on is required it is so no longer, since a provider that fails is what locks
+ * everybody out (F111). The account's lock, which is not the organization's, is ended beside this.
  */
 export const recoverOrgAdmin = defineCommand({
   name: 'RecoverOrgAdmin',
@@ -21,16 +23,18 @@ export const recoverOrgAdmin = defineCommand({
   async prepare({ adminId, tempPassword }: RecoverOrgAdmin, { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>, { tenantId }) {
     return { passwordRef: await vault.put(tenantId, orgPasswordPlace(adminId), await passwords.hash(tempPassword)) };
   },
-  decide({ admins, requireSso }, { adminId }, _context, { passwordRef }: { passwordRef: string }) {
+  decide({ admins, requireSso }, { adminId }, { now }, { passwordRef }: { passwordRef: string }) {
     const admin = admins.get(adminId);
     if (!admin) return notFound();
     const events: OrganizationEvent[] = [
-      { type: 'OrgAdminPasswordChanged', data: { adminId, passwordRef, reason: 'recovered' } },
+      { type: 'OrgAdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered', passwordExpiresAt: temporaryPasswordExpiry(now) } },
       { type: 'OrgAdminSessionsRevoked', data: { adminId, reason: 'recovered' } },
     ];
+    const mfaSecrets = secretsOfMfa(admin);
+    if (mfaSecrets.length > 0) events.push({ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'recovered' } });
     if (admin.status === 'suspended') events.push({ type: 'OrgAdminReinstated', data: { adminId } });
     if (requireSso) events.push({ type: 'OrgSsoRequirementSet', data: { requireSso: false } });
-    return acceptWith({ unusedSecrets: [admin.passwordRef], liftedSso: requireSso }, events);
+    return acceptWith({ unusedSecrets: [admin.passwordRef, ...mfaSecrets], liftedSso: requireSso }, events);
   },
   freshens: ['org_admins', 'organizations', 'live-state'],
 });

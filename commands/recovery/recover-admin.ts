@@ -1,5 +1,6 @@
+import { secretsOfMfa } from '../../src/domain/identity/account.ts';
 import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
-import { passwordPlace, secretsOfMfa } from '../../src/domain/tenants/admin.ts';
+import { passwordPlace } from '../../src/domain/tenants/admin.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminByAccount, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';

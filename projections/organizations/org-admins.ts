@@ -1,6 +1,6 @@
 import type { OrgRole } from '../../src/domain/identity/roles.ts';
 import { organizationEvents } from '../../src/domain/organizations/events.ts';
-import { at, defineReadModel, id, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { at, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
 
 const columns = {
   admin_id: id,
@@ -8,14 +8,27 @@ const columns = {
   display_name: text,
   role: text as Column<OrgRole>,
   status: text as Column<'active' | 'suspended'>,
+  mfa_enabled: flag,
+  mfa_enabled_at: nullable(timestamp),
+  backup_codes_remaining: integer,
+  /** As decisions see it: which sessions are still good. */
+  session_epoch: integer,
+  kept_session_id: nullable(id),
   created_at: timestamp,
 };
 export type OrgAdminRow = Row<{ columns: typeof columns }>;
 
-/** The admins of an organization, with the names that tokens do not carry. */
+const change = (adminId: string, fold: (row: OrgAdminRow) => OrgAdminRow) => ({
+  key: { admin_id: adminId },
+  fold: (row: OrgAdminRow | undefined) => row && fold(row),
+});
+
+const withoutSessions = (row: OrgAdminRow, kept: string | null = null): OrgAdminRow => ({ ...row, session_epoch: row.session_epoch + 1, kept_session_id: kept });
+
+/** The admins of an organization, with the names that tokens do not carry, their second factor, and which of their sessions are good. */
 export const orgAdmins = defineReadModel({
   name: 'org_admins',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['admin_id'],
@@ -29,10 +42,21 @@ export const orgAdmins = defineReadModel({
         display_name: event.data.displayName,
         role: event.data.role,
         status: 'active',
+        mfa_enabled: false,
+        mfa_enabled_at: null,
+        backup_codes_remaining: 0,
+        session_epoch: 0,
+        kept_session_id: null,
         created_at: at(event),
       }),
     }),
-    OrgAdminSuspended: (event) => ({ key: { admin_id: event.data.adminId }, fold: (row) => row && { ...row, status: 'suspended' } }),
-    OrgAdminReinstated: (event) => ({ key: { admin_id: event.data.adminId }, fold: (row) => row && { ...row, status: 'active' } }),
+    OrgAdminSuspended: (event) => change(event.data.adminId, (row) => ({ ...withoutSessions(row), status: 'suspended' })),
+    OrgAdminReinstated: (event) => change(event.data.adminId, (row) => ({ ...row, status: 'active' })),
+    OrgAdminSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row)),
+    OrgAdminOtherSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row, event.data.keptSessionId)),
+    OrgAdminMfaEnabled: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, mfa_enabled: true, mfa_enabled_at: at(event), backup_codes_remaining: event.data.backupCodes })),
+    OrgAdminBackupCodeUsed: (event) => change(event.data.adminId, (row) => ({ ...row, backup_codes_remaining: row.backup_codes_remaining - 1 })),
+    OrgAdminMfaDisabled: (event) => change(event.data.adminId, (row) => ({ ...row, mfa_enabled: false, mfa_enabled_at: null, backup_codes_remaining: 0 })),
   },
 });

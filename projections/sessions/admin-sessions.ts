@@ -15,10 +15,10 @@ const columns = {
 };
 export type AdminSessionRow = Row<{ columns: typeof columns }>;
 
-/** Sessions of a tenant's admins that nobody has ended one by one; revoked epochs are told by the admin's own row. */
+/** Sessions of admins, a tenant's or an organization's, that nobody has ended one by one; revoked epochs are told by the admin's own row. */
 export const adminSessions = defineReadModel({
   name: 'admin_sessions',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['session_id'],
@@ -26,8 +26,7 @@ export const adminSessions = defineReadModel({
   families: [sessionEvents, tenantEvents],
   on: {
     SessionStarted: (event) => {
-      const { sessionId, subjectId, subjectKind, epoch, method } = event.data;
-      if (subjectKind !== 'admin') return [];
+      const { sessionId, subjectId, epoch, method } = event.data;
       const { ip = null, userAgent = null } = event.metadata.actor;
       const row: AdminSessionRow = { session_id: sessionId, admin_id: subjectId, epoch, method, ip_address: ip, user_agent: userAgent, created_at: at(event) };
       return { key: { session_id: sessionId }, fold: () => row, begins: true };

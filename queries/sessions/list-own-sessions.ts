@@ -24,16 +24,17 @@ interface Asked {
   readonly expiries: ReadonlyMap<string, string>;
 }
 
-const SQL = `
+const sqlFor = (accounts: 'admin_users' | 'org_admins') => `
   select s.* from admin_sessions s
-    join admin_users u on u.tenant_id = s.tenant_id and u.admin_id = s.admin_id
+    join ${accounts} u on u.tenant_id = s.tenant_id and u.admin_id = s.admin_id
    where s.tenant_id = $1 and s.admin_id = $2 and s.session_id = any($3)
      and (s.epoch = u.session_epoch or s.session_id = u.kept_session_id)
    order by s.created_at desc, s.session_id`;
 
-/** The admin's own sessions that are still good, newest first. */
-export const listOwnSessions: Query<Asked, { sessions: OwnSessionView[]; total: number }> = async (reads, { adminId, currentId, expiries }) => {
-  const rows = await reads.rows<AdminSessionRow>(SQL, [adminId, [...expiries.keys()]]);
+type OwnSessions = Query<Asked, { sessions: OwnSessionView[]; total: number }>;
+
+const ownSessions = (sql: string): OwnSessions => async (reads, { adminId, currentId, expiries }) => {
+  const rows = await reads.rows<AdminSessionRow>(sql, [adminId, [...expiries.keys()]]);
   const sessions = rows.map((row) => ({
     id: row.session_id,
     current: row.session_id === currentId,
@@ -45,3 +46,8 @@ export const listOwnSessions: Query<Asked, { sessions: OwnSessionView[]; total: 
   }));
   return { sessions, total: sessions.length };
 };
+
+/** The admin's own sessions that are still good, newest first. */
+export const listOwnSessions = ownSessions(sqlFor('admin_users'));
+/** As `listOwnSessions`, asked as the organization. */
+export const listOrgAdminSessions = ownSessions(sqlFor('org_admins'));

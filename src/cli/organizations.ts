@@ -6,7 +6,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
   const org = program.command('org').description('organizations that run tenants');
   org
     .command('create')
-    .description("make an organization; its owner's password is printed on the last line")
+    .description("make an organization; its owner's temporary password is printed on the last line")
     .requiredOption('--name <name>')
     .option('--slug <slug>', 'made from the name when left out')
     .requiredOption('--owner-email <email>')
@@ -15,6 +15,7 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
       const { name, slug, ownerEmail, baseUrl } = options;
       const made = await withHouse(({ services }) => createOrganization(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }));
       console.log(`Organization ${name}: ${made.organizationId}, slug ${made.slug}, owner ${ownerEmail}`);
+      console.log('The owner chooses another password at the first sign-in, within seven days');
       console.log(made.password);
     });
   org
@@ -39,13 +40,13 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     });
   org
     .command('recover')
-    .description('let an admin of an organization in again, whatever locks them out; their new password is printed on the last line')
+    .description('let an admin of an organization in again, whatever locks them out; their temporary password is printed on the last line')
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
       const { password, liftedSso } = await withHouse(({ services }) => recoverOrgAdmin(services, named));
       if (liftedSso) console.log(`${named.slug} requires single sign-on no longer: passwords let in all of its admins`);
-      console.log(`${named.email} can sign in with`);
+      console.log(`${named.email} has no second factor any more, and within seven days signs in once with`);
       console.log(password);
     });
   org

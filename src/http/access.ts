@@ -27,7 +27,7 @@ export type Access =
    */
   | { readonly kind: 'admin'; readonly permission: Permission; readonly unlicensed: boolean; readonly reauth?: true; readonly reauthWhere?: string }
   /**
-   * An org admin's session; writes need `org_owner` and a single-use re-authentication token, in this order. `itsTenant`:
+   * An org admin's session; writes need `org_owner` (one's own account: any role) and a single-use re-authentication token, in this order. `itsTenant`:
    * then the path's `tenantId` has to be a tenant of the organization.
    */
   | { readonly kind: 'org'; readonly roles: readonly OrgRole[] | 'any'; readonly reauth: boolean; readonly itsTenant?: true }
@@ -48,6 +48,9 @@ export const adminReauthenticated = (permission: Permission): AccessOf<'admin'> 
 /** `condition` completes "needed where …" in the API description. */
 export const adminReauthenticatedWhere = (permission: Permission, condition: string): AccessOf<'admin'> => ({ kind: 'admin', permission, unlicensed: false, reauthWhere: condition });
 export const orgReader: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: false };
+/** What changes one's own account: whoever has one, with a proof that it is theirs. */
+export const orgSelfReauthenticated: AccessOf<'org'> = { kind: 'org', roles: 'any', reauth: true };
+export const orgAdministration: AccessOf<'org'> = { kind: 'org', roles: ['org_owner', 'org_admin'], reauth: false };
 export const orgOwner: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: false };
 export const orgOwnerReauthenticated: AccessOf<'org'> = { kind: 'org', roles: ['org_owner'], reauth: true };
 export const ofItsTenant = (access: AccessOf<'org'>): AccessOf<'org'> => ({ ...access, itsTenant: true });

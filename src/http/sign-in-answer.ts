@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { getAdminUser } from '../../queries/admins/get-admin-user.ts';
-import { roleSchema } from '../domain/identity/roles.ts';
-import type { NextStep } from '../identity/admin-sign-in.ts';
+import { getOrgAdmin } from '../../queries/organizations/get-org-admin.ts';
+import { orgRoleSchema, roleSchema } from '../domain/identity/roles.ts';
+import type { NextStep } from '../identity/sign-in-steps.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Call } from './route.ts';
 
@@ -16,21 +17,40 @@ export const signedInByProvider = signedIn.extend({ reAuthToken: z.string().opti
 export const mfaAsked = z.object({ mfaRequired: z.literal(true), mfaToken: z.string(), message: z.string() });
 export const passwordChangeAsked = z.object({ mustChangePassword: z.literal(true), tempToken: z.string(), userId: z.uuid(), message: z.string() });
 
-/** What a step of signing in answers: the tokens, or what the next step needs (interface, "Authentication"). */
+/** An organization's admin signs in elsewhere, and belongs to one organization. */
+export const signedInToOrganization = z.object({
+  accessToken: z.string(),
+  refreshToken: z.string(),
+  expiresAt: z.iso.datetime(),
+  user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
+});
+export const mfaAskedByOrganization = mfaAsked.extend({ userId: z.uuid() });
+
+/** What a step of a tenant admin's sign-in answers: the tokens, or what the next step needs (interface, "Authentication"). */
 export async function signInAnswer(
   next: NextStep,
   tenantId: TenantId,
   adminId: string,
   ask: Call<never, never, never>['ask'],
 ): Promise<z.output<typeof signedIn> | z.output<typeof mfaAsked> | z.output<typeof passwordChangeAsked>> {
-  switch (next.step) {
-    case 'mfa':
-      return { mfaRequired: true, mfaToken: next.token, message: 'a code of the authenticator app or a backup code is required' };
-    case 'change-password':
-      return { mustChangePassword: true, tempToken: next.token, userId: adminId, message: 'the password must be changed before the first sign-in' };
-    case 'done': {
-      const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
-      return { ...next.tokens, user: { id, email, displayName, roleType } };
-    }
-  }
+  if (next.step !== 'done') return askFor(next, adminId);
+  const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
+  return { ...next.tokens, user: { id, email, displayName, roleType } };
+}
+
+/** As `signInAnswer`, of an organization's admin. */
+export async function orgSignInAnswer(
+  next: NextStep,
+  tenantId: TenantId,
+  adminId: string,
+  ask: Call<never, never, never>['ask'],
+): Promise<z.output<typeof signedInToOrganization> | z.output<typeof mfaAskedByOrganization> | z.output<typeof passwordChangeAsked>> {
+  if (next.step === 'done') return { ...next.tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+  return { ...askFor(next, adminId), userId: adminId };
+}
+
+function askFor(next: Exclude<NextStep, { step: 'done' }>, adminId: string): z.output<typeof mfaAsked> | z.output<typeof passwordChangeAsked> {
+  return next.step === 'mfa'
+    ? { mfaRequired: true, mfaToken: next.token, message: 'a code of the authenticator app or a backup code is required' }
+    : { mustChangePassword: true, tempToken: next.token, userId: adminId, message: 'the password must be changed before the first sign-in' };
 }

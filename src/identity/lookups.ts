@@ -6,7 +6,7 @@ import { device, deviceStream, type DeviceState } from '../domain/devices/device
 import { employee, employeeStream, type EmployeeState } from '../domain/employees/employee.ts';
 import { organization, organizationStream } from '../domain/organizations/organization.ts';
 import { session, sessionStream } from '../domain/sessions/session.ts';
-import { admitsSession } from '../domain/tenants/admin.ts';
+import { admitsSession } from '../domain/identity/account.ts';
 import { tenant, tenantStream, type TenantState } from '../domain/tenants/tenant.ts';
 import { isStillVouchedFor } from './vouching.ts';
 import type { LiveState } from '../projector/live-state.ts';
@@ -69,10 +69,18 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         ]);
         const admin = admins.get(subjectId);
         if (!(await isStillVouchedFor(aggregates, 'organization', organizationId, vouchedBy))) return undefined;
-        if (status !== 'live' || admin?.status !== 'active' || admin.sessionEpoch !== epoch) return undefined;
+        if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
         return { adminId: admin.adminId, role: admin.role };
       },
-      { SessionEnded: ofSession, OrgAdminSuspended: ofTenant, OrgAdminReinstated: ofTenant, OrgAdminSessionsRevoked: ofTenant, OrgSsoConfigUpdated: ofTenant, OrgSsoConfigDeleted: ofTenant },
+      {
+        SessionEnded: ofSession,
+        OrgAdminSuspended: ofTenant,
+        OrgAdminReinstated: ofTenant,
+        OrgAdminSessionsRevoked: ofTenant,
+        OrgAdminOtherSessionsRevoked: ofTenant,
+        OrgSsoConfigUpdated: ofTenant,
+        OrgSsoConfigDeleted: ofTenant,
+      },
     ),
     device: live.remember(
       async (tenantId, deviceId) => {

@@ -1,10 +1,9 @@
-import { backupCodesPlace, totpSecretPlace } from '../domain/tenants/admin.ts';
-import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import type { FreshValues } from '../execution/fresh-values.ts';
 import { conflict, FailureError, invalid } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
+import type { AccountKind } from './account-kinds.ts';
 import { newBackupCodes } from './backup-codes.ts';
 import { stepOfCode } from './totp.ts';
 
@@ -16,8 +15,8 @@ interface Self {
 type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<{ readonly result: { readonly unusedSecrets: readonly string[] } }>;
 
 /** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
-export async function beginMfaSetup(services: Services, { tenantId, adminId }: Self, secret: string, start: Start): Promise<void> {
-  const totpSecretRef = await services.vault.put(tenantId, totpSecretPlace(adminId), secret);
+export async function beginMfaSetup(services: Services, kind: AccountKind, { tenantId, adminId }: Self, secret: string, start: Start): Promise<void> {
+  const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
   const { result } = await start({ tenantId, adminId, totpSecretRef }).catch(async (error: unknown) => {
     await forgetSecrets(services, tenantId, [totpSecretRef]);
     throw error;
@@ -26,10 +25,10 @@ export async function beginMfaSetup(services: Services, { tenantId, adminId }: S
 }
 
 /** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
-export async function firstStepOf({ loader, vault }: Services, { tenantId, adminId }: Self, code: string): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
-  const admin = (await loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
+export async function firstStepOf(services: Services, kind: AccountKind, { tenantId, adminId }: Self, code: string): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
+  const admin = await kind.find(services, tenantId, adminId);
   const totpSecretRef = admin?.pendingTotpSecretRef;
-  const secret = totpSecretRef && (await vault.get(tenantId, totpSecretPlace(adminId), totpSecretRef));
+  const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
   if (!totpSecretRef || !secret) throw new FailureError(conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'));
   const step = await stepOfCode(secret.toString(), code, Date.now());
   if (step === undefined) throw new FailureError(invalid('code', 'is not the code of this moment'));
@@ -37,7 +36,7 @@ export async function firstStepOf({ loader, vault }: Services, { tenantId, admin
 }
 
 /** Ten codes to be shown once; their digests go into the vault. */
-export async function makeBackupCodes({ passwords, vault }: Services, { tenantId, adminId }: Self, fresh: FreshValues): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
+export async function makeBackupCodes({ passwords, vault }: Services, kind: AccountKind, { tenantId, adminId }: Self, fresh: FreshValues): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
   const { codes, kept } = await newBackupCodes(passwords, fresh.integers('backup codes'));
-  return { codes, backupCodesRef: await vault.put(tenantId, backupCodesPlace(adminId), kept) };
+  return { codes, backupCodesRef: await vault.put(tenantId, kind.places.backupCodes(adminId), kept) };
 }

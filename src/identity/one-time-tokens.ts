@@ -3,7 +3,7 @@ import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { tenantOf } from './refresh-tokens.ts';
 
-export type TokenPurpose = 'mfa' | 'temp' | 'reauth' | 'org-reauth' | 'org-handoff' | 'sso-state' | 'sso-handoff' | 'saml-request';
+export type TokenPurpose = 'mfa' | 'temp' | 'reauth' | 'org-mfa' | 'org-temp' | 'org-reauth' | 'org-handoff' | 'sso-state' | 'sso-handoff' | 'saml-request';
 
 export interface OneTimeToken {
   readonly tenantId: TenantId;

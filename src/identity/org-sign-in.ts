@@ -10,11 +10,12 @@ import {
 } from '../domain/organizations/organization.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
-import { FailureError, forbidden } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { forgiveTries, giveBackTry, provePassword, type KnownAccount } from './sign-in.ts';
+import { orgAdmins } from './account-kinds.ts';
 import { ORGANIZATIONS } from './known-browsers.ts';
+import { giveBackTry, provePassword, type KnownAccount } from './sign-in.ts';
+import { accountOf, passPassword, type NextStep } from './sign-in-steps.ts';
 import type { Visitor } from './visitor.ts';
 
 export interface OrgAdminFound {
@@ -33,23 +34,18 @@ export async function findOrgAdmin({ ports, loader }: Services, accountDigest: s
 }
 
 /**
- * The org admin whom e-mail and password name. Unknown e-mail, another organization's slug and wrong password answer and
+ * Signs in with e-mail and password, as far as these go. Unknown e-mail, another organization's slug and wrong password answer and
  * cost the same, tries of strangers being counted under the installation. That passwords do not let in any more, or not
  * this admin, is told to whoever knows the right one: before that it would say who has an account.
  */
-export async function checkOrgPassword(services: Services, email: string, password: string, slug: string | undefined, { actor, sourceOf }: Visitor): Promise<OrgAdminFound> {
+export async function signInToOrganization(services: Services, email: string, password: string, slug: string | undefined, { actor, sourceOf }: Visitor): Promise<OrgAdminFound & { readonly next: NextStep }> {
   const accountDigest = services.accountDigest(email);
   const known = await findOrgAdmin(services, accountDigest);
   const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
   const source = sourceOf({ scope: ORGANIZATIONS, accountDigest });
-  const { account, tried } = await proveFoundPassword(services, accountDigest, found, password, { actor, source });
-  const refusal = found!.admin.status === 'suspended' ? 'account suspended' : found!.organization.requireSso ? 'sso required' : undefined;
-  if (refusal) {
-    await giveBackTry(services, account, tried, 'not_admitted');
-    throw new FailureError(forbidden(refusal));
-  }
-  await forgiveTries(services, account, tried);
-  return found!;
+  const tried = await proveFoundPassword(services, accountDigest, found, password, { actor, source });
+  const { organizationId: tenantId, admin } = found!;
+  return { ...found!, next: await passPassword(services, { kind: orgAdmins, tenantId, admin, actor, source }, tried) };
 }
 
 interface LiveOrgSession {
@@ -58,21 +54,23 @@ interface LiveOrgSession {
   readonly sessionId: string;
 }
 
-/** The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. */
-export async function confirmOrgPassword(services: Services, { organizationId, adminId, sessionId }: LiveOrgSession, password: string, actor: Actor): Promise<void> {
+/**
+ * The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. Returns the account whose
+ * password was right.
+ */
+export async function confirmOrgPassword(services: Services, { organizationId, adminId, sessionId }: LiveOrgSession, password: string, actor: Actor): Promise<OrgAdminState> {
   const state = await services.loader.load(organization, organizationStream(organizationId));
   const admin = state.admins.get(adminId)!;
-  const by = { actor, source: `session:${sessionId}` } as const;
-  const { account, tried } = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, by);
-  await giveBackTry(services, account, tried, 're_authentication');
+  const source = `session:${sessionId}` as const;
+  const tried = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, { actor, source });
+  await giveBackTry(services, accountOf({ kind: orgAdmins, tenantId: organizationId, admin, actor, source }), tried, 're_authentication');
+  return admin;
 }
 
-async function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, { actor, source }: Pick<KnownAccount, 'actor' | 'source'>): Promise<{ account: KnownAccount; tried: Tried }> {
+function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, { actor, source }: Pick<KnownAccount, 'actor' | 'source'>): Promise<Tried> {
   const tenantId = found?.organizationId ?? INSTALLATION;
-  const subjectId = found?.admin.adminId ?? null;
   // Nobody's password is looked for as well: there is no secret of that reference.
   const [place, reference] = found ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef] : [orgPasswordPlace('nobody'), INSTALLATION];
-  const account = { tenantId, accountDigest, subjectId, actor: found ? { ...actor, kind: 'org_admin' as const } : actor, source };
-  const tried = await provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
-  return { account: { ...account, subjectId: subjectId! }, tried };
+  const account = { tenantId, accountDigest, subjectId: found?.admin.adminId ?? null, actor: found ? { ...actor, kind: 'org_admin' as const } : actor, source };
+  return provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
 }

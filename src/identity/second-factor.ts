@@ -1,16 +1,15 @@
 import { acceptTotpCode } from '../../commands/auth/accept-totp-code.ts';
 import { attemptLogin } from '../../commands/auth/attempt-login.ts';
-import { useBackupCode } from '../../commands/auth/use-backup-code.ts';
+import type { MfaState } from '../domain/identity/account.ts';
 import type { Tried } from '../domain/logins/login.ts';
-import { backupCodesPlace, totpSecretPlace, type MfaState } from '../domain/tenants/admin.ts';
-import { tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import { FailureError, orThrow, unauthenticated } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
-import { accountOf, admit, type AdminAtTheDoor, type NextStep } from './admin-sign-in.ts';
+import type { AccountKind, SignInAccount } from './account-kinds.ts';
 import { placeOfCode } from './backup-codes.ts';
 import type { Reservation } from './hashing-turns.ts';
 import { behalfOf } from './sign-in.ts';
+import { accountOf, admit, type AtTheDoor, type NextStep } from './sign-in-steps.ts';
 import { stepOfCode } from './totp.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -23,21 +22,22 @@ const invalidToken = () => new FailureError(unauthenticated('invalid or expired 
  * The second step of a sign-in. A try is taken from the token and from the account before the code is looked at; the code
  * is used up by one append before anything is handed out. Throws 401, and 403 for a locked account.
  */
-export async function passSecondFactor(
+export async function passSecondFactor<A extends SignInAccount>(
   services: Services,
+  kind: AccountKind<A>,
   mfaToken: string,
   presented: PresentedCode,
   isFor: (tenantId: TenantId) => void,
   visitor: Visitor,
-): Promise<{ readonly tenantId: TenantId; readonly admin: AdminState; readonly next: NextStep }> {
-  const known = await services.oneTimeTokens.peek('mfa', mfaToken);
+): Promise<{ readonly tenantId: TenantId; readonly admin: A; readonly next: NextStep }> {
+  const known = await services.oneTimeTokens.peek(kind.purposes.mfa, mfaToken);
   if (!known) throw invalidToken();
   const { tenantId, subjectId, payload } = known;
   isFor(tenantId);
   // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
   const place = 'backupCode' in presented ? services.passwords.reserve({ tenantId, address: visitor.actor.ip ?? '' }) : undefined;
   try {
-    return await passWith(services, { mfaToken, tenantId, subjectId, payload }, presented, visitor, place);
+    return await passWith(services, kind, { mfaToken, tenantId, subjectId, payload }, presented, visitor, place);
   } finally {
     place?.giveBack();
   }
@@ -50,36 +50,39 @@ interface Challenge {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-async function passWith(services: Services, { mfaToken, tenantId, subjectId, payload }: Challenge, presented: PresentedCode, { actor, sourceOf }: Visitor, place: Reservation | undefined) {
-  if (!(await services.oneTimeTokens.spend('mfa', mfaToken))) throw invalidToken();
-  const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(subjectId);
+async function passWith<A extends SignInAccount>(services: Services, kind: AccountKind<A>, { mfaToken, tenantId, subjectId, payload }: Challenge, presented: PresentedCode, { actor, sourceOf }: Visitor, place: Reservation | undefined) {
+  if (!(await services.oneTimeTokens.spend(kind.purposes.mfa, mfaToken))) throw invalidToken();
+  const admin = await kind.find(services, tenantId, subjectId);
   // A reset, a suspension or a recovery since then has made the token worthless.
   if (admin?.status !== 'active' || admin.sessionEpoch !== payload['epoch'] || !admin.mfa) throw invalidToken();
-  const atTheDoor = { tenantId, admin, actor, source: sourceOf({ scope: tenantId, accountDigest: admin.accountDigest }) };
+  // Passwords may have been ruled out since the first step.
+  if (await kind.whyNoPasswords(services, tenantId)) throw invalidToken();
+  const source = sourceOf({ scope: kind.scopeOf(tenantId), accountDigest: admin.accountDigest });
+  const atTheDoor: AtTheDoor = { kind, tenantId, admin, actor, source };
   const tried = await useUpCode(services, atTheDoor, admin.mfa, presented, place);
   // Of two right codes under one token, one lets in.
-  if (!(await services.oneTimeTokens.discard('mfa', mfaToken))) throw invalidToken();
+  if (!(await services.oneTimeTokens.discard(kind.purposes.mfa, mfaToken))) throw invalidToken();
   return { tenantId, admin, next: await admit(services, atTheDoor, tried, 'code' in presented ? 'password+totp' : 'password+backup_code') };
 }
 
-async function useUpCode(services: Services, atTheDoor: AdminAtTheDoor, mfa: MfaState, presented: PresentedCode, reservation: Reservation | undefined): Promise<Tried> {
-  const { tenantId, admin: { adminId } } = atTheDoor;
+async function useUpCode(services: Services, atTheDoor: AtTheDoor, mfa: MfaState, presented: PresentedCode, reservation: Reservation | undefined): Promise<Tried> {
+  const { kind, tenantId, admin: { adminId } } = atTheDoor;
   const account = accountOf(atTheDoor);
   const behalf = behalfOf(account);
   const { accountDigest, subjectId, source } = account;
   const { result } = orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, behalf));
   if ('code' in presented) {
-    const secret = await services.vault.get(tenantId, totpSecretPlace(adminId), mfa.totpSecretRef);
+    const secret = await services.vault.get(tenantId, kind.places.totpSecret(adminId), mfa.totpSecretRef);
     const step = secret && (await stepOfCode(secret.toString(), presented.code, Date.now()));
     if (step === undefined || step <= mfa.enabledStep) throw invalidCode();
-    orThrow(await services.executor.execute(acceptTotpCode, { adminId, totpSecretRef: mfa.totpSecretRef, step }, behalf));
+    orThrow(await services.executor.execute(acceptTotpCode, { subjectKind: kind.subjectKind, adminId, totpSecretRef: mfa.totpSecretRef, step }, behalf));
   } else {
-    const kept = await services.vault.get(tenantId, backupCodesPlace(adminId), mfa.backupCodesRef);
+    const kept = await services.vault.get(tenantId, kind.places.backupCodes(adminId), mfa.backupCodesRef);
     const place = kept && (await placeOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
     if (place === undefined) throw invalidCode();
-    const { position } = orThrow(await services.executor.execute(useBackupCode, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf));
+    const { position } = orThrow(await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf));
     // The status that is asked for next counts the codes that are left.
-    await services.freshness.waitFor(useBackupCode.freshens ?? [], position!);
+    await services.freshness.waitFor(kind.shownIn, position!);
   }
   return result.tried;
 }

@@ -36,7 +36,7 @@ export interface NewOrganization {
 export interface CreatedOrganization {
   readonly organizationId: TenantId;
   readonly slug: string;
-  /** Of its owner, shown this once. */
+  /** Of its owner, shown this once, and to be changed at the first sign-in. */
   readonly password: string;
 }
 
@@ -106,7 +106,7 @@ export interface NamedOrgAdmin {
 }
 
 export interface RecoveredOrgAdmin {
-  /** Shown this once. */
+  /** Shown this once, and to be changed at the next sign-in. */
   readonly password: string;
   /** Whether the organization required single sign-on until now. */
   readonly liftedSso: boolean;

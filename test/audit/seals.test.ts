@@ -165,6 +165,7 @@ describe('what is sealed, outside of the databases', async () => {
     executor,
     config: { auditKey: house.auditKey, dataDir },
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+    trust: new LogTrust(),
   } as unknown as Services;
 
   it('is told to the log, which is a witness where database and data directory were rolled back together', async () => {

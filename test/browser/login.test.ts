@@ -2,9 +2,11 @@ import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TenantId } from '../../src/kernel/ids.ts';
+import { recoverOrgAdmin } from '../../src/organizations/cli.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { startOpenIdProvider } from '../dsl/openid-provider.ts';
 import { newOrganization } from '../dsl/organization.ts';
+import { orgSecondFactorOf } from '../dsl/org-second-factor.ts';
 import { startSamlIdentityProvider } from '../dsl/saml-identity-provider.ts';
 import { findChromium, launchChromium, openPage, type WatchedPage } from './chromium.ts';
 import { CONTRASTS } from './contrasts.ts';
@@ -155,6 +157,38 @@ describe.skipIf(chromiumPath === undefined)(`the sign-in page in Chromium${chrom
     await field('Password').fill(password);
     await page.getByRole('button', { name: 'Continue' }).click();
     await expectSignedIn(email, 'Organization owner');
+  });
+
+  it("asks an organization's admin for their second factor, and for another password where theirs is temporary", async () => {
+    const north = await newOrganization(app);
+    const { backupCodes } = await orgSecondFactorOf(north);
+    const begin = async (password: string) => {
+      await field('E-mail').fill(north.email);
+      if (!(await field('Password').isVisible())) await page.getByRole('button', { name: 'Continue' }).click();
+      await field('Password').fill(password);
+      await page.getByRole('button', { name: 'Continue' }).click();
+    };
+    await page.goto(`${app.url}/login`);
+    await page.getByRole('button', { name: 'I administer an organization' }).click();
+    await begin(north.password);
+    await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('heading', { name: 'Sign in to an organization' }).waitFor();
+    await begin(north.password);
+    await page.getByRole('button', { name: 'Use a backup code instead' }).click();
+    await field('Backup code').fill(backupCodes[0]!);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await expectSignedIn(north.email, 'Organization owner');
+    const { password } = await recoverOrgAdmin(app.services, north);
+    await page.goto(`${app.url}/login`);
+    await page.getByRole('button', { name: 'I administer an organization' }).click();
+    await begin(password);
+    await field('New password').fill('Another-Horse-8!');
+    await field('New password again').fill('Another-Horse-8!');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('The password was changed. Sign in with it.').waitFor();
+    await begin('Another-Horse-8!');
+    await expectSignedIn(north.email, 'Organization owner');
   });
 
   it('goes to the SAML provider and comes back signed in, or with the reason why not', async () => {

@@ -24,10 +24,11 @@ export interface TestOrganization {
   write(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): ReturnType<Client['send']>;
 }
 
-/** An organization whose owner is signed in with the password that was made for them. */
+/** An organization whose owner is signed in, having kept the password that was made for them. */
 export async function newOrganization(app: TestApp, name = `Org ${randomUUID().slice(0, 8)}`, externalBaseUrl?: string): Promise<TestOrganization> {
   const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
   const { organizationId, slug, password } = await createOrganization(app.services, { name, ownerEmail: email, externalBaseUrl });
+  await chosenByOwner(app, organizationId);
   await app.settled();
   const answer = await app.anonymous.post('/api/v1/org/auth/login', { email, password });
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.status} ${answer.text}`);
@@ -49,12 +50,29 @@ export async function newOrganization(app: TestApp, name = `Org ${randomUUID().s
   };
 }
 
+/** As if the owner had changed the temporary password, without the work of another one. */
+async function chosenByOwner(app: TestApp, organizationId: TenantId): Promise<void> {
+  const command = defineCommand({
+    name: 'KeepPasswordForTest',
+    aggregate: organization,
+    stream: () => organizationStream(organizationId),
+    decide: ({ admins }) =>
+      accept(
+        [...admins.values()].map(({ adminId, passwordRef }) => ({
+          type: 'OrgAdminPasswordChanged' as const,
+          data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed' as const, passwordExpiresAt: null },
+        })),
+      ),
+  });
+  orThrow(await app.services.executor.execute(command, undefined, { tenantId: organizationId, actor: system('test') }));
+}
+
 /** Another admin of an organization, signed in; appended by hand, since no interface makes one. */
 export async function orgAdminWithRole(app: TestApp, { organizationId }: TestOrganization, role: OrgRole): Promise<{ adminId: string; token: string; client: Client }> {
   const { services } = app;
   const adminId = randomUUID();
   const email = `${role}-${adminId.slice(0, 8)}@mssp.example`;
-  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: role, role, passwordRef: randomUUID() };
+  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: role, role, passwordRef: randomUUID(), mustChangePassword: false, passwordExpiresAt: null };
   const command = defineCommand({
     name: 'AddOrgAdminForTest',
     aggregate: organization,

@@ -108,16 +108,6 @@ describe('what a device may report, counted by arrival', () => {
       expect(await rows(tenant.tenantId)).toBe(3 * 2_000);
     });
 
-    it('goes with the person who alone reported it, and stays where somebody else did too', async () => {
-      const { tenant, found: [kim, lee] } = await tenantWith(2);
-      await kim!.client.post(EVENTS, { events: [visitTo('both.example', [{ name: 'nginx' }, { name: 'only kim' }])] });
-      await lee!.client.post(EVENTS, { events: [visitTo('both.example', [{ name: 'nginx' }])] });
-      await app.settled();
-      expect(await rows(tenant.tenantId)).toBe(2);
-      await tenant.admin.delete(`/api/v1/admin/users/${kim!.userId}`);
-      await app.settled();
-      expect((await tenant.admin.get('/api/v1/admin/filters/technologies')).body.options).toEqual([{ value: 'nginx', label: 'nginx', count: 1 }]);
-    });
   });
 
   it('is exact however many ask at once, and never takes from one budget what another lacks', async () => {

@@ -52,7 +52,9 @@ describe('the lock of an account', () => {
     const tenant = await app.newTenant();
     for (const email of [tenant.email, `${randomUUID()}@acme.example`]) {
       const before = await attempts(tenant);
-      const answers = await times(200, (n) => login({ ...tenant, email }, WRONG, { address: `203.0.113.${n}` }));
+      const answers = [];
+      // As many at once as one tenant's share of the queue of checks holds.
+      for (const wave of [0, 1, 2, 3]) answers.push(...(await times(50, (n) => login({ ...tenant, email }, WRONG, { address: `203.0.113.${wave * 50 + n}` }))));
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['401 {"error":"invalid credentials"}']));
       expect((await attempts(tenant)) - before).toBe(50);
     }

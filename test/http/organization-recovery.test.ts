@@ -9,7 +9,7 @@ import { system } from '../../src/kernel/actor.ts';
 import { attachTenant, detachTenant, recoverOrgAdmin, suspendOrgAdmin } from '../../src/organizations/cli.ts';
 import { PASSWORD, startApp, type TestApp } from '../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../dsl/organization.ts';
-import { login } from '../dsl/second-factor.ts';
+import { codeOf, login } from '../dsl/second-factor.ts';
 
 const RECOVERY = '/api/v1/recovery/reset';
 const LOGIN = '/api/v1/org/auth/login';
@@ -30,6 +30,14 @@ beforeEach(async () => {
 
 const reset = (email: string, over: object = {}, headers: Record<string, string> = {}) => app.anonymous.post(RECOVERY, { recoveryKey, email, ...over }, { headers });
 const signIn = (password: string, { email } = north) => app.anonymous.post(LOGIN, { email, password });
+/** Recovered admins choose another password before they are in. */
+async function signInAnew(temporary: string, chosen = 'Another-Horse-8!') {
+  const forced = await signIn(temporary);
+  expect([forced.status, forced.body]).toEqual([200, { mustChangePassword: true, tempToken: expect.any(String), userId: expect.any(String), message: expect.any(String) }]);
+  const change = { tempToken: forced.body.tempToken as string, newPassword: chosen, confirmPassword: chosen };
+  expect((await app.anonymous.post('/api/v1/org/auth/change-password', change)).status).toBe(200);
+  return signIn(chosen);
+}
 const refresh = async (refreshToken: string) => (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
 const recovered = { success: true, tempPassword: expect.any(String), message: expect.any(String) };
 
@@ -57,14 +65,14 @@ describe("the recovery of an organization's admin", () => {
     const { status, body } = await reset(north.email.toUpperCase());
     expect([status, body]).toEqual([200, recovered]);
     expect(body.message).toContain('requires single sign-on no longer');
-    const signedIn = await signIn(body.tempPassword);
+    const signedIn = await signInAnew(body.tempPassword);
     expect([signedIn.status, signedIn.body.user]).toMatchObject([200, { email: north.email, role: 'org_owner', organizationId: north.organizationId }]);
     // The configuration is still there, to be mended.
     expect((await app.as(signedIn.body.accessToken).get(CONFIGS)).body).toMatchObject({ total: 1, requireSso: false });
   });
 
   it('says nothing of single sign-on where none was required', async () => {
-    expect((await reset(north.email)).body.message).toBe('sign in with the temporary password');
+    expect((await reset(north.email)).body.message).toBe('sign in with the temporary password within seven days and choose another');
   });
 
   it('ends every session from before, and the password', async () => {
@@ -84,9 +92,18 @@ describe("the recovery of an organization's admin", () => {
     expect((await north.owner.get(CONFIGS)).status).toBe(401);
     const { tempPassword } = (await reset(north.email)).body;
     expect(await statuses()).toEqual(['active', 'active']);
-    const signedIn = await signIn(tempPassword);
+    const signedIn = await signInAnew(tempPassword);
     expect((await app.as(signedIn.body.accessToken).get(CONFIGS)).status).toBe(200);
     expect((await north.owner.get(CONFIGS)).status).toBe(401);
+  });
+
+  it('takes the second factor away', async () => {
+    const { secret } = (await north.write('POST', '/api/v1/org/mfa/setup', {})).body as { secret: string };
+    expect((await north.write('POST', '/api/v1/org/mfa/setup/verify', { code: await codeOf(secret, -1) })).status).toBe(200);
+    expect((await signIn(north.password)).body.mfaRequired).toBe(true);
+    const { accessToken } = (await signInAnew((await reset(north.email)).body.tempPassword)).body as { accessToken: string };
+    expect((await app.as(accessToken).get('/api/v1/org/mfa/status')).body).toEqual({ enabled: false, backupCodesRemaining: 0, enabledAt: null });
+    expect(await rowsOf(`select owner from secrets where tenant_id = $1 and field in ('totpSecret', 'backupCodes')`)).toEqual([]);
   });
 
   it('brings a locked one back', async () => {

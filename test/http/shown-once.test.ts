@@ -1,12 +1,16 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newLogger } from '../../src/logger.ts';
+import { createOrganization } from '../../src/organizations/cli.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { orgLogin, orgVerify } from '../dsl/org-second-factor.ts';
 import { codeOf, login, verify } from '../dsl/second-factor.ts';
 import { cookiesOf } from '../dsl/sso-browser.ts';
 
 const recoveryKey = 'a-recovery-key-for-tests';
 const NEW_PASSWORD = 'Another-Horse-8!';
+const ORG_PASSWORD = 'Gruff-Otter-19-Lamp';
+const OTHER_ORG_PASSWORD = 'Quiet-Heron-27-Bolt';
 
 /** Every way in which a value could stand in a column: as text, or as the bytes of it in hex or base 64. */
 const spellings = (secret: string): string[] => {
@@ -76,12 +80,41 @@ describe('what is shown once', () => {
     keep('agent secret', agentSecret);
     const enrolling = { username: 'ada', upn: 'ada@acme.example', tenantId: tenant.tenantId };
     await app.anonymous.post('/api/v1/enroll/auto', enrolling, { headers: { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': agentSecret } });
+    await showOrganization(keep);
     // What goes wrong is what logs: every kind of secret once more where it is refused.
     await verify(app, mfaToken, { backupCode: backupCodes[0] });
     await login(app, tenant, NEW_PASSWORD);
     await app.anonymous.post('/api/v1/auth/login', { email: tenant.email, password: PASSWORD, tenantId: 'nonsense' });
     await app.anonymous.post('/api/v1/recovery/reset', { recoveryKey, email: 'nobody@acme.example' });
     await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: signedIn.refreshToken });
+  }
+
+  /** The same, of an organization's admin. */
+  async function showOrganization(keep: (name: string, value: string | undefined) => void): Promise<void> {
+    const email = 'owner@north.example';
+    const { password } = await createOrganization(app.services, { name: 'North', ownerEmail: email });
+    keep("organization's temporary password", password);
+    const { tempToken } = (await orgLogin(app, { email, password })).body;
+    keep("organization's token of a forced change", tempToken);
+    await app.anonymous.post('/api/v1/org/auth/change-password', { tempToken, newPassword: ORG_PASSWORD, confirmPassword: ORG_PASSWORD });
+    keep("organization's chosen password", ORG_PASSWORD);
+    const signedIn = (await orgLogin(app, { email, password: ORG_PASSWORD })).body;
+    keep("organization's refresh token", signedIn.refreshToken);
+    const owner = app.as(signedIn.accessToken as string);
+    const proof = async () => {
+      const { reAuthToken } = (await owner.post('/api/v1/org/verify-password', { password: ORG_PASSWORD })).body;
+      keep(`organization's re-authentication token ${secrets.size}`, reAuthToken);
+      return { headers: { 'x-reauth-token': reAuthToken as string, 'idempotency-key': `org-${secrets.size}` } };
+    };
+    const { secret } = (await owner.post('/api/v1/org/mfa/setup', {}, await proof())).body;
+    keep("organization's TOTP secret", secret);
+    const { backupCodes } = (await owner.post('/api/v1/org/mfa/setup/verify', { code: await codeOf(secret as string, -1) }, await proof())).body;
+    for (const [place, backup] of (backupCodes as string[]).entries()) keep(`organization's backup code ${place}`, backup);
+    const { mfaToken } = (await orgLogin(app, { email, password: ORG_PASSWORD })).body;
+    keep("organization's MFA token", mfaToken);
+    await orgVerify(app, mfaToken as string, { backupCode: backupCodes[0] });
+    await owner.post('/api/v1/org/change-password', { currentPassword: ORG_PASSWORD, newPassword: OTHER_ORG_PASSWORD }, { headers: { 'idempotency-key': 'org-change' } });
+    keep("organization's other password", OTHER_ORG_PASSWORD);
   }
 
   function expectNothingOf(where: string, text: string): void {

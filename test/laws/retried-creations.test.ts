@@ -109,6 +109,12 @@ describe('a creation whose response was lost', () => {
       return { body: { certificate, privateKey } };
     },
     'POST /api/v1/admin/enrollment/agent-secret': () => ({}),
+    'POST /api/v1/org/mfa/setup': () => ({}),
+    'POST /api/v1/org/mfa/setup/verify': async () => {
+      const { secret } = (await org.write('POST', '/api/v1/org/mfa/setup')).body;
+      return { body: { code: await codeOf(secret) } };
+    },
+    'POST /api/v1/org/change-password': () => ({ body: { currentPassword: org.password, newPassword: `Trombone-${randomUUID()}-A1!` } }),
     'POST /api/v1/org/domains': async () => {
       const domain = host();
       const { record } = (await org.write('POST', '/api/v1/org/domains', { domain })).body;

@@ -4,16 +4,13 @@ import { defineEvents } from '../../kernel/event.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 
 /**
- * The one-time codes that an admin's secret has let in with: a stream of its own beside the tenant's, since every sign-in
+ * The one-time codes that an admin's secret has let in with: a stream of its own beside the tenant's or the organization's, since every sign-in
  * adds to it. No code stands here, only the time step that it was for (RFC 6238 §4.2).
  */
+const schema = z.object({ adminId: uuid(), totpSecretRef: uuid(), step: z.int() });
 export const totpEvents = defineEvents('totp', {
-  TotpCodeAccepted: {
-    version: 1,
-    schema: z.object({ adminId: uuid(), totpSecretRef: uuid(), step: z.int() }),
-    about: { resource: 'admin_user', id: 'adminId' },
-    audit: 'admin_user.totp_code_accepted',
-  },
+  TotpCodeAccepted: { version: 1, schema, about: { resource: 'admin_user', id: 'adminId' }, audit: 'admin_user.totp_code_accepted' },
+  OrgAdminTotpCodeAccepted: { version: 1, schema, about: { resource: 'org_admin', id: 'adminId' }, audit: 'org_admin.totp_code_accepted' },
 });
 
 /** The newest accepted step of each secret. */

@@ -4,6 +4,11 @@ import { uuid } from '../../kernel/ids.ts';
 import { orgRoleSchema } from '../identity/roles.ts';
 import { domainProofs } from './domains.ts';
 
+const secretRef = uuid();
+/** Of a temporary password that nobody signed in with until then; null for one that its owner chose. */
+const passwordExpiresAt = z.iso.datetime().nullable();
+/** Passwords from before temporary ones had to be changed: they stay good, or their owners would be locked out by an upgrade. */
+const withoutForcedChange = (data: object) => ({ ...data, mustChangePassword: false, passwordExpiresAt: null });
 const about = { resource: 'org_admin', id: 'adminId' } as const;
 const personal = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
 
@@ -27,7 +32,7 @@ export const organizationEvents = defineEvents('organization', {
   /** The tenant is on its own again; another organization may take it. */
   TenantDetached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_detached' },
   OrgAdminCreated: {
-    version: 1,
+    version: 2,
     schema: z.object({
       adminId: uuid(),
       email: z.string(),
@@ -35,8 +40,11 @@ export const organizationEvents = defineEvents('organization', {
       accountDigest: z.string(),
       displayName: z.string(),
       role: orgRoleSchema,
-      passwordRef: uuid(),
+      passwordRef: secretRef,
+      mustChangePassword: z.boolean(),
+      passwordExpiresAt,
     }),
+    upcasters: { 1: withoutForcedChange },
     personal,
     about,
     audit: 'org_admin.created',
@@ -44,12 +52,31 @@ export const organizationEvents = defineEvents('organization', {
   OrgAdminSuspended: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.suspended' },
   OrgAdminReinstated: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.reinstated' },
   OrgAdminPasswordChanged: {
-    version: 1,
-    schema: z.object({ adminId: uuid(), passwordRef: uuid(), reason: z.enum(['recovered']) }),
+    version: 2,
+    schema: z.object({ adminId: uuid(), passwordRef: secretRef, mustChangePassword: z.boolean(), reason: z.enum(['changed', 'recovered']), passwordExpiresAt }),
+    upcasters: { 1: withoutForcedChange },
     about,
     audit: 'org_admin.password_changed',
   },
   OrgAdminSessionsRevoked: { version: 1, schema: z.object({ adminId: uuid(), reason: z.string() }), about, audit: 'org_admin.sessions_revoked' },
+  /** As `OrgAdminSessionsRevoked`, but for the session from which it was asked. */
+  OrgAdminOtherSessionsRevoked: { version: 1, schema: z.object({ adminId: uuid(), keptSessionId: uuid() }), about, audit: 'org_admin.other_sessions_revoked' },
+  OrgAdminMfaSetupStarted: { version: 1, schema: z.object({ adminId: uuid(), totpSecretRef: secretRef }), about, audit: 'org_admin.mfa_setup_started' },
+  OrgAdminMfaEnabled: {
+    version: 1,
+    schema: z.object({
+      adminId: uuid(),
+      totpSecretRef: secretRef,
+      backupCodesRef: secretRef,
+      backupCodes: z.int(),
+      /** The time step of the code that turned it on (RFC 6238 §4.2). */
+      step: z.int(),
+    }),
+    about,
+    audit: 'org_admin.mfa_enabled',
+  },
+  OrgAdminBackupCodeUsed: { version: 1, schema: z.object({ adminId: uuid(), backupCodesRef: secretRef, place: z.int() }), about, audit: 'org_admin.backup_code_used' },
+  OrgAdminMfaDisabled: { version: 1, schema: z.object({ adminId: uuid(), reason: z.enum(['removed', 'recovered']) }), about, audit: 'org_admin.mfa_disabled' },
   OrgSsoConfigCreated: {
     version: 1,
     schema: ssoConfig,

@@ -1,16 +1,12 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { Claim } from '../../kernel/command.ts';
 import { INSTALLATION, type TenantId } from '../../kernel/ids.ts';
+import { newAccount, placesOf, withBackupCodeUsed, withMfa, withoutMfa, withoutSessions, withPassword, type AccountState } from '../identity/account.ts';
 import type { OrgRole } from '../identity/roles.ts';
 import { organizationEvents } from './events.ts';
 
-export interface OrgAdminState {
-  readonly adminId: string;
-  readonly accountDigest: string;
+export interface OrgAdminState extends AccountState {
   readonly role: OrgRole;
-  readonly status: 'active' | 'suspended';
-  readonly passwordRef: string;
-  readonly sessionEpoch: number;
 }
 
 /** A configuration as decisions see it; the secret is a reference into the vault. */
@@ -27,6 +23,7 @@ export interface OrgSsoConfigState {
 
 export interface OrganizationState {
   readonly exists: boolean;
+  readonly name: string;
   readonly slug: string;
   readonly externalBaseUrl: string;
   readonly tenants: ReadonlySet<string>;
@@ -39,6 +36,7 @@ export interface OrganizationState {
 
 const initial: OrganizationState = {
   exists: false,
+  name: '',
   slug: '',
   externalBaseUrl: '',
   tenants: new Set(),
@@ -55,7 +53,7 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
   };
   switch (event.type) {
     case 'OrganizationCreated':
-      return { ...state, exists: true, slug: event.data.slug, externalBaseUrl: event.data.externalBaseUrl };
+      return { ...state, exists: true, name: event.data.name, slug: event.data.slug, externalBaseUrl: event.data.externalBaseUrl };
     case 'TenantAttached':
       return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
     case 'TenantDetached': {
@@ -64,18 +62,27 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
       return { ...state, tenants };
     }
     case 'OrgAdminCreated': {
-      const { adminId, accountDigest, role, passwordRef } = event.data;
-      const admin: OrgAdminState = { adminId, accountDigest, role, status: 'active', passwordRef, sessionEpoch: 0 };
-      return { ...state, admins: new Map(state.admins).set(adminId, admin) };
+      const { adminId, role } = event.data;
+      return { ...state, admins: new Map(state.admins).set(adminId, { ...newAccount(event.data), role }) };
     }
     case 'OrgAdminSuspended':
-      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'suspended', sessionEpoch: admin.sessionEpoch + 1 }));
+      return changedAdmin(event.data.adminId, (admin) => ({ ...withoutSessions(admin), status: 'suspended' }));
     case 'OrgAdminReinstated':
       return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
     case 'OrgAdminPasswordChanged':
-      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, passwordRef: event.data.passwordRef }));
+      return changedAdmin(event.data.adminId, (admin) => withPassword(admin, event.data));
     case 'OrgAdminSessionsRevoked':
-      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, sessionEpoch: admin.sessionEpoch + 1 }));
+      return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin));
+    case 'OrgAdminOtherSessionsRevoked':
+      return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin, event.data.keptSessionId));
+    case 'OrgAdminMfaSetupStarted':
+      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, pendingTotpSecretRef: event.data.totpSecretRef }));
+    case 'OrgAdminMfaEnabled':
+      return changedAdmin(event.data.adminId, (admin) => withMfa(admin, event.data));
+    case 'OrgAdminBackupCodeUsed':
+      return changedAdmin(event.data.adminId, (admin) => withBackupCodeUsed(admin, event.data.place));
+    case 'OrgAdminMfaDisabled':
+      return changedAdmin(event.data.adminId, (admin) => withoutMfa(admin));
     case 'OrgSsoConfigCreated':
     case 'OrgSsoConfigUpdated':
       return { ...state, ssoConfigs: new Map(state.ssoConfigs).set(event.data.configId, event.data) };
@@ -118,6 +125,7 @@ export const orgAdminAccountClaim = (accountDigest: string): Claim => ({ kind: '
 /** A tenant belongs to at most one organization. */
 export const tenantOwnerClaim = (tenantId: TenantId): Claim => ({ kind: 'tenant-organization', value: tenantId, tenantId: INSTALLATION });
 
-/** Where the vault keeps an admin's password hash, and a configuration's client secret. */
-export const orgPasswordPlace = (adminId: string) => ({ owner: `org-admin/${adminId}`, field: 'passwordHash' });
+/** Where the vault keeps what is an admin's, and a configuration's client secret. */
+export const orgAdminPlaces = placesOf('org-admin');
+export const orgPasswordPlace = orgAdminPlaces.password;
 export const orgSsoSecretPlace = (configId: string) => ({ owner: `org-sso-config/${configId}`, field: 'clientSecret' });

@@ -28,6 +28,7 @@ export const pageAssets = {
   'server.js': script('server.js'),
   'session.js': script('session.js'),
   'sso-return.js': script('sso-return.js'),
+  'steps.js': script('steps.js'),
   'tenant.js': script('tenant.js'),
   'words.js': script('words.js'),
 } as const satisfies Record<string, PageFile>;

@@ -4,6 +4,7 @@ import { ask, succeeded } from './server.js';
 import { begin, offerSignOut } from './session.js';
 import { element, fail, forgetFailure, say, show } from './screens.js';
 import { finishReturn } from './sso-return.js';
+import { offerFurtherSteps } from './steps.js';
 import { findTenant } from './tenant.js';
 import { refusal, ssoError } from './words.js';
 
@@ -20,6 +21,7 @@ const tenantId = parameters.get('tenant_id');
 history.replaceState(null, '', tenantId ? `/login?${new URLSearchParams({ tenant_id: tenantId })}` : '/login');
 
 offerPasswordSignIn();
+offerFurtherSteps();
 offerOrganizationSignIn();
 offerSignOut(() => show('password'));
 for (const button of document.querySelectorAll('[data-screen]')) {

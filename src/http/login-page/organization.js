@@ -1,6 +1,6 @@
 import { ask, succeeded } from './server.js';
-import { begin } from './session.js';
 import { element, fail, whenSubmitted } from './screens.js';
+import { next, ORGANIZATIONS } from './steps.js';
 import { canReturn, leavingAddress } from './sso-return.js';
 import { refusal } from './words.js';
 
@@ -25,7 +25,7 @@ export function offerOrganizationSignIn() {
     if (passwordField.hidden) return discover(email);
     const answer = await ask('POST', '/api/v1/org/auth/login', { withCookies: true, body: { email, password: password.value } });
     password.value = '';
-    if (succeeded(answer)) return begin(answer.body);
+    if (succeeded(answer)) return next({ ...ORGANIZATIONS, email }, answer.body);
     fail(refusal(answer, 'The sign-in was refused.'), password);
   });
 

@@ -2,7 +2,7 @@
 const REFUSALS = new Map([
   ['invalid credentials', 'This e-mail and password do not match. Check both and try again.'],
   ['account locked', 'This account is locked after too many wrong attempts. Wait a quarter of an hour, then try again.'],
-  ['temporary password expired', 'This temporary password has expired. Ask another administrator for a new one.'],
+  ['temporary password expired', 'This temporary password has expired. Ask another administrator for a new one, or for an organization whoever operates this installation.'],
   ['account suspended', 'This account is suspended. Another administrator can reinstate it.'],
   ['sso required', 'Your organization signs in through its identity provider only. Continue with your e-mail to get there.'],
   ['invalid or expired token', 'This took too long, or was done already. Sign in again from the start.'],

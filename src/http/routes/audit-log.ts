@@ -1,25 +1,16 @@
 import { z } from 'zod';
-import { auditRecordView, type AuditRecordView } from '../../../queries/audit/audit-log-view.ts';
+import type { AuditRecordView } from '../../../queries/audit/audit-log-view.ts';
 import { exportAuditLog } from '../../../queries/audit/export-audit-log.ts';
 import { listAuditLog } from '../../../queries/audit/list-audit-log.ts';
 import { admin } from '../access.ts';
+import { auditListAnswer, auditListQuery, filterQuery, toFilter, verdictView } from '../audit-log-query.ts';
 import { verifyTenant } from '../../audit/verify.ts';
 import { asCsv, asJsonArray } from '../exported-rows.ts';
-import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { sendExport } from '../send-export.ts';
+import { inOrder, notInOrder, toPage } from '../list-query.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/audit-log';
-const word = z.string().max(200).optional();
-const filterQuery = { ...dateRangeQuery, actor_id: word, action: word, resource_type: word };
-
-const toFilter = (query: { actor_id?: string | undefined; action?: string | undefined; resource_type?: string | undefined; start_date?: string | undefined; end_date?: string | undefined }) => ({
-  actorId: query.actor_id,
-  action: query.action,
-  resourceType: query.resource_type,
-  from: query.start_date,
-  to: query.end_date,
-});
 
 const CSV_COLUMNS = ['sequence', 'timestamp', 'actorType', 'actorId', 'actorEmail', 'action', 'resourceType', 'resourceId', 'details', 'ipAddress', 'userAgent', 'id', 'previousHash', 'hash'];
 
@@ -36,8 +27,8 @@ export const auditLogRoutes: RouteGroup = {
       path: base,
       access: admin('audit:read'),
       summary: 'Who decided what and when, newest first',
-      query: z.object({ ...pageQuery, ...filterQuery }).refine(inOrder, notInOrder),
-      answer: z.object({ auditLogs: z.array(auditRecordView), ...paginatedView }),
+      query: auditListQuery,
+      answer: auditListAnswer,
       handle: ({ ask, query, services: { codec } }) => ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
     }),
     route({
@@ -58,13 +49,7 @@ export const auditLogRoutes: RouteGroup = {
       path: `${base}/verify`,
       access: admin('audit:read'),
       summary: 'Replays the event log and compares: 200 also when the chain does not hold',
-      answer: z.object({
-        valid: z.boolean(),
-        entriesChecked: z.int(),
-        firstInvalidSequence: z.int().nullable(),
-        reason: z.string().nullable(),
-        verifiedAt: z.iso.datetime(),
-      }),
+      answer: verdictView,
       handle: ({ services, principal: { tenantId } }) => services.limits.verifications.run(tenantId, () => verifyTenant(services, tenantId)),
     }),
   ],

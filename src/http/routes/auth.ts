@@ -4,28 +4,23 @@ import { endSession } from '../../../commands/auth/end-session.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { listTenants } from '../../../queries/tenants/list-tenants.ts';
-import { emailField, newPassword, presentedPassword } from '../../domain/identity/password-rule.ts';
+import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
+import { tenantAdmins } from '../../identity/account-kinds.ts';
 import { signInWithPassword } from '../../identity/admin-sign-in.ts';
-import { backupCodeField } from '../../identity/backup-codes.ts';
 import { tenantOf as tenantNamedBy } from '../../identity/refresh-tokens.ts';
 import { passSecondFactor } from '../../identity/second-factor.ts';
-import { totpCodeField } from '../../identity/totp.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../kernel/ids.ts';
 import { open } from '../access.ts';
+import { changeForcedPassword, forcedChangeBody, passwordChanged } from '../forced-password-change.ts';
+import { presentedCodeBody, presentedIn } from '../presented-code.ts';
 import { actorOf } from '../principal.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
 import { route, type Call, type RouteGroup } from '../route.ts';
 import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from '../sign-in-answer.ts';
 import { rememberBrowser, visitorOf } from '../visitor.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminState } from '../../domain/tenants/admin.ts';
 import type { Services } from '../../services.ts';
-
-/** The six digits of an authenticator app, or one of the backup codes; both would leave open which one is meant. */
-const presentedCode = z
-  .object({ mfaToken: z.string().min(1).max(256), code: totpCodeField.optional(), backupCode: backupCodeField.optional() })
-  .refine(({ code, backupCode }) => (code === undefined) !== (backupCode === undefined), { path: ['code'], message: 'either code or backupCode is required' });
 
 /** The tenant that a login is for (choice OP-028): header or body, not contradicting each other. */
 function tenantNamed(request: FastifyRequest, inBody: string | undefined): TenantId {
@@ -106,12 +101,11 @@ export const authRoutes: RouteGroup = {
       path: '/api/v1/auth/mfa/verify',
       access: open('login'),
       summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
-      body: presentedCode,
+      body: presentedCodeBody,
       answer: z.union([signedIn, passwordChangeAsked]),
       handle: async ({ body, services, request, reply, ask }) => {
-        const presented = body.code === undefined ? { backupCode: body.backupCode! } : { code: body.code };
         const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
-        const { tenantId, admin, next } = await passSecondFactor(services, body.mfaToken, presented, sameTenant, visitorOf(request, services));
+        const { tenantId, admin, next } = await passSecondFactor(services, tenantAdmins, body.mfaToken, presentedIn(body), sameTenant, visitorOf(request, services));
         if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
@@ -121,28 +115,22 @@ export const authRoutes: RouteGroup = {
       path: '/api/v1/auth/change-password',
       access: open('login'),
       summary: 'Choose a new password where one must be changed; sign in again afterwards',
-      body: z
-        .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
-        .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' }),
-      answer: z.object({ success: z.literal(true), message: z.string() }),
-      handle: async ({ body, services, request, run, ask }) => {
-        const token = await services.oneTimeTokens.peek('temp', body.tempToken);
-        if (!token) throw new FailureError(unauthenticated('invalid or expired token'));
-        const { tenantId, subjectId: adminId } = token;
-        refuseOtherTenant(request, tenantId);
-        const known = await namesOf(services, adminId, tenantId, ask);
-        // Spending it decides between many who use it at once, before each of them costs a slow computation.
-        if (!(await services.oneTimeTokens.spend('temp', body.tempToken))) throw new FailureError(unauthenticated('invalid or expired token'));
-        const epoch = Number(token.payload['epoch']);
-        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const { result } = await run(changeAdminPassword, { adminId, newPassword: body.newPassword, epoch, known }, { tenantId, actor: { ...actor, kind: 'admin', id: adminId } }).catch(async (error: unknown) => {
-          // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
-          if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated')) await services.oneTimeTokens.giveBack('temp', body.tempToken);
-          throw error;
-        });
-        await forgetSecrets(services, tenantId, result.unusedSecrets);
-        return { success: true, message: 'the password was changed; sign in with it' };
-      },
+      body: forcedChangeBody,
+      answer: passwordChanged,
+      handle: ({ body, services, request, run, ask }) =>
+        changeForcedPassword(services, {
+          purpose: tenantAdmins.purposes.temp,
+          tempToken: body.tempToken,
+          prepare: ({ tenantId, subjectId }) => {
+            refuseOtherTenant(request, tenantId);
+            return namesOf(services, subjectId, tenantId, ask);
+          },
+          change: async ({ tenantId, subjectId: adminId, payload }, known) => {
+            const actor = { ...actorOf(undefined, request.ip, request.headers['user-agent']), kind: 'admin' as const, id: adminId };
+            const input = { adminId, newPassword: body.newPassword, epoch: Number(payload['epoch']), known };
+            return (await run(changeAdminPassword, input, { tenantId, actor })).result.unusedSecrets;
+          },
+        }),
     }),
     route({
       method: 'POST',

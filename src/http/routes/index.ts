@@ -26,6 +26,9 @@ import { groupRoutes } from './groups.ts';
 import { verificationRoutes } from './verification.ts';
 import { unblockKeyRoutes } from './unblock-keys.ts';
 import { settingsRoutes } from './settings.ts';
+import { orgAccountRoutes } from './org-account.ts';
+import { orgAuditLogRoutes } from './org-audit-log.ts';
+import { orgSignInRoutes } from './org-sign-in.ts';
 import { organizationRoutes } from './organization.ts';
 import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso-configs.ts';
 import { samlRoutes } from './saml.ts';
@@ -81,10 +84,13 @@ export const routeGroups: readonly RouteGroup[] = [
   settingsRoutes,
   ...resourceRoutes,
   ssoConfigRoutes,
+  orgSignInRoutes,
+  orgAccountRoutes,
   organizationRoutes,
   orgTenantSsoConfigRoutes,
   orgSsoRoutes,
   orgDomainRoutes,
+  orgAuditLogRoutes,
   endpointRoutes,
   authEndpointRoutes,
   attackSurfaceRoutes,

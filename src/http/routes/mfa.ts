@@ -5,6 +5,7 @@ import { startMfaSetup } from '../../../commands/auth/start-mfa-setup.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { mfaStatus, mfaStatusView } from '../../../queries/admins/mfa-status.ts';
 import { newBackupCodes } from '../../identity/backup-codes.ts';
+import { tenantAdmins } from '../../identity/account-kinds.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
@@ -33,7 +34,7 @@ export const mfaRoutes: RouteGroup = {
         const { email } = await ask(getAdminUser, { adminId: principal.adminId });
         const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
         const earlier = await recall(startMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
-        if (!earlier) await beginMfaSetup(services, principal, secret, ({ adminId, totpSecretRef }) => run(startMfaSetup, { adminId, totpSecretRef }));
+        if (!earlier) await beginMfaSetup(services, tenantAdmins, principal, secret, ({ adminId, totpSecretRef }) => run(startMfaSetup, { adminId, totpSecretRef }));
         const url = otpauthUrl(secret, email);
         return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
       },
@@ -50,8 +51,8 @@ export const mfaRoutes: RouteGroup = {
         // Its code was right when it came first, and is not any more.
         const earlier = await recall(enableMfa, { adminId, totpSecretRef: '', step: 0, backupCodesRef: '', backupCodes: 0 });
         if (earlier) return { enabled: true, backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes };
-        const { totpSecretRef, step } = await firstStepOf(services, principal, body.code);
-        const { codes, backupCodesRef } = await makeBackupCodes(services, principal, fresh);
+        const { totpSecretRef, step } = await firstStepOf(services, tenantAdmins, principal, body.code);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdmins, principal, fresh);
         await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(async (error: unknown) => {
           await forgetSecrets(services, tenantId, [backupCodesRef]);
           throw error;

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { findOrgSso, findOrgSsoByEmail, type OrgWithSso } from '../../../queries/organizations/find-org-sso.ts';
 import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
-import { orgRoleSchema } from '../../domain/identity/roles.ts';
 import { orgAdminAccountClaim } from '../../domain/organizations/organization.ts';
 import type { SsoRefusal } from '../../domain/sso/refusals.ts';
 import { HANDOFF_SECONDS, issueOrgHandoff, redeemOrgHandoff } from '../../identity/org-handoff.ts';
@@ -23,6 +22,7 @@ import { actorOf } from '../principal.ts';
 import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
+import { signedInToOrganization } from '../sign-in-answer.ts';
 
 const base = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
@@ -134,12 +134,7 @@ export const orgSsoRoutes: RouteGroup = {
       access: open('org-login'),
       summary: 'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
-      answer: z.object({
-        accessToken: z.string(),
-        refreshToken: z.string(),
-        expiresAt: z.iso.datetime(),
-        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
-      }),
+      answer: signedInToOrganization,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
         const redeemed = await redeemOrgHandoff(services, code, { browserSecret: keptByBrowser(request, code), verifier });
         if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));

@@ -3,28 +3,19 @@ import { createOrgSsoConfig } from '../../../commands/organizations/create-org-s
 import { deleteOrgSsoConfig } from '../../../commands/organizations/delete-org-sso-config.ts';
 import { setRequireSso } from '../../../commands/organizations/set-require-sso.ts';
 import { updateOrgSsoConfig } from '../../../commands/organizations/update-org-sso-config.ts';
-import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { getOrgSsoConfig } from '../../../queries/organizations/get-org-sso-config.ts';
 import { listOrgSsoConfigs } from '../../../queries/organizations/list-org-sso-configs.ts';
 import { orgSsoConfigView } from '../../../queries/organizations/org-sso-config-view.ts';
-import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
-import { orgRoleSchema } from '../../domain/identity/roles.ts';
-import { checkOrgPassword, confirmOrgPassword } from '../../identity/org-sign-in.ts';
-import { ORGANIZATIONS } from '../../identity/known-browsers.ts';
-import { openSession } from '../../identity/sign-in.ts';
 import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../domain/sso/fields.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
-import { open, orgOwner, orgOwnerReauthenticated, orgReader } from '../access.ts';
-import { actorOf } from '../principal.ts';
+import { orgOwner, orgOwnerReauthenticated, orgReader } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { oidcSettings, refuseInsecure } from '../sso-config-bodies.ts';
-import { rememberBrowser, visitorOf } from '../visitor.ts';
 
 const base = '/api/v1/org/sso-configs';
 const params = z.object({ configId: uuid() });
-const REAUTHENTICATION_SECONDS = 300;
 
 /** OpenID Connect alone (choice OP-136); said of another protocol, it is the protocol that is wrong. */
 const protocol = z.string().refine((text) => text === 'oidc', 'must be oidc').optional();
@@ -34,43 +25,6 @@ const changes = z.object({ ...oidcSettings, protocol, issuerUrl: issuerUrl.optio
 export const organizationRoutes: RouteGroup = {
   area: 'org',
   routes: [
-    route({
-      method: 'POST',
-      path: '/api/v1/org/auth/login',
-      access: open('org-login'),
-      summary: "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
-      body: z.object({ email: emailField, password: presentedPassword, slug: z.string().trim().toLowerCase().max(100).optional() }),
-      answer: z.object({
-        accessToken: z.string(),
-        refreshToken: z.string(),
-        expiresAt: z.iso.datetime(),
-        user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
-      }),
-      handle: async ({ body, services, request, reply, ask }) => {
-        const visitor = visitorOf(request, services);
-        const { actor } = visitor;
-        const { organizationId: tenantId, organization, admin } = await checkOrgPassword(services, body.email, body.password, body.slug, visitor);
-        const { adminId, sessionEpoch: epoch, role } = admin;
-        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'password', actor });
-        rememberBrowser(request, reply, services, { scope: ORGANIZATIONS, accountDigest: admin.accountDigest }, organization.externalBaseUrl);
-        return { ...tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/api/v1/org/verify-password',
-      access: orgReader,
-      summary: 'A token for one write, good for 300 seconds in this session',
-      body: z.object({ password: presentedPassword }),
-      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
-      handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
-        const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
-        await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);
-        const token = { tenantId, subjectId: adminId, payload: { sessionId } };
-        const reAuthToken = await services.oneTimeTokens.issue('org-reauth', token, REAUTHENTICATION_SECONDS);
-        return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
-      },
-    }),
     route({
       method: 'GET',
       path: base,

@@ -13,8 +13,7 @@ import { openWhere } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
 
-/** An organization's admins are nowhere asked to choose another. */
-const ADVICE = { admin: 'sign in with the temporary password within seven days and choose another', org_admin: 'sign in with the temporary password' };
+const ADVICE = 'sign in with the temporary password within seven days and choose another';
 
 /** The way back in for an operator who holds RECOVERY_KEY, whatever state the account is in (interface, "Recovery"). */
 export const recoveryRoutes: RouteGroup = {
@@ -52,7 +51,7 @@ export const recoveryRoutes: RouteGroup = {
         const { unusedSecrets, liftedSso } = await recoverIt();
         await run(unlockLogin, { accountDigest, subjectId: adminId }, behalf);
         await forgetSecrets(services, tenantId, unusedSecrets);
-        return { success: true, tempPassword, message: ADVICE[kind] + (liftedSso ? '; the organization requires single sign-on no longer' : '') };
+        return { success: true, tempPassword, message: ADVICE + (liftedSso ? '; the organization requires single sign-on no longer' : '') };
       },
     }),
   ],

@@ -45,16 +45,24 @@ describe('setting a second factor up', () => {
 });
 
 describe('a code', () => {
-  const accepted = (step: number, totpSecretRef = REF) => ({ type: 'TotpCodeAccepted', data: { adminId: ADA, totpSecretRef, step } });
+  const accepted = (step: number, totpSecretRef = REF, type = 'TotpCodeAccepted') => ({ type, data: { adminId: ADA, totpSecretRef, step } });
+  const accept = (step: number, totpSecretRef = REF) => ({ ...accepted(step, totpSecretRef).data, subjectKind: 'admin' as const });
 
   it('of an app lets in once, and none that is older does', () => {
-    given().when(acceptTotpCode, accepted(8).data).then(accepted(8));
-    given(accepted(8)).when(acceptTotpCode, accepted(9).data).then(accepted(9));
-    for (const step of [8, 7]) given(accepted(8)).when(acceptTotpCode, accepted(step).data).thenRefused('unauthenticated', 'invalid code');
+    given().when(acceptTotpCode, accept(8)).then(accepted(8));
+    given(accepted(8)).when(acceptTotpCode, accept(9)).then(accepted(9));
+    for (const step of [8, 7]) given(accepted(8)).when(acceptTotpCode, accept(step)).thenRefused('unauthenticated', 'invalid code');
   });
 
   it('counts for its own secret', () => {
-    given(accepted(8)).when(acceptTotpCode, accepted(8, OTHER_REF).data).then(accepted(8, OTHER_REF));
+    given(accepted(8)).when(acceptTotpCode, accept(8, OTHER_REF)).then(accepted(8, OTHER_REF));
+  });
+
+  it("of an organization's admin stands in the audit log as theirs, and lets in once, too", () => {
+    const theirs = { ...accept(8), subjectKind: 'org_admin' as const };
+    const event = accepted(8, REF, 'OrgAdminTotpCodeAccepted');
+    given().when(acceptTotpCode, theirs).then(event);
+    given(event).when(acceptTotpCode, theirs).thenRefused('unauthenticated', 'invalid code');
   });
 
   it('for a backup lets in once', () => {

@@ -11,7 +11,7 @@ const [REF, NEW_REF] = ['55555555-5555-4555-8555-555555555551', '55555555-5555-4
 
 const admin = (adminId: string, role: OrgRole): OrganizationEvent => ({
   type: 'OrgAdminCreated',
-  data: { adminId, email: `${adminId}@north.example`, accountDigest: `digest of ${adminId}`, displayName: role, role, passwordRef: REF },
+  data: { adminId, email: `${adminId}@north.example`, accountDigest: `digest of ${adminId}`, displayName: role, role, passwordRef: REF, mustChangePassword: false, passwordExpiresAt: null },
 });
 const suspended = (adminId: string): OrganizationEvent => ({ type: 'OrgAdminSuspended', data: { adminId } });
 const required = (requireSso: boolean): OrganizationEvent => ({ type: 'OrgSsoRequirementSet', data: { requireSso } });
@@ -39,7 +39,7 @@ describe('suspending an admin of an organization', () => {
 describe('recovering an admin of an organization', () => {
   const recover = { adminId: ADA, tempPassword: 'not in any event' };
   const facts = { passwordRef: NEW_REF };
-  const changed: OrganizationEvent = { type: 'OrgAdminPasswordChanged', data: { adminId: ADA, passwordRef: NEW_REF, reason: 'recovered' } };
+  const changed: OrganizationEvent = { type: 'OrgAdminPasswordChanged', data: { adminId: ADA, passwordRef: NEW_REF, mustChangePassword: true, reason: 'recovered', passwordExpiresAt: '2026-06-08T12:00:00.000Z' } };
   const revoked: OrganizationEvent = { type: 'OrgAdminSessionsRevoked', data: { adminId: ADA, reason: 'recovered' } };
   const reinstated: OrganizationEvent = { type: 'OrgAdminReinstated', data: { adminId: ADA } };
 
@@ -56,6 +56,18 @@ describe('recovering an admin of an organization', () => {
     locked.then(changed, revoked, reinstated, required(false));
     expect(locked.result()).toEqual({ unusedSecrets: [REF], liftedSso: true });
     given(...owners, required(true), required(false)).when(recoverOrgAdmin, recover, facts).then(changed, revoked);
+  });
+
+  it('takes the second factor away, and what it was made of', () => {
+    const [TOTP, CODES] = ['66666666-6666-4666-8666-666666666661', '66666666-6666-4666-8666-666666666662'];
+    const started: OrganizationEvent = { type: 'OrgAdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef: TOTP } };
+    const enabled: OrganizationEvent = { type: 'OrgAdminMfaEnabled', data: { adminId: ADA, totpSecretRef: TOTP, backupCodesRef: CODES, backupCodes: 10, step: 7 } };
+    const disabled: OrganizationEvent = { type: 'OrgAdminMfaDisabled', data: { adminId: ADA, reason: 'recovered' } };
+    const on = given(...owners, started, enabled).when(recoverOrgAdmin, recover, facts);
+    on.then(changed, revoked, disabled);
+    expect(on.result().unusedSecrets).toEqual([REF, TOTP, CODES]);
+    given(...owners, started).when(recoverOrgAdmin, recover, facts).then(changed, revoked, disabled);
+    expect(stateAfter(...owners, started, enabled, changed, revoked, disabled).admins.get(ADA)).toMatchObject({ mfa: undefined, pendingTotpSecretRef: undefined, mustChangePassword: true });
   });
 
   it('names the password of the recovery before as unused', () => {

@@ -30,7 +30,7 @@ describe('creating an organization', () => {
     const outcome = given().when(createOrganization, input, facts);
     outcome.then(created, {
       type: 'OrgAdminCreated',
-      data: { adminId: ADMIN, email: 'owner@north.example', accountDigest: 'digest', displayName: 'owner', role: 'org_owner', passwordRef: REF },
+      data: { adminId: ADMIN, email: 'owner@north.example', accountDigest: 'digest', displayName: 'owner', role: 'org_owner', passwordRef: REF, mustChangePassword: true, passwordExpiresAt: '2026-06-08T12:00:00.000Z' },
     });
     outcome.thenTakes(
       { kind: 'organization-slug', value: 'north-mssp', tenantId: INSTALLATION },

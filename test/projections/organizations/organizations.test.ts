@@ -33,13 +33,29 @@ describe('the tables of an organization', () => {
   it('say who administers it, and who is shut out', () => {
     const admin = (adminId: string): OrganizationEvent => ({
       type: 'OrgAdminCreated',
-      data: { adminId, email: 'a@n.example', accountDigest: 'digest', displayName: 'A', role: 'org_owner', passwordRef: SECRET },
+      data: { adminId, email: 'a@n.example', accountDigest: 'digest', displayName: 'A', role: 'org_owner', passwordRef: SECRET, mustChangePassword: true, passwordExpiresAt: at(9) },
     });
     const both = [created, admin(CONFIG), admin(SECRET)];
     const suspended: OrganizationEvent = { type: 'OrgAdminSuspended', data: { adminId: SECRET } };
     const statuses = (...events: OrganizationEvent[]) => after(orgAdmins, ...both, ...events).map(({ admin_id, status }) => [admin_id, status]);
     expect(statuses(suspended)).toEqual([[CONFIG, 'active'], [SECRET, 'suspended']]);
     expect(statuses(suspended, { type: 'OrgAdminReinstated', data: { adminId: SECRET } })).toEqual([[CONFIG, 'active'], [SECRET, 'active']]);
+  });
+
+  it("follow an admin's second factor, and which sessions are over", () => {
+    const admin: OrganizationEvent = {
+      type: 'OrgAdminCreated',
+      data: { adminId: CONFIG, email: 'a@n.example', accountDigest: 'digest', displayName: 'A', role: 'org_viewer', passwordRef: SECRET, mustChangePassword: false, passwordExpiresAt: null },
+    };
+    const enabled: OrganizationEvent = { type: 'OrgAdminMfaEnabled', data: { adminId: CONFIG, totpSecretRef: SECRET, backupCodesRef: SECRET, backupCodes: 10, step: 1 } };
+    const used: OrganizationEvent = { type: 'OrgAdminBackupCodeUsed', data: { adminId: CONFIG, backupCodesRef: SECRET, place: 3 } };
+    const row = (...events: OrganizationEvent[]) => after(orgAdmins, created, admin, ...events)[0];
+    expect(row()).toMatchObject({ mfa_enabled: false, mfa_enabled_at: null, backup_codes_remaining: 0, session_epoch: 0, kept_session_id: null });
+    expect(row(enabled, used)).toMatchObject({ mfa_enabled: true, mfa_enabled_at: at(3), backup_codes_remaining: 9 });
+    expect(row(enabled, used, { type: 'OrgAdminMfaDisabled', data: { adminId: CONFIG, reason: 'removed' } })).toMatchObject({ mfa_enabled: false, backup_codes_remaining: 0 });
+    const others: OrganizationEvent = { type: 'OrgAdminOtherSessionsRevoked', data: { adminId: CONFIG, keptSessionId: SECRET } };
+    expect(row(others)).toMatchObject({ session_epoch: 1, kept_session_id: SECRET });
+    expect(row(others, { type: 'OrgAdminSessionsRevoked', data: { adminId: CONFIG, reason: 'recovered' } })).toMatchObject({ session_epoch: 2, kept_session_id: null });
   });
 
   it('say that a configuration has a secret, not where', () => {

@@ -1,0 +1,51 @@
+import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
+import type { OrganizationEvent } from '../../src/domain/organizations/events.ts';
+import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { invalid, unauthenticated } from '../../src/kernel/failure.ts';
+import type { CommandPorts } from '../../src/services.ts';
+
+interface ChangeOrgPassword {
+  readonly adminId: string;
+  readonly newPassword: string;
+  /** The password that was proved, by its reference: after another change, a reset or a recovery since then it is too late. */
+  readonly provedRef: string;
+  /** The session from which it was asked; null for a forced change, which none came before. */
+  readonly keptSessionId: string | null;
+  /** The admin's e-mail and name, which streams hold sealed. */
+  readonly known: readonly string[];
+}
+
+const changedMeanwhile = () => unauthenticated('the password was changed meanwhile');
+
+/** The admin's own choice: another password than before (choice OP-037). Other sessions end with the old one. */
+export const changeOrgPassword = defineCommand({
+  name: 'ChangeOrgPassword',
+  aggregate: organization,
+  stream: (_input: ChangeOrgPassword, { tenantId }) => organizationStream(tenantId),
+  async prepare({ adminId, newPassword, provedRef, known }: ChangeOrgPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId }) {
+    const place = orgPasswordPlace(adminId);
+    const { admins, name } = await ports.aggregates.load(organization, organizationStream(tenantId));
+    const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
+    if (guessable) return guessable;
+    // Decided once more below; here it saves the slow work, and a hash that nothing would refer to.
+    if (admins.get(adminId)?.passwordRef !== provedRef) return changedMeanwhile();
+    const old = await ports.vault.get(tenantId, place, provedRef);
+    if (old && (await ports.passwords.verify(old.toString(), newPassword))) return invalid('newPassword', 'must differ from the old password');
+    return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
+  },
+  decide({ admins }, { adminId, provedRef, keptSessionId }, _context, { passwordRef }: { passwordRef: string }) {
+    const admin = admins.get(adminId);
+    if (admin?.passwordRef !== provedRef || admin.status !== 'active') return changedMeanwhile();
+    const revoked: OrganizationEvent =
+      keptSessionId === null
+        ? { type: 'OrgAdminSessionsRevoked', data: { adminId, reason: 'password changed' } }
+        : { type: 'OrgAdminOtherSessionsRevoked', data: { adminId, keptSessionId } };
+    return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
+      { type: 'OrgAdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null } },
+      revoked,
+    ]);
+  },
+  recall: ({ admins }, _events, { adminId }) => ({ unusedSecrets: [admins.get(adminId)!.passwordRef] }),
+  freshens: ['org_admins', 'live-state'],
+});

@@ -1,0 +1,22 @@
+import { secretsOfMfa } from '../../src/domain/identity/account.ts';
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface DisableOrgMfa {
+  readonly adminId: string;
+}
+
+/** Off, also where it was off, as for admins of tenants (choice OP-040); a set-up under way is given up too. */
+export const disableOrgMfa = defineCommand({
+  name: 'DisableOrgMfa',
+  aggregate: organization,
+  stream: (_input: DisableOrgMfa, { tenantId }) => organizationStream(tenantId),
+  decide({ admins }, { adminId }) {
+    const admin = admins.get(adminId);
+    if (!admin) return notFound();
+    const unusedSecrets = secretsOfMfa(admin);
+    return acceptWith({ unusedSecrets }, unusedSecrets.length > 0 ? [{ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'removed' } }] : []);
+  },
+  freshens: ['org_admins'],
+});

@@ -1,0 +1,17 @@
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { notFound } from '../../src/kernel/failure.ts';
+
+interface RevokeOtherOrgSessions {
+  readonly adminId: string;
+  readonly keptSessionId: string;
+}
+
+/** As `revokeOtherSessions`, of an organization's admin: one event ends all but this one, also one that begins at this moment. */
+export const revokeOtherOrgSessions = defineCommand({
+  name: 'RevokeOtherOrgSessions',
+  aggregate: organization,
+  stream: (_input: RevokeOtherOrgSessions, { tenantId }) => organizationStream(tenantId),
+  decide: ({ admins }, input) => (admins.has(input.adminId) ? accept([{ type: 'OrgAdminOtherSessionsRevoked', data: input }]) : notFound()),
+  freshens: ['org_admins', 'live-state'],
+});

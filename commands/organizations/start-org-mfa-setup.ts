@@ -1,0 +1,21 @@
+import { pendingSecrets, refuseSetup } from '../../src/domain/mfa/decisions.ts';
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+
+interface StartOrgMfaSetup {
+  readonly adminId: string;
+  readonly totpSecretRef: string;
+}
+
+/** As `startMfaSetup`, of an organization's admin. */
+export const startOrgMfaSetup = defineCommand({
+  name: 'StartOrgMfaSetup',
+  aggregate: organization,
+  stream: (_input: StartOrgMfaSetup, { tenantId }) => organizationStream(tenantId),
+  decide({ admins }, input) {
+    const admin = admins.get(input.adminId);
+    const refused = refuseSetup(admin);
+    if (refused) return refused;
+    return acceptWith({ unusedSecrets: pendingSecrets(admin!) }, [{ type: 'OrgAdminMfaSetupStarted', data: input }]);
+  },
+});

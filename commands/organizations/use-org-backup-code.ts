@@ -1,0 +1,19 @@
+import { refuseBackupCode } from '../../src/domain/mfa/decisions.ts';
+import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+interface UseOrgBackupCode {
+  readonly adminId: string;
+  readonly backupCodesRef: string;
+  /** Which of the codes it is. */
+  readonly place: number;
+}
+
+/** As `useBackupCode`, of an organization's admin. */
+export const useOrgBackupCode = defineCommand({
+  name: 'UseOrgBackupCode',
+  aggregate: organization,
+  stream: (_input: UseOrgBackupCode, { tenantId }) => organizationStream(tenantId),
+  decide: ({ admins }, input) => refuseBackupCode(admins.get(input.adminId)?.mfa, input) ?? accept([{ type: 'OrgAdminBackupCodeUsed', data: input }]),
+  freshens: ['org_admins'],
+});

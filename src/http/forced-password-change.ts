@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { newPassword } from '../domain/identity/password-rule.ts';
+import type { OneTimeToken, TokenPurpose } from '../identity/one-time-tokens.ts';
+import { FailureError, unauthenticated } from '../kernel/failure.ts';
+import { forgetSecrets } from '../resources/secrets.ts';
+import type { Services } from '../services.ts';
+
+export const forcedChangeBody = z
+  .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
+  .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' });
+
+export const passwordChanged = z.object({ success: z.literal(true), message: z.string() });
+
+const invalidToken = () => new FailureError(unauthenticated('invalid or expired token'));
+
+interface ForcedChange<Known> {
+  readonly purpose: TokenPurpose;
+  readonly tempToken: string;
+  /** What has to be known, or refused, before the token is spent. */
+  prepare(token: OneTimeToken): Promise<Known>;
+  /** Makes the change; returns the secrets that nothing refers to any more. */
+  change(token: OneTimeToken, known: Known): Promise<readonly string[]>;
+}
+
+/** The new password where one must be changed. Only the token's own failure costs a new sign-in. */
+export async function changeForcedPassword<Known>(services: Services, { purpose, tempToken, prepare, change }: ForcedChange<Known>): Promise<z.output<typeof passwordChanged>> {
+  const token = await services.oneTimeTokens.peek(purpose, tempToken);
+  if (!token) throw invalidToken();
+  const known = await prepare(token);
+  // Spending it decides between many who use it at once, before each of them costs a slow computation.
+  if (!(await services.oneTimeTokens.spend(purpose, tempToken))) throw invalidToken();
+  const unusedSecrets = await change(token, known).catch(async (error: unknown) => {
+    // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
+    if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated')) await services.oneTimeTokens.giveBack(purpose, tempToken);
+    throw error;
+  });
+  await forgetSecrets(services, token.tenantId, unusedSecrets);
+  return { success: true, message: 'the password was changed; sign in with it' };
+}

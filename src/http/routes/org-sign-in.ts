@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { changeOrgPassword } from '../../../commands/organizations/change-org-password.ts';
+import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
+import { organization, organizationStream } from '../../domain/organizations/organization.ts';
+import { orgAdmins } from '../../identity/account-kinds.ts';
+import { ORGANIZATIONS } from '../../identity/known-browsers.ts';
+import { confirmOrgPassword, signInToOrganization } from '../../identity/org-sign-in.ts';
+import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
+import { passSecondFactor } from '../../identity/second-factor.ts';
+import { FailureError, unauthenticated } from '../../kernel/failure.ts';
+import { open, orgReader } from '../access.ts';
+import { changeForcedPassword, forcedChangeBody, passwordChanged } from '../forced-password-change.ts';
+import { orgAdminNames } from '../org-admin-names.ts';
+import { presentedCodeBody, presentedIn } from '../presented-code.ts';
+import { actorOf } from '../principal.ts';
+import { route, type RouteGroup } from '../route.ts';
+import { mfaAskedByOrganization, orgSignInAnswer, passwordChangeAsked, signedInToOrganization } from '../sign-in-answer.ts';
+import { rememberBrowser, visitorOf } from '../visitor.ts';
+
+/** An organization's admin signs in with a password, in as many steps as a tenant's. */
+export const orgSignInRoutes: RouteGroup = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/login',
+      access: open('org-login'),
+      summary: "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
+      body: z.object({ email: emailField, password: presentedPassword, slug: z.string().trim().toLowerCase().max(100).optional() }),
+      answer: z.union([signedInToOrganization, mfaAskedByOrganization, passwordChangeAsked]),
+      handle: async ({ body, services, request, reply, ask }) => {
+        const { organizationId, organization: { externalBaseUrl }, admin, next } = await signInToOrganization(services, body.email, body.password, body.slug, visitorOf(request, services));
+        if (next.step === 'done') rememberBrowser(request, reply, services, { scope: ORGANIZATIONS, accountDigest: admin.accountDigest }, externalBaseUrl);
+        return orgSignInAnswer(next, organizationId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/mfa/verify',
+      access: open('org-login'),
+      summary: "The second step of a sign-in to an organization: a code of the authenticator app, or a backup code",
+      body: presentedCodeBody,
+      answer: z.union([signedInToOrganization, passwordChangeAsked]),
+      handle: async ({ body, services, request, reply, ask }) => {
+        const { tenantId, admin, next } = await passSecondFactor(services, orgAdmins, body.mfaToken, presentedIn(body), () => undefined, visitorOf(request, services));
+        if (next.step === 'done') {
+          const { externalBaseUrl } = await services.loader.load(organization, organizationStream(tenantId));
+          rememberBrowser(request, reply, services, { scope: ORGANIZATIONS, accountDigest: admin.accountDigest }, externalBaseUrl);
+        }
+        return orgSignInAnswer(next, tenantId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/change-password',
+      access: open('org-login'),
+      summary: 'Choose a new password where one must be changed; sign in again afterwards',
+      body: forcedChangeBody,
+      answer: passwordChanged,
+      handle: ({ body, services, request, run }) =>
+        changeForcedPassword(services, {
+          purpose: orgAdmins.purposes.temp,
+          tempToken: body.tempToken,
+          prepare: ({ tenantId, subjectId }) => orgAdminNames(services, tenantId, subjectId),
+          change: async ({ tenantId, subjectId: adminId, payload }, known) => {
+            const admin = await orgAdmins.find(services, tenantId, adminId);
+            // A suspension or a recovery since then has made the token worthless.
+            if (!admin || admin.sessionEpoch !== payload['epoch']) throw new FailureError(unauthenticated('invalid or expired token'));
+            const actor = { ...actorOf(undefined, request.ip, request.headers['user-agent']), kind: 'org_admin' as const, id: adminId };
+            const input = { adminId, newPassword: body.newPassword, provedRef: admin.passwordRef, keptSessionId: null, known };
+            return (await run(changeOrgPassword, input, { tenantId, actor })).result.unusedSecrets;
+          },
+        }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/verify-password',
+      access: orgReader,
+      summary: 'A token for one write, good for 300 seconds in this session',
+      body: z.object({ password: presentedPassword }),
+      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
+      handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
+        const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
+        await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);
+        const token = { tenantId, subjectId: adminId, payload: { sessionId } };
+        const reAuthToken = await services.oneTimeTokens.issue('org-reauth', token, REAUTHENTICATION_SECONDS);
+        return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
+      },
+    }),
+  ],
+};

@@ -1,0 +1,23 @@
+import type { Answer, TestApp } from './app.ts';
+import type { TestOrganization } from './organization.ts';
+import { codeOf, type SecondFactor } from './second-factor.ts';
+
+const MFA = '/api/v1/org/mfa';
+
+/** As `secondFactorOf`, of an organization's owner. */
+export async function orgSecondFactorOf({ write }: TestOrganization): Promise<SecondFactor> {
+  const { secret } = (await write('POST', `${MFA}/setup`, {})).body as { secret: string };
+  const verified = await write('POST', `${MFA}/setup/verify`, { code: await codeOf(secret, -1) });
+  if (verified.status !== 200) throw new Error(`no second factor: ${verified.status} ${verified.text}`);
+  return { secret, backupCodes: verified.body.backupCodes as string[] };
+}
+
+export const orgLogin = (app: TestApp, { email, password }: { email: string; password: string }): Promise<Answer> => app.anonymous.post('/api/v1/org/auth/login', { email, password });
+
+export const orgVerify = (app: TestApp, mfaToken: string, presented: object): Promise<Answer> => app.anonymous.post('/api/v1/org/auth/mfa/verify', { mfaToken, ...presented });
+
+/** A challenge as a right password gives it, without the work of the password. */
+export async function orgChallenge(app: TestApp, { organizationId, token }: TestOrganization, epoch = 0): Promise<string> {
+  const { subjectId } = (await app.services.accessTokens.verify(token))!;
+  return app.services.oneTimeTokens.issue('org-mfa', { tenantId: organizationId, subjectId, payload: { epoch } }, 300, 5);
+}

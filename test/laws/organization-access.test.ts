@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Access } from '../../src/http/access.ts';
+import { startApp, type Client, type TestApp } from '../dsl/app.ts';
+import { newOrganization, orgAdminWithRole } from '../dsl/organization.ts';
+import { everyRoute, named, pathWith } from './every-route.ts';
+import { orgExceptions, orgRuleOf } from './organization-access.ts';
+
+const orgRoutes = everyRoute.filter(({ access }) => access.kind === 'org');
+const cases = orgRoutes.map((route) => [named(route), route] as const);
+const ROLES = ['org_owner', 'org_admin', 'org_viewer'] as const;
+
+describe('the organization interface', () => {
+  let app: TestApp;
+  const clients = new Map<string, Client>();
+  beforeAll(async () => {
+    app = await startApp();
+    const north = await newOrganization(app);
+    for (const role of ROLES) clients.set(role, (await orgAdminWithRole(app, north, role)).client);
+    await app.settled();
+  });
+  afterAll(() => app.close());
+
+  it.each(cases)('%s is declared as the table says', (name, route) => {
+    const { roles, reauth } = route.access as Extract<Access, { kind: 'org' }>;
+    const rule = orgRuleOf(route.method, name);
+    expect({ roles, reauth }).toEqual({ roles: rule.roles, reauth: rule.reauth });
+  });
+
+  it.each(cases)('%s guards for every role, and asks for a fresh proof where it needs one', async (name, route) => {
+    const { roles, reauth } = orgRuleOf(route.method, name);
+    for (const role of ROLES) {
+      // A session may be ended by its own holder: another id than anybody's is named.
+      if (name === 'DELETE /api/v1/org/me/sessions') continue;
+      const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
+      if (roles !== 'any' && !roles.includes(role)) expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
+      else if (reauth) expect([role, status, body?.error]).toEqual([role, 403, 're-authentication required']);
+      else expect([401, 403]).not.toContain(status);
+    }
+  });
+
+  it('has no line in the table for a route that does not exist', () => {
+    const known = new Set(orgRoutes.map(named));
+    expect(orgExceptions.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
