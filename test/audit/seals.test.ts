@@ -159,7 +159,7 @@ describe('what is sealed, outside of the databases', async () => {
     store: house.store,
     database: house.database,
     families: house.families,
-    reads: tenantReads(house.database.reads),
+    reads: tenantReads(house.database.reads).ordinary,
     projector: { livePositions: async () => new Map([['audit_log', await house.store.head()]]) },
     loader,
     executor,
