@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { personKey } from '../../src/vault/vault.ts';
 import { HeadSealer } from '../../src/audit/head-sealer.ts';
 import { auditRecordView } from '../../queries/audit/audit-log-view.ts';
@@ -51,6 +51,9 @@ describe('what a role may not see of a record', () => {
 });
 
 describe('GET /audit-log', () => {
+  // Alerts that follow from a decision are decisions of their own.
+  beforeEach(() => app.settled());
+
   it('lists who decided what, newest first, as a chain', async () => {
     const { status, body } = await tenant.admin.get(`${PATH}?page_size=100`);
     expect(status).toBe(200);
