@@ -6,9 +6,9 @@ import type { Installation } from './installation.ts';
 /** Looks at an installation as an operator's command does: past the proxy, without projecting, its listeners shut. */
 export async function inspect<T>({ cluster, database, env }: Installation, look: (services: House['services']) => Promise<T>): Promise<T> {
   const { REDIS_URL: _redis, ...rest } = env;
-  const connectionString = cluster.url(database);
-  const config = readConfig({ ...rest, DATABASE_URL: connectionString, LOG_LEVEL: 'silent' });
-  const house = await compose(config, { listen: false, project: false, database: { connectionString }, log: newLogger('silent') });
+
+  const config = readConfig({ ...rest, DATABASE_URL: cluster.url(database), LOG_LEVEL: 'silent' });
+  const house = await compose(config, { listen: false, project: false, log: newLogger('silent') });
   try {
     return await look(house.services);
   } finally {
