@@ -34,14 +34,14 @@ export const ssoConfigs = defineReadModel({
   on: {
     SsoConfigCreated: (event) => ({
       key: { config_id: event.data.configId },
-      fold: () => ({ ...described(event.data), managed_by: managedAfter(undefined, event.metadata.actor.kind, event.data.isEnabled), created_at: at(event), updated_at: at(event) }),
+      fold: () => ({ ...described(event.data), managed_by: managedAfter(undefined, event.metadata.actor.kind), created_at: at(event), updated_at: at(event) }),
     }),
     SsoConfigUpdated: (event) => ({
       key: { config_id: event.data.configId },
       fold: (row) =>
         row && {
           ...described(event.data),
-          managed_by: managedAfter({ managedBy: row.managed_by, isEnabled: row.settings.isEnabled }, event.metadata.actor.kind, event.data.isEnabled),
+          managed_by: managedAfter(row.managed_by, event.metadata.actor.kind),
           created_at: row.created_at,
           updated_at: at(event),
         },

@@ -20,6 +20,10 @@ function moment(end: boolean) {
       context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp or a YYYY-MM-DD day' });
       return z.NEVER;
     }
+    if (parsed < 0) {
+      context.addIssue({ code: 'custom', message: 'must not be before 1970' });
+      return z.NEVER;
+    }
     return new Date(parsed).toISOString();
   });
 }

@@ -9,6 +9,7 @@ import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
+import { refuseNulInQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
@@ -65,6 +66,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   parseJsonBodies(app);
   setSecurityHeaders(app);
   refuseWhileLogContradicts(app, services.trust);
+  refuseNulInQueries(app);
   endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');

@@ -16,7 +16,7 @@ export async function managedConfigs(store: Pick<EventStore, 'readStream'>, tena
   for (const { type, data, metadata } of await store.readStream(ssoConfigsStream(tenantId))) {
     const { configId, name, isEnabled } = data as Omit<ManagedConfig, 'managedBy'>;
     if (type === 'SsoConfigDeleted') configs.delete(configId);
-    else configs.set(configId, { configId, name, isEnabled, managedBy: managedAfter(configs.get(configId), metadata.actor.kind, isEnabled) });
+    else configs.set(configId, { configId, name, isEnabled, managedBy: managedAfter(configs.get(configId)?.managedBy, metadata.actor.kind) });
   }
   return [...configs.values()];
 }

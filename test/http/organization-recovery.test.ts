@@ -263,9 +263,9 @@ describe('at the machine', () => {
     expect((await north.owner.get(path)).status).toBe(404);
     await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('does not belong to the organization');
     await expect(attachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('belongs to another organization');
-    // Switched on by its own admin, it is the tenant's, and stays on when the tenant leaves again.
-    expect((await acme.admin.put(`/api/v1/admin/sso-configs/${config.id}`, { isEnabled: true })).body).toMatchObject({ managedBy: 'tenant', isEnabled: true });
-    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual({ switchedOff: [], stillEnabled: [config.name] });
+    // Switched on by the tenant's own admin, it is still the provider that the organization chose.
+    expect((await acme.admin.put(`/api/v1/admin/sso-configs/${config.id}`, { isEnabled: true })).body).toMatchObject({ managedBy: 'organization', isEnabled: true });
+    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual({ switchedOff: [config.name], stillEnabled: [] });
     await attachTenant(app.services, { slug: north.slug, ...of });
     expect((await north.owner.get(path)).status).toBe(200);
   });

@@ -1,20 +1,10 @@
 import type { Actor } from '../../kernel/actor.ts';
 
-/** Who decides whom a tenant's provider lets in: the tenant itself, or the organization that set the configuration up. */
+/** Who decided whom a tenant's provider lets in: the tenant alone, or an organization that it belongs to or belonged to. */
 export type ManagedBy = 'tenant' | 'organization';
 
-interface Standing {
-  readonly managedBy: ManagedBy;
-  readonly isEnabled: boolean;
-}
-
 /**
- * A configuration that an admin of the organization wrote is the organization's, also where the tenant's own admin changes it later:
- * the provider stays who it is. The tenant takes it over by switching it on after it was off, for example after leaving the organization.
+ * A configuration that an admin of an organization ever wrote stays the organization's: whatever the tenant's own admin changes or
+ * switches later, who the provider is may still be the organization's choice. A tenant that wants a provider of its own makes another.
  */
-export function managedAfter(before: Standing | undefined, writer: Actor['kind'], isEnabled: boolean): ManagedBy {
-  if (writer === 'org_admin') return 'organization';
-  if (!before) return 'tenant';
-  const takesOver = writer === 'admin' && !before.isEnabled && isEnabled;
-  return takesOver ? 'tenant' : before.managedBy;
-}
+export const managedAfter = (before: ManagedBy | undefined, writer: Actor['kind']): ManagedBy => (writer === 'org_admin' ? 'organization' : (before ?? 'tenant'));
