@@ -57,7 +57,7 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/discover`,
       access: open('org-login'),
-      summary: 'Whether this e-mail signs in through a provider; the same answer, in the same time, whether or not it has an account',
+      summary: 'Tell whether this e-mail signs in through a provider: by its domain alone where an organization has proved it, otherwise by account; in the same time for every e-mail',
       body: z.object({ email: emailField }),
       answer: availability,
       handle: async ({ body: { email }, services, ask }) => {
