@@ -186,7 +186,9 @@ describe('a creation whose response was lost', () => {
     expect(replayed.replayed).toBe('true');
     await loseAnswers();
     const retried = await send(route, sample, key);
-    expect(retried).toEqual(first);
+    expect({ ...retried, position: null }).toEqual({ ...first, position: null });
+    // Others may have appended meanwhile: a later position shows the creation too.
+    expect(BigInt(retried.position ?? 0)).toBeGreaterThanOrEqual(BigInt(first.position ?? 0));
     await app.settled();
     expect((await history()).slice(before.length)).toEqual([]);
     const other = sample.file === undefined ? { ...sample, path: `${sample.path ?? route.path}?other` } : { ...sample, file: `${sample.file} ` };
