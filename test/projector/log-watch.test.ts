@@ -43,7 +43,7 @@ async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Pr
 
 const expectWell = async (app: TestApp) => {
   await eventually('the service is well', async () => (await app.anonymous.get('/ready')).status === 200);
-  expect((await app.anonymous.get('/health')).body).toMatchObject({ status: 'healthy' });
+  await expect.poll(async () => (await app.anonymous.get('/health')).body, PATIENTLY).toMatchObject({ status: 'healthy' });
   expect((await app.anonymous.get('/metrics')).text).toContain('castellan_event_log_trusted 1');
 };
 
