@@ -4,7 +4,9 @@ import { startTwoTenants } from '../test/abuse/two-tenants.ts';
 import { underAttack } from '../test/abuse/under-attack.ts';
 import { compare, type Row } from './measure.ts';
 
+/** With the warm-up fewer than the alerts of one type that a browser may raise at once. */
 const TIMES = 60;
+const WARM_UP = 10;
 /** Whoever is starved altogether is measured no longer than this. */
 const LONGEST_MS = 90_000;
 const PAUSE_MS = 50;
@@ -29,11 +31,11 @@ async function during(name: AttackName): Promise<Row[]> {
   const tenants = await startTwoTenants();
   const neighbour = new Neighbour(tenants.other);
   try {
-    await latencies(neighbour);
-    const idle = await latencies(neighbour);
+    await latencies(neighbour, WARM_UP);
+    const idle = await latencies(neighbour, TIMES);
     let attacked = idle;
     const tally = await underAttack(name, tenants.hostile, async () => {
-      attacked = await latencies(neighbour);
+      attacked = await latencies(neighbour, TIMES);
     });
     console.log(`       ${name} was answered ${tally}`);
     return doings.flatMap((doing) =>
@@ -45,10 +47,10 @@ async function during(name: AttackName): Promise<Row[]> {
   }
 }
 
-async function latencies(neighbour: Neighbour): Promise<Map<Doing, Latencies>> {
+async function latencies(neighbour: Neighbour, times: number): Promise<Map<Doing, Latencies>> {
   const took = new Map<Doing, number[]>(doings.map((doing) => [doing, []]));
   const end = performance.now() + LONGEST_MS;
-  for (let n = 0; n < TIMES && performance.now() < end; n += 1) {
+  for (let n = 0; n < times && performance.now() < end; n += 1) {
     for (const doing of doings) took.get(doing)!.push(await timed(() => neighbour.do(doing)));
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

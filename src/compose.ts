@@ -112,6 +112,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
   const { redis, ...later } = background;
   const { projector, live } = readSide;
   const sealAlarms = new SealAlarms();
+  const limits = openLimits(() => database.service.ofNobody('select 1'));
   const services: Services = {
     config,
     sealAlarms,
@@ -139,12 +140,12 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     domainChallenge: keyrings.current.digester('domain-challenges'),
     txtRecords: txtRecords(config.dnsServers),
     head: () => store.head(),
-    limits: openLimits(),
+    limits,
     trustsProxy: trustedProxies(config.trustedProxies),
     state: new ServiceState({
       probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, sealAlarms, fingerprint: keyrings.current.fingerprint }),
       lagging: () => projector.lagging(),
-      measure: serviceMetrics(store, trust, projector, later.jobs),
+      measure: serviceMetrics(store, trust, projector, later.jobs, limits),
     }),
   };
   const listenerCertificate = new ListenerCertificate(services);

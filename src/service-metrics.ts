@@ -2,6 +2,7 @@ import { Gauge } from 'prom-client';
 import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
 import type { Jobs } from './jobs/jobs.ts';
+import type { Limits } from './limits.ts';
 import { registry } from './metrics.ts';
 import type { Projector } from './projector/projector.ts';
 
@@ -13,9 +14,13 @@ const jobCount = new Gauge({ name: 'castellan_jobs', help: 'Background jobs by s
 const head = new Gauge({ name: 'castellan_feed_position', help: 'Position of the newest event', registers: [registry] });
 
 const trusted = new Gauge({ name: 'castellan_event_log_trusted', help: '1 while the event log is the one that this process knows; 0 while it is being checked, went backwards or is another one', registers: [registry] });
+const share = new Gauge({ name: 'castellan_tenant_share', help: 'Requests that each tenant may have in work at once, while short requests are kept waiting; below 1 with a rest after each', registers: [registry] });
+const awaitingTurn = new Gauge({ name: 'castellan_requests_awaiting_turn', help: 'Requests that wait until it is the turn of their tenant', registers: [registry] });
 
 /** Gauges that are looked up when somebody scrapes. */
-export const serviceMetrics = (store: EventStore, trust: LogTrust, projector: Projector, jobs: Jobs) => async (): Promise<void> => {
+export const serviceMetrics = (store: EventStore, trust: LogTrust, projector: Projector, jobs: Jobs, { tenants }: Pick<Limits, 'tenants'>) => async (): Promise<void> => {
+  share.set(tenants.share);
+  awaitingTurn.set(tenants.waiting);
   trusted.set(trust.holds ? 1 : 0);
   const end = await store.head();
   head.set(Number(end));
@@ -23,7 +28,7 @@ export const serviceMetrics = (store: EventStore, trust: LogTrust, projector: Pr
   parked.reset();
   for (const [name, streams] of await projector.parking.counts()) parked.labels(name).set(streams);
   behind.reset();
-  for (const [name, tenants] of await projector.backlogs.counts()) behind.labels(name).set(tenants);
+  for (const [name, count] of await projector.backlogs.counts()) behind.labels(name).set(count);
   for (const { name, state, position, idleSeconds } of await projector.progress()) {
     if (state === 'retired') continue;
     const missing = Number(end - position);

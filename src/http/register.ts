@@ -9,6 +9,8 @@ import type { Query } from '../kernel/query.ts';
 import type { Services } from '../services.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate } from './plugins/authentication.ts';
+import type { EndTurn } from '../fairness/tenant-turns.ts';
+import { awaitStrangersTurn, awaitTurn } from './plugins/tenant-turns.ts';
 import { countedBy } from './plugins/rate-limits.ts';
 import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
 import type { KeyedRequest } from './plugins/keyed-request.ts';
@@ -20,6 +22,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined;
     uploadedFile: Buffer | undefined;
+    endTurn: EndTurn | undefined;
   }
   interface FastifyContextConfig {
     declared?: AnyRoute;
@@ -38,10 +41,11 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
     config: { declared },
     onRequest: [
       ...countedBy(app, rateClassOf(access), services),
-      async (request: FastifyRequest) => {
+      async (request: FastifyRequest, reply: FastifyReply) => {
         request.principal = await authenticate(request, access, services);
         await declared.precondition?.(services);
         refuseOtherMedia(request, declared);
+        await awaitTurn(request, reply, services);
       },
     ],
   };
@@ -50,6 +54,7 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
     url: declared.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...options,
     handler: async (request, reply) => {
+      if (access.kind === 'open') await awaitStrangersTurn(request, reply, services);
       const begun = method === 'POST' ? await beginOf(request, declared, answers) : undefined;
       if (begun && 'status' in begun) return replay(reply, begun);
       const stopSaying = begun && answers.whileRunning(begun);
@@ -71,6 +76,7 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
         if (isUnseen(error, reply)) return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
         throw error;
       } finally {
+        request.endTurn?.();
         stopSaying?.();
       }
     },

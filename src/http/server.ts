@@ -61,6 +61,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
   });
   app.decorateRequest('principal', undefined);
   app.decorateRequest('uploadedFile', undefined);
+  app.decorateRequest('endTurn', undefined);
   mapErrors(app);
   validateWithZod(app);
   parseJsonBodies(app);
