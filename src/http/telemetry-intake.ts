@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { recordRefusal } from '../../commands/telemetry/record-refusal.ts';
 import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
-import { acceptedDays, admit, type Rejection } from '../domain/telemetry/admission.ts';
+import { acceptedDays, AdmittedBatch, type Admission, type AdmissionRules, type Rejection } from '../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
 import { FailureError, limited } from '../kernel/failure.ts';
@@ -24,6 +25,9 @@ export interface Taken {
   readonly rejected: readonly Rejection[];
 }
 
+/** Observations, half a millisecond or so. */
+const JUDGED_IN_A_TURN = 50;
+
 /** A browser that lost its answers sends the same batches side by side. */
 const turns = new Turns();
 
@@ -33,6 +37,16 @@ type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' 
 async function takeAllowance({ observations }: Intake['services'], { tenantId, deviceId }: DevicePrincipal, amount: number): Promise<void> {
   const wait = await observations.take(tenantId, deviceId, amount);
   if (wait > 0) throw new FailureError(limited(Math.ceil(wait / 1_000)));
+}
+
+/** A large batch takes milliseconds to judge: others have their turn in between. */
+async function admitInTurns(events: readonly unknown[], rules: AdmissionRules): Promise<Admission> {
+  const admitted = new AdmittedBatch(rules);
+  for (const [index, event] of events.entries()) {
+    if (index > 0 && index % JUDGED_IN_A_TURN === 0) await nextTurn();
+    admitted.take(event);
+  }
+  return admitted;
 }
 
 /** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
@@ -46,7 +60,7 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
   const seats = tenant?.license?.maxUsers ?? 0;
   const now = Date.now();
   const days = acceptedDays(Math.min(kept.eventRetentionDays, kept.streamRetentionDays));
-  const admission = admit(events, { now, days, explain: (error) => failureOfIssues('event', error).message });
+  const admission = await admitInTurns(events, { now, days, explain: (error) => failureOfIssues('event', error).message });
   const admitted = admission.indexOf.size;
   await takeAllowance(services, principal, Math.max(1, admitted));
   let { duplicates } = admission;

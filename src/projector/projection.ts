@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Recorded } from '../kernel/event.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
@@ -16,9 +17,14 @@ export const shapeOf = (model: AnyReadModel): TableShape => ({
 
 type Handlers = Readonly<Record<string, ((event: Recorded) => RowStep | readonly RowStep[]) | undefined>>;
 
+/** Steps that are folded without letting others have their turn: a millisecond or so. */
+const AT_HAND = 100;
+
 /** Rows that a live model keeps in memory between batches; a model that fills from nothing may keep many more. */
 const KEEP_LIVE = 4_000;
 const KEEP_FILLING = 300_000;
+
+const stepsIn = (batch: readonly EventSteps[]): number => batch.reduce((sum, { steps }) => sum + steps.length, 0);
 
 /**
  * A read model at work on one table: turns events into steps, folds them in memory, and writes what changed in bulk.
@@ -76,8 +82,12 @@ export class Projection {
   /** Like `apply`, but its writes are only on their way, in their order: what the caller sends next comes behind them. */
   async fold(client: pg.PoolClient, events: readonly Recorded[]): Promise<{ poisoned: Poisoned[]; written: Promise<unknown> }> {
     const { batch, poisoned } = this.steps(events);
+    const isLarge = stepsIn(batch) > AT_HAND;
+    if (isLarge) await nextTurn();
     await Promise.all([this.#writer.prepare(client), this.#load(client, this.#work.missing(batch))]);
+    if (isLarge) await nextTurn();
     poisoned.push(...this.#work.fold(batch));
+    if (isLarge) await nextTurn();
     const written = settleAll(this.#changes().map((statement) => client.query(statement)));
     written.catch(() => undefined); // whoever commits behind it hears of it
     return { poisoned, written };
@@ -107,13 +117,13 @@ export class Projection {
   }
 
   /**
-   * What the model makes of these events, when all the rows that they touch are in memory; undefined when something would have to be
-   * asked first, or a handler refuses. Nothing has been folded then.
+   * What the model makes of these events, when they are few and all the rows that they touch are in memory; undefined when something would
+   * have to be asked first, or a handler refuses. Nothing has been folded then.
    */
   stepsAtHand(events: readonly Recorded[]): EventSteps[] | undefined {
     if (!this.#writer.isReady) return undefined;
     const { batch, poisoned } = this.steps(events);
-    if (poisoned.length > 0) return undefined;
+    if (poisoned.length > 0 || stepsIn(batch) > AT_HAND) return undefined;
     const missing = this.#work.missing(batch);
     if (missing.length > 0 && !this.#complete) return undefined;
     this.#work.admit(missing, []);

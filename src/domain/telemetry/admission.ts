@@ -46,35 +46,52 @@ export const acceptedDays = (keptDays: number): number => Math.max(1, keptDays -
 
 /** Judges a batch item by item (choice OP-153): one bad observation does not cost the others. */
 export function admit(items: readonly unknown[], rules: AdmissionRules): Admission {
-  const days = new Map<string, Observation[]>();
-  const indexOf = new Map<string, number>();
-  const rejected: Rejection[] = [];
-  const secretWords = new Set<string>();
-  let duplicates = 0;
-  for (const [index, item] of items.entries()) {
+  const admitted = new AdmittedBatch(rules);
+  for (const item of items) admitted.take(item);
+  return admitted;
+}
+
+/** What was admitted of a batch so far: whoever judges a large one may let others have their turn in between. */
+export class AdmittedBatch implements Admission {
+  readonly days = new Map<string, Observation[]>();
+  readonly indexOf = new Map<string, number>();
+  readonly rejected: Rejection[] = [];
+  duplicates = 0;
+  readonly #rules: AdmissionRules;
+  readonly #secretWords = new Set<string>();
+  #taken = 0;
+
+  constructor(rules: AdmissionRules) {
+    this.#rules = rules;
+  }
+
+  get secretWords(): readonly string[] {
+    return [...this.#secretWords];
+  }
+
+  /** The next item. */
+  take(item: unknown): void {
+    const index = this.#taken++;
     const secret = findSecret(item);
     if (secret !== undefined) {
       const word = secretWord(secret);
-      if (word !== undefined) secretWords.add(word);
-      rejected.push({ index, eventId: idOf(item), error: refused(secret, 'must not be sent') });
-      continue;
+      if (word !== undefined) this.#secretWords.add(word);
+      this.rejected.push({ index, eventId: idOf(item), error: refused(secret, 'must not be sent') });
+      return;
     }
-    const judged = judge(item, rules);
-    if (typeof judged === 'string') {
-      rejected.push({ index, eventId: idOf(item), error: judged });
-      continue;
-    }
-    if (indexOf.has(judged.eventId)) {
-      duplicates += 1;
-      continue;
-    }
-    const day = judged.occurredAt.slice(0, 10);
-    const known = days.get(day);
-    indexOf.set(judged.eventId, index);
-    if (known) known.push(judged);
-    else days.set(day, [judged]);
+    const judged = judge(item, this.#rules);
+    if (typeof judged === 'string') this.rejected.push({ index, eventId: idOf(item), error: judged });
+    else if (this.indexOf.has(judged.eventId)) this.duplicates += 1;
+    else this.#admit(judged, index);
   }
-  return { days, duplicates, rejected, secretWords: [...secretWords], indexOf };
+
+  #admit(observation: Observation, index: number): void {
+    const day = observation.occurredAt.slice(0, 10);
+    this.indexOf.set(observation.eventId, index);
+    const known = this.days.get(day);
+    if (known) known.push(observation);
+    else this.days.set(day, [observation]);
+  }
 }
 
 function judge(item: unknown, { now, days, explain }: AdmissionRules): Observation | string {
