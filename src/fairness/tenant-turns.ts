@@ -7,8 +7,10 @@ import { Strain } from './strain.ts';
 const MOST = 32;
 /** One at a time, and a rest of three times as long after it. */
 const LEAST = 0.25;
-const SHRINK = 0.6;
+const SHRINK = 0.5;
 const GROW = 1.04;
+/** Near where short requests had to wait the last time. */
+const GROW_CAREFULLY = 1.01;
 const LOOK_EVERY_MS = 100;
 /** A tenant that asked for nothing for so long is nobody's rival. */
 const ABSENT_AFTER_MS = 10_000;
@@ -48,6 +50,9 @@ export class TenantTurns {
   readonly #waiting = new FairQueue<Waiter>();
   readonly #probe: () => Promise<unknown>;
   #share = MOST;
+  /** The share at which short requests had to wait the last time. */
+  #tooMuch = MOST;
+  #wasFelt = false;
   #timer: NodeJS.Timeout | undefined;
   #probing = false;
   #tenants = 0;
@@ -155,7 +160,7 @@ export class TenantTurns {
   #look(): void {
     const busiest = this.#busiest();
     this.#forgetAbsent();
-    if (!this.#areRivals) this.#share = MOST;
+    if (!this.#areRivals) [this.#share, this.#tooMuch] = [MOST, MOST];
     else {
       void this.#measure();
       this.#adjust(busiest);
@@ -165,9 +170,16 @@ export class TenantTurns {
   }
 
   #adjust(busiest: number): void {
-    if (!this.#strain.isFelt) this.#share = Math.min(MOST, this.#share * GROW);
+    const wasFelt = this.#wasFelt;
+    this.#wasFelt = this.#strain.isFelt;
+    if (!this.#wasFelt) {
+      this.#share = Math.min(MOST, this.#share * (this.#share < this.#tooMuch / 2 ? GROW : GROW_CAREFULLY));
+      return;
+    }
     // What is not their doing does not pass when they wait.
-    else if (busiest >= Math.min(1, this.#share) / 2) this.#share = Math.max(LEAST, this.#share * SHRINK);
+    if (busiest < Math.min(1, this.#share) / 2) return;
+    if (!wasFelt) this.#tooMuch = this.#share;
+    this.#share = Math.max(LEAST, this.#share * SHRINK);
   }
 
   /** Requests that the busiest tenant had in work, on average since the latest look. */
