@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { secretNeededAgain, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { SecretPlace, Vault } from '../vault/vault.ts';
-import { isSecret, valuesOf, type AnyValues, type Fields } from './fields.ts';
+import { isSecret, keptName, valuesOf, type AnyValues, type Fields } from './fields.ts';
 
 /** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretPlace(…), reference)`. */
 export const secretPlace = (noun: string, id: string, field: string): SecretPlace => ({ owner: `${noun}/${id}`, field });
@@ -15,6 +17,21 @@ export async function keepSecrets(fields: Fields, said: AnyValues, place: (field
     kept[`${name}Ref`] = value === null ? null : await vault.put(tenantId, place(name), value as string);
   }
   return kept;
+}
+
+/**
+ * Refuses to keep a stored secret while the address that it is sent to changes: a caller who may change the address, but never read the
+ * secret, could have it sent to a server of their own.
+ */
+export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyValues): Failure | undefined {
+  for (const [name, field] of Object.entries(fields)) {
+    if (!isSecret(field)) continue;
+    const reference = before[keptName(name, field)] ?? null;
+    const isKept = reference !== null && after[keptName(name, field)] === reference;
+    const moved = field.sentTo.find((address) => !isDeepStrictEqual(before[address], after[address]));
+    if (isKept && moved !== undefined) return secretNeededAgain(name, moved);
+  }
+  return undefined;
 }
 
 /** The secrets that nothing refers to once `after` follows `before`. */

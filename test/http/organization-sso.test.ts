@@ -153,9 +153,9 @@ describe('the single sign-on of an organization', () => {
     expect(await works(first)).toBe(401);
 
     const second = await signIn();
-    await change({ issuerUrl: 'https://other.example' });
+    await change({ issuerUrl: 'https://other.example', clientSecret: provider.clientSecret });
     expect(await works(second)).toBe(401);
-    await change({ issuerUrl: provider.issuer });
+    await change({ issuerUrl: provider.issuer, clientSecret: provider.clientSecret });
     const third = await signIn();
     expect([await works(third), await works(second)]).toEqual([200, 401]);
     expect((await north.write('DELETE', `${CONFIGS}/${id}`)).status).toBe(204);
