@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { secretNeededAgain, type Failure } from '../kernel/failure.ts';
+import { FailureError, secretNeededAgain, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { SecretPlace, Vault } from '../vault/vault.ts';
 import { isSecret, keptName, valuesOf, type AnyValues, type Fields } from './fields.ts';
@@ -45,4 +45,13 @@ export async function forgetSecrets({ vault, log }: { readonly vault: Vault; rea
   for (const reference of references) {
     await vault.forget(tenantId, reference).catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
   }
+}
+
+/**
+ * For secrets that were put into the vault before a command that refers to them: forgets them after a refusal, and throws on. After any
+ * other error the command's events may have been appended, so the secrets stay.
+ */
+export async function forgetIfRefused(services: Parameters<typeof forgetSecrets>[0], tenantId: TenantId, references: readonly string[], error: unknown): Promise<never> {
+  if (error instanceof FailureError && error.failure.kind !== 'unavailable') await forgetSecrets(services, tenantId, references);
+  throw error;
 }

@@ -172,6 +172,7 @@ describe('a creation whose response was lost', () => {
 
   /** As a process leaves it that was killed between its append and its answer. */
   const loseAnswers = () => app.services.database.owner.query(`update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`);
+  const secrets = async () => (await app.services.database.owner.query('select from secrets')).rowCount;
   const history = async () => (await app.services.database.owner.query<{ type: string; id: string }>(`select type, id from events where type not like 'AuditHead%' order by position`)).rows;
 
   it('has a sample for every POST route, or a reason why there is none', () => {
@@ -184,7 +185,7 @@ describe('a creation whose response was lost', () => {
     const first = await send(route, sample, key);
     expect([first.status, first.body]).toEqual([expect.toBeOneOf([200, 201]), expect.anything()]);
     await app.settled();
-    const before = await history();
+    const [before, kept] = [await history(), await secrets()];
     const replayed = await send(route, sample, key);
     expect({ ...replayed, replayed: null }).toEqual(first);
     expect(replayed.replayed).toBe('true');
@@ -199,6 +200,7 @@ describe('a creation whose response was lost', () => {
     expect(BigInt(retried.position ?? 0)).toBeGreaterThanOrEqual(BigInt(first.position ?? 0));
     await app.settled();
     expect((await history()).slice(before.length)).toEqual([]);
+    expect(await secrets()).toBe(kept);
     const other = sample.file === undefined ? { ...sample, path: `${sample.path ?? route.path}?other` } : { ...sample, file: `${sample.file} ` };
     expect(await send(route, other, key)).toMatchObject({ status: 409, body: { error: 'the idempotency key belongs to another request' } });
   });
