@@ -2,6 +2,7 @@ import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure, notFound } from '../../src/kernel/failure.ts';
+import { authorityKeyPlace } from '../../src/pki/certificate-service.ts';
 import type { CommandPorts } from '../../src/services.ts';
 
 interface InstallCertificateAuthority {
@@ -12,7 +13,7 @@ interface InstallCertificateAuthority {
 }
 
 type Installed = Extract<TenantEvent, { type: 'CertificateAuthorityInstalled' }>['data'];
-type Ports = Pick<CommandPorts, 'certificates'>;
+type Ports = Pick<CommandPorts, 'certificates' | 'vault'>;
 
 /**
  * The authority that signs devices from now on, in place of the one before: devices of that one are accepted until their own
@@ -22,12 +23,12 @@ export const installCertificateAuthority = defineCommand({
   name: 'InstallCertificateAuthority',
   aggregate: tenant,
   stream: (_input: InstallCertificateAuthority, { tenantId }) => tenantStream(tenantId),
-  async prepare({ certificate, privateKey }: InstallCertificateAuthority, { certificates }: Ports, { tenantId, now }) {
+  async prepare({ certificate, privateKey }: InstallCertificateAuthority, { certificates, vault }: Ports, { tenantId, now }) {
     const authority = certificates.inspect(certificate, privateKey, now);
     if (isFailure(authority)) return authority;
     const installed: Installed = {
       certificatePem: authority.certificatePem,
-      privateKeyRef: await certificates.keepKey(tenantId, authority.privateKeyPem),
+      privateKeyRef: await vault.put(tenantId, authorityKeyPlace(tenantId), authority.privateKeyPem),
       fingerprintSha256: authority.fingerprintSha256,
       subject: authority.subject,
       serialNumber: authority.serialNumber,

@@ -1,9 +1,12 @@
 import { claimsOf, employee, employeeStream } from '../../src/domain/employees/employee.ts';
+import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 
 interface ErasePerson {
   readonly userId: string;
+  /** Nothing that was erased comes back, so an administrator proves once more who they are. */
+  readonly reauthenticated?: boolean;
 }
 
 /**
@@ -15,8 +18,10 @@ export const erasePerson = defineCommand({
   name: 'ErasePerson',
   aggregate: employee,
   stream: ({ userId }: ErasePerson, { tenantId }) => employeeStream(tenantId, userId),
-  decide(state, { userId }) {
+  decide(state, { userId, reauthenticated }, { actor }) {
     if (state.status === 'none') return notFound();
+    const unproved = refuseUnlessReauthenticated(actor, reauthenticated);
+    if (unproved) return unproved;
     if (state.status === 'erasing' || state.status === 'erased') return accept([]);
     const requested = { type: 'EmployeeErasureRequested', data: { userId } } as const;
     if (state.status === 'deleted') return accept([requested]);

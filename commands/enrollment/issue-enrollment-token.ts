@@ -1,5 +1,6 @@
 import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import { enrollmentToken, enrollmentTokenStream, tokenExpiry } from '../../src/domain/enrollment/enrollment-token.ts';
+import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
@@ -15,6 +16,8 @@ interface IssueEnrollmentToken {
   readonly userId: string | null;
   /** Tokens that are issued together have one. */
   readonly batchId: string | null;
+  /** Needed where an employee is named: the token makes a browser that employee's. */
+  readonly reauthenticated?: boolean;
 }
 
 /** A token that enrolls one device, until the license ends at the latest (choice OP-167). Answers `{ expiresAt }`. */
@@ -22,7 +25,9 @@ export const issueEnrollmentToken = defineCommand({
   name: 'IssueEnrollmentToken',
   aggregate: enrollmentToken,
   stream: ({ tokenId }: IssueEnrollmentToken, { tenantId }) => enrollmentTokenStream(tenantId, tokenId),
-  async prepare({ expiresInDays, userId }: IssueEnrollmentToken, { aggregates }: Pick<CommandPorts, 'aggregates'>, { tenantId, now }) {
+  async prepare({ expiresInDays, userId, reauthenticated }: IssueEnrollmentToken, { aggregates }: Pick<CommandPorts, 'aggregates'>, { tenantId, actor, now }) {
+    const unproved = userId === null ? undefined : refuseUnlessReauthenticated(actor, reauthenticated);
+    if (unproved) return unproved;
     const { license } = await aggregates.load(tenant, tenantStream(tenantId));
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
     if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId)))) return invalid('userId', 'names no active employee');

@@ -1,5 +1,5 @@
 import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
-import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
+import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/domain/sso/sso-configs.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -46,6 +46,9 @@ export const updateOrgSsoConfig = defineCommand({
       emailDomains: [...(emailDomains ?? stored.emailDomains)],
       isEnabled: isEnabled ?? stored.isEnabled,
     };
+    const keepsSecret = stored.clientSecretRef !== null && updated.clientSecretRef === stored.clientSecretRef;
+    const movedSecret = refuseSecretForNewIssuer(stored, updated, keepsSecret);
+    if (movedSecret) return movedSecret;
     const others = enabledConfigs(state).filter(({ configId }) => configId !== stored.configId);
     const second = refuseSecondEnabled(updated.isEnabled, others.length);
     if (second) return second;

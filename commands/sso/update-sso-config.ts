@@ -1,6 +1,6 @@
 import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/domain/sso/events.ts';
 import { certifies } from '../../src/domain/sso/saml-material.ts';
-import { brokenRule, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../../src/domain/sso/sso-configs.ts';
+import { brokenRule, refuseSecretForNewIssuer, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../../src/domain/sso/sso-configs.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, isFailure, notFound, type Failure } from '../../src/kernel/failure.ts';
@@ -45,13 +45,19 @@ export const updateSsoConfig = defineCommand({
     const said = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
     const updated = { ...stored, ...Object.fromEntries(said), secretRef: secretRef === undefined ? stored.secretRef : secretRef } as SsoConfig;
     const unusedSecret = stored.secretRef === updated.secretRef ? null : stored.secretRef;
-    return brokenRule(state, updated) ?? acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }]);
+    return refuseMovedSecret(stored, updated) ?? brokenRule(state, updated) ?? acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }]);
   },
   freshens: ['sso_configs', 'live-state'],
 });
 
 const storedConfig = async (aggregates: AggregateReader, tenantId: TenantId, configId: string): Promise<SsoConfig | undefined> =>
   (await aggregates.load(ssoConfigs, ssoConfigsStream(tenantId))).get(configId);
+
+/** A SAML provider's signing key never leaves the service, so only OpenID Connect has a secret to protect. */
+const refuseMovedSecret = (stored: SsoConfig, updated: SsoConfig): Failure | undefined =>
+  stored.protocol === 'oidc' && updated.protocol === 'oidc'
+    ? refuseSecretForNewIssuer(stored, updated, stored.secretRef !== null && updated.secretRef === stored.secretRef)
+    : undefined;
 
 const secretOf = ({ protocol }: SsoConfig, { clientSecret, spSigningKey }: UpdateSsoConfig) => (protocol === 'oidc' ? clientSecret : spSigningKey);
 

@@ -12,6 +12,7 @@ import { SealAlarms } from './seal-alarms.ts';
 import { SealFile, type FiledSeal } from './seal-file.ts';
 
 const EVERY_MS = 60_000;
+const LACKS_A_SEAL = 'the log lacks a seal that the file has';
 const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
 
 interface Head extends ChainHead {
@@ -32,12 +33,17 @@ export class HeadSealer {
   readonly #alarms: SealAlarms;
   /** What is sealed in both places. */
   readonly #sealed = new Map<TenantId, number>();
+  /** Owners that only the file knows are looked for once: an owner never leaves the log while this process follows it. */
+  #hasComparedFile = false;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
   constructor(services: SealerServices, alarms = new SealAlarms()) {
     this.#services = services;
-    services.trust.onDoubt(() => this.#sealed.clear());
+    services.trust.onDoubt(() => {
+      this.#sealed.clear();
+      this.#hasComparedFile = false;
+    });
     this.#alarms = alarms;
     this.#source = { store: services.store, key: new ChainKey(services.config.auditKey), words: auditVocabulary(services.families) };
     this.#file = new SealFile(services.config.dataDir);
@@ -66,8 +72,10 @@ export class HeadSealer {
     if (!this.#services.trust.holds) return;
     const { rows } = await this.#services.database.projector.query<Head>(HEADS);
     const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
-    if (moved.length === 0) return;
+    if (moved.length === 0 && this.#hasComparedFile) return;
     const filed = this.#file.newest();
+    if (!this.#hasComparedFile) await this.#alarmOfMissing(rows, filed);
+    this.#hasComparedFile = true;
     const fresh: FiledSeal[] = [];
     for (const head of moved) {
       const tenantId = head.tenant_id;
@@ -83,6 +91,16 @@ export class HeadSealer {
     for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
   }
 
+  /** A database from before an owner's first seal has no head of theirs, so the loop over heads would never look at them. */
+  async #alarmOfMissing(heads: readonly Head[], filed: ReadonlyMap<TenantId, FiledSeal>): Promise<void> {
+    const known = new Set(heads.map((head) => head.tenant_id));
+    for (const [tenantId, { sequence }] of filed) {
+      if (known.has(tenantId)) continue;
+      const { state: inLog } = await this.#services.loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
+      if (sequence > inLog.sequence) this.#alarm(tenantId, LACKS_A_SEAL);
+    }
+  }
+
   /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */
   async #seal(head: Head, filed: SealedHead): Promise<SealedHead | undefined> {
     const { loader, executor } = this.#services;
@@ -90,7 +108,7 @@ export class HeadSealer {
     const tenantId = head.tenant_id;
     const { state: before } = await loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
     if (before !== UNSEALED && !isGenuineSeal(key, tenantId, before)) return this.#alarm(tenantId, 'its newest seal is not genuine');
-    if (filed.sequence > before.sequence) return this.#alarm(tenantId, 'the log lacks a seal that the file has');
+    if (filed.sequence > before.sequence) return this.#alarm(tenantId, LACKS_A_SEAL);
     if (head.sequence <= before.sequence) return before;
     const position = await this.#positionOf(head, before);
     if (position === undefined) return this.#alarm(tenantId, 'log and audit table contradict each other');

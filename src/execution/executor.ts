@@ -99,7 +99,15 @@ export class Executor<Ports> {
     isRetryable: boolean,
   ): Promise<Executed<Result> | Failure> {
     let workbench = this.#newWorkbench();
-    const prepare = async () => command.prepare && (await command.prepare(input, workbench.ports as unknown as Needs, context));
+    const prepare = async () => {
+      try {
+        return command.prepare && (await command.prepare(input, workbench.ports as unknown as Needs, context));
+      } catch (error) {
+        // Nothing was appended with what this preparation kept.
+        await workbench.undo().catch(() => undefined);
+        throw error;
+      }
+    };
     const stream = command.stream(input, context);
     // A retryable command may be running twice. An append proves only that the state was current, so the other run's events must
     // not be part of it: the state is loaded first and then searched for them.

@@ -44,6 +44,8 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
   if (error instanceof EventIsNoText) return { status: 400, message: invalid('request', 'contains characters that are not text').message };
   if (error instanceof EventTooLarge) return { status: 413, message: tooLarge().message };
   switch (error.code) {
+    case 'FST_ERR_BAD_URL':
+      return { status: 400, message: invalid('path', 'has a malformed percent escape').message };
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
     case 'FST_REQ_FILE_TOO_LARGE':
     case 'FST_FILES_LIMIT':
@@ -69,13 +71,25 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
   return { status: 500, message: 'internal error' };
 }
 
+/** What a handler may have said about a body that is not sent after all. */
+const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
+
+/** Writes the one shape of every refusal, and logs what is our own fault. */
+export function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, message, retryAfter } = failureOf(error);
+  if (status >= 500) request.log.error({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
+  for (const name of ABOUT_THE_BODY) {
+    reply.removeHeader(name);
+    // A stream that failed before its first byte has left its headers here.
+    reply.raw.removeHeader(name);
+  }
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  const shape = request.routeOptions.config?.declared?.refusal;
+  // Said in full: the type of a failed stream would keep the framework from serializing the body.
+  return reply.status(status).type('application/json; charset=utf-8').header('cache-control', 'no-store').send(shape ? shape({ status, message }) : { error: message });
+}
+
 export function mapErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-    const { status, message, retryAfter } = failureOf(error);
-    if (status >= 500) request.log.error({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
-    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    const shape = request.routeOptions.config?.declared?.refusal;
-    return reply.status(status).send(shape ? shape({ status, message }) : { error: message });
-  });
+  app.setErrorHandler((error: FastifyError, request, reply) => refuse(error, request, reply));
   app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));
 }

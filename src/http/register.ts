@@ -108,12 +108,14 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
   reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
 
 /** Only callers with an identity can have keys of their own. */
-async function beginOf(request: FastifyRequest, { file }: AnyRoute, answers: IdempotentAnswers): Promise<Answered | KeyedRequest | undefined> {
+async function beginOf(request: FastifyRequest, { access, file }: AnyRoute, answers: IdempotentAnswers): Promise<Answered | KeyedRequest | undefined> {
   const { headers, principal, method, url, body } = request;
   const key = headers['idempotency-key'];
   if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
   const content = file ? await fileOf(request, file) : JSON.stringify(body ?? null);
-  return answers.begin({ tenantId: principal.tenantId, subjectId: principal.adminId, key, request: [method, url, content] });
+  const asksForProof = access.kind === 'admin' && access.reauthWhere !== undefined;
+  const reauthenticated = asksForProof && principal.kind === 'admin' ? principal.reauthenticated : undefined;
+  return answers.begin({ tenantId: principal.tenantId, subjectId: principal.adminId, key, request: [method, url, content], standing: { role: principal.role, reauthenticated } });
 }
 
 /** Read once: the body is a stream, and an idempotency key is compared with what was in it. */

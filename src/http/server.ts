@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
+import { refuseAddress, refuseExpectations, refuseMalformed, refuseWhatNodeRefuses, refuseWithoutHost } from './plugins/malformed-requests.ts';
 import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
 import { refuseNulInQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
@@ -52,6 +53,9 @@ export async function buildServer(services: Services, options: ServerOptions): P
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_MS,
     connectionTimeout: 0,
+    http: { requireHostHeader: false },
+    clientErrorHandler: refuseMalformed,
+    frameworkErrors: refuseAddress,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
   });
@@ -63,10 +67,12 @@ export async function buildServer(services: Services, options: ServerOptions): P
   app.decorateRequest('uploadedFile', undefined);
   app.decorateRequest('endTurn', undefined);
   mapErrors(app);
+  refuseExpectations(app.server);
   validateWithZod(app);
   parseJsonBodies(app);
   setSecurityHeaders(app);
   refuseWhileLogContradicts(app, services.trust);
+  refuseWithoutHost(app);
   refuseNulInQueries(app);
   endSlowReaders(app, SLOW_READER_MS);
   app.addHook('onSend', async (_request, reply) => {
@@ -85,7 +91,7 @@ export async function buildServer(services: Services, options: ServerOptions): P
 
 /** A second door to the same routes: asks for a client certificate, and leaves judging it to the routes that need one. */
 export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: string; privateKeyPem: string }): Server {
-  return createServer(
+  const door = createServer(
     {
       cert: certificate.certificatePem,
       key: certificate.privateKeyPem,
@@ -96,7 +102,10 @@ export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: str
       // Options of OpenSSL that node:tls has no setting of its own for.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
       requestTimeout: REQUEST_MS,
+      requireHostHeader: false,
     },
     (request, response) => app.routing(request, response),
   );
+  refuseWhatNodeRefuses(door);
+  return door;
 }

@@ -24,6 +24,8 @@ export const signedInToOrganization = z.object({
   expiresAt: z.iso.datetime(),
   user: z.object({ id: z.uuid(), email: z.string(), displayName: z.string(), role: orgRoleSchema, organizationId: z.uuid() }),
 });
+/** `reAuthToken`: where the sign-in was started with `reauthenticate=true`; good for one write of this session, within 300 seconds. */
+export const signedInToOrganizationByProvider = signedInToOrganization.extend({ reAuthToken: z.string().optional() });
 export const mfaAskedByOrganization = mfaAsked.extend({ userId: z.uuid() });
 
 /** What a step of a tenant admin's sign-in answers: the tokens, or what the next step needs (interface, "Authentication"). */

@@ -1,7 +1,7 @@
 import type { FreshValues } from '../execution/fresh-values.ts';
 import { conflict, FailureError, invalid } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { forgetSecrets } from '../resources/secrets.ts';
+import { forgetIfRefused, forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import type { AccountKind } from './account-kinds.ts';
 import { newBackupCodes } from './backup-codes.ts';
@@ -17,10 +17,7 @@ type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<{ rea
 /** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
 export async function beginMfaSetup(services: Services, kind: AccountKind, { tenantId, adminId }: Self, secret: string, start: Start): Promise<void> {
   const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
-  const { result } = await start({ tenantId, adminId, totpSecretRef }).catch(async (error: unknown) => {
-    await forgetSecrets(services, tenantId, [totpSecretRef]);
-    throw error;
-  });
+  const { result } = await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) => forgetIfRefused(services, tenantId, [totpSecretRef], error));
   await forgetSecrets(services, tenantId, result.unusedSecrets);
 }
 

@@ -23,10 +23,10 @@ export function issueOrgHandoff(
   services: Services,
   organizationId: TenantId,
   { adminId, sessionEpoch }: OrgAdminState,
-  bound: { readonly browserSecret: string; readonly challenge: string | null; readonly vouchedBy: VouchedBy },
+  bound: { readonly browserSecret: string; readonly challenge: string | null; readonly vouchedBy: VouchedBy; readonly reauthenticated: boolean },
 ): Promise<string> {
-  const { challenge, vouchedBy } = bound;
-  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge, vouchedBy };
+  const { challenge, vouchedBy, reauthenticated } = bound;
+  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge, vouchedBy, reauthenticated };
   return services.oneTimeTokens.issue('org-handoff', { tenantId: organizationId, subjectId: adminId, payload }, HANDOFF_SECONDS);
 }
 
@@ -38,7 +38,7 @@ export async function redeemOrgHandoff(
   services: Services,
   code: string,
   { browserSecret, verifier }: HandoffProof,
-): Promise<{ readonly organizationId: TenantId; readonly admin: OrgAdminState; readonly vouchedBy: VouchedBy } | undefined> {
+): Promise<{ readonly organizationId: TenantId; readonly admin: OrgAdminState; readonly vouchedBy: VouchedBy; readonly reauthenticated: boolean } | undefined> {
   const token = await services.oneTimeTokens.spend('org-handoff', code);
   if (!token) return undefined;
   const { tenantId: organizationId, subjectId, payload } = token;
@@ -50,5 +50,5 @@ export async function redeemOrgHandoff(
   const vouchedBy = vouchedBySchema.safeParse(payload['vouchedBy']).data;
   if (!vouchedBy || !(await isStillVouchedFor(services.loader, 'organization', organizationId, vouchedBy))) return undefined;
   const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
-  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch'] ? { organizationId, admin, vouchedBy } : undefined;
+  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch'] ? { organizationId, admin, vouchedBy, reauthenticated: payload['reauthenticated'] === true } : undefined;
 }

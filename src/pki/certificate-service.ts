@@ -22,8 +22,6 @@ export interface CertificateService {
   issue(tenantId: TenantId, authority: SigningAuthority, deviceId: string, now: number): Promise<DeviceCertificate | Failure>;
   /** What this authority signed and is refused, signed by it: good for a day from `now`. */
   revocationList(tenantId: TenantId, authority: SigningAuthority, revoked: readonly RevokedCertificate[], now: number): Promise<RevocationList | Failure>;
-  /** Puts the key of an authority into the vault and answers its reference. */
-  keepKey(tenantId: TenantId, privateKeyPem: string): Promise<string>;
 }
 
 /** Interface, "Limits": typically 365 days. */
@@ -34,7 +32,8 @@ const MOST_ISSUERS = 500;
 /** No authority, or one whose key is gone: enrollment is not possible here until an admin uploads another. */
 export const NO_AUTHORITY = unavailable('certificate service not configured');
 
-const place = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });
+/** Where the vault keeps the key of a tenant's authority. */
+export const authorityKeyPlace = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'caPrivateKey' });
 
 /**
  * Signs with keys from the vault. An authority made ready is kept in memory, since opening and checking its key costs far
@@ -62,10 +61,6 @@ export class VaultCertificateService implements CertificateService {
     return issuer ? issueRevocationList(issuer, revoked, { thisUpdate: now, nextUpdate: now + DAY_MS, number: now }) : NO_AUTHORITY;
   }
 
-  keepKey(tenantId: TenantId, privateKeyPem: string): Promise<string> {
-    return this.#vault.put(tenantId, place(tenantId), privateKeyPem);
-  }
-
   /** The reference is part of the name: the same certificate may be uploaded again with its key kept elsewhere. */
   async #issuer(tenantId: TenantId, authority: SigningAuthority): Promise<Issuer | undefined> {
     const name = `${tenantId}/${authority.fingerprintSha256}/${authority.privateKeyRef}`;
@@ -85,7 +80,7 @@ export class VaultCertificateService implements CertificateService {
   }
 
   async #prepare(tenantId: TenantId, { certificatePem, privateKeyRef }: SigningAuthority): Promise<Issuer | undefined> {
-    const key = await this.#vault.get(tenantId, place(tenantId), privateKeyRef);
+    const key = await this.#vault.get(tenantId, authorityKeyPlace(tenantId), privateKeyRef);
     return key && prepareIssuer({ certificatePem, privateKeyPem: key.toString() });
   }
 }

@@ -5,6 +5,8 @@ import { z } from 'zod';
 export interface SecretField {
   readonly kind: 'secret';
   readonly schema: z.ZodType<string, string>;
+  /** Fields that say where the service sends it. While one of them changes, a stored secret is not kept. */
+  readonly sentTo: readonly string[];
 }
 
 /** Chosen by the house when the record is created; a caller reads it and cannot write it. */
@@ -21,7 +23,11 @@ export type Fields = Readonly<Record<string, Field>>;
 const SECRET_CHARACTERS = 4_096;
 
 /** Write-only: kept when left out, removed by `null`, shown as `<name>Configured`. */
-export const secret = (schema: z.ZodType<string, string> = z.string().min(1).max(SECRET_CHARACTERS)): SecretField => ({ kind: 'secret', schema });
+export const secret = (schema: z.ZodType<string, string> = z.string().min(1).max(SECRET_CHARACTERS), { sentTo = [] }: Partial<Pick<SecretField, 'sentTo'>> = {}): SecretField => ({
+  kind: 'secret',
+  schema,
+  sentTo,
+});
 export const made = <Schema extends z.ZodType>(schema: Schema, make: () => z.output<Schema>): MadeField<Schema> => ({ kind: 'made', schema, make });
 
 export const isSecret = (field: Field): field is SecretField => 'kind' in field && field.kind === 'secret';

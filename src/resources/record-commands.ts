@@ -8,7 +8,7 @@ import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
-import { keepSecrets, secretPlace, secretsGivenUp } from './secrets.ts';
+import { keepSecrets, refuseMovedSecret, secretPlace, secretsGivenUp } from './secrets.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
 /** What the caller of a command learns: the record as decided, and which secrets nothing refers to any more. */
@@ -77,7 +77,7 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         const values = settled({ ...state.values, ...said }) as AnyValues;
         const changed = changedValues(state.values, values);
         const nothing = Object.keys(changed).length === 0;
-        const broken = nothing ? undefined : rule?.(values as never);
+        const broken = nothing ? undefined : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
         const [held, wanted] = [claimsOf(declared, state.values), claimsOf(declared, values)];
         return acceptWith(written(id, state.values, values), nothing ? [] : tell(id, changed), { take: without(wanted, held), release: without(held, wanted) });

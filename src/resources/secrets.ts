@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { FailureError, secretNeededAgain, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { SecretPlace, Vault } from '../vault/vault.ts';
-import { isSecret, valuesOf, type AnyValues, type Fields } from './fields.ts';
+import { isSecret, keptName, valuesOf, type AnyValues, type Fields } from './fields.ts';
 
 /** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretPlace(…), reference)`. */
 export const secretPlace = (noun: string, id: string, field: string): SecretPlace => ({ owner: `${noun}/${id}`, field });
@@ -17,6 +19,21 @@ export async function keepSecrets(fields: Fields, said: AnyValues, place: (field
   return kept;
 }
 
+/**
+ * Refuses to keep a stored secret while the address that it is sent to changes: a caller who may change the address, but never read the
+ * secret, could have it sent to a server of their own.
+ */
+export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyValues): Failure | undefined {
+  for (const [name, field] of Object.entries(fields)) {
+    if (!isSecret(field)) continue;
+    const reference = before[keptName(name, field)] ?? null;
+    const isKept = reference !== null && after[keptName(name, field)] === reference;
+    const moved = field.sentTo.find((address) => !isDeepStrictEqual(before[address], after[address]));
+    if (isKept && moved !== undefined) return secretNeededAgain(name, moved);
+  }
+  return undefined;
+}
+
 /** The secrets that nothing refers to once `after` follows `before`. */
 export function secretsGivenUp(fields: Fields, before: AnyValues, after: AnyValues): string[] {
   const references = valuesOf(fields, (field, name) => (isSecret(field) ? before[`${name}Ref`] : undefined));
@@ -28,4 +45,13 @@ export async function forgetSecrets({ vault, log }: { readonly vault: Vault; rea
   for (const reference of references) {
     await vault.forget(tenantId, reference).catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
   }
+}
+
+/**
+ * For secrets that were put into the vault before a command that refers to them: forgets them after a refusal, and throws on. After any
+ * other error the command's events may have been appended, so the secrets stay.
+ */
+export async function forgetIfRefused(services: Parameters<typeof forgetSecrets>[0], tenantId: TenantId, references: readonly string[], error: unknown): Promise<never> {
+  if (error instanceof FailureError && error.failure.kind !== 'unavailable') await forgetSecrets(services, tenantId, references);
+  throw error;
 }

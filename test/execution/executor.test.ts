@@ -122,6 +122,28 @@ describe('commands that run at the same time', () => {
     });
   });
 
+  it('take back what a preparation kept, where it throws as where the decision refuses', async () => {
+    const undone: string[] = [];
+    const executor = new Executor<{ what: string }>(house.store, house.codec, new AggregateLoader(house.store, house.codec), digest, () => ({ ports: { what: 'kept' }, undo: async () => void undone.push('undone') }));
+    const fail = (how: 'throws' | 'refuses' | 'decides') =>
+      executor.execute(
+        defineCommand({
+          ...takeSeat,
+          prepare: async () => {
+            if (how === 'throws') throw new Error('a peer is away');
+            return how === 'refuses' ? conflict() : undefined;
+          },
+          decide: () => conflict(),
+        }),
+        { hall: 'eleven', by: 'a' },
+        issuer,
+      );
+    await expect(fail('throws')).rejects.toThrow('a peer is away');
+    expect(undone).toEqual(['undone']);
+    for (const how of ['refuses', 'decides'] as const) expect(isFailure(await fail(how))).toBe(true);
+    expect(undone).toHaveLength(3);
+  });
+
   it('give a claim to one of them, and tell the others', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => executors[at % 2]!.execute(register, { id: `r${at}`, name: 'ann' }, issuer)));
     expect(answers.filter((answer) => !isFailure(answer))).toHaveLength(1);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmployee } from '../../commands/employees/create-employee.ts';
 import { erasePerson as decideErasure } from '../../commands/employees/erase-person.ts';
 import { readModels } from '../../projections/index.ts';
+import { providerNamed } from '../../src/domain/discovery/identity-provider.ts';
 import { erasePerson } from '../../src/employees/cli.ts';
 import { system } from '../../src/kernel/actor.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
@@ -137,15 +138,18 @@ describe('the erasure of a person', () => {
     const seen = (kind: string, data: object, name = 'shop') => ({ eventId: randomUUID(), kind, occurredAt: new Date().toISOString(), domain: `${name}.${host}.example`, url: `https://${name}.${host}.example/${mark}`, data });
     const password = { username: `u-${mark}`, passwordHash: 'cd'.repeat(32), isBreached: true, action: 'warn' };
     const events = [
-      seen('navigation', { title: `T ${mark}`, isNewSite: true, referrerDomain: `from.${host}.example`, technologies: [{ name: 'React', version: '18' }] }),
+      seen('navigation', { title: `T ${mark}`, isNewSite: true, referrerDomain: `from.${host}.example`, technologies: [{ name: 'React', version: '18' }, { name: `${mark}@corp.example`, version: null }, { name: 'Vue', version: `by ${mark}@corp.example` }] }),
       seen('credential_attempt', password),
       seen('credential_attempt', password, 'other'),
-      seen('auth_flow', { provider: 'okta', method: 'password', relyingParty: `rp.${host}.example`, mfaObserved: false, outcome: 'success' }),
+      seen('auth_flow', { provider: `I ${mark}`, method: 'password', relyingParty: `rp.${host}.example`, mfaObserved: false, outcome: 'success' }),
+      seen('auth_flow', { provider: null, method: 'password', relyingParty: `L ${mark}`, mfaObserved: false, outcome: 'failure' }),
+      seen('canary_cookie_triggered', { cookieName: `C ${mark}` }),
+      seen('extension_event', { extensionId: `x-${mark}`, change: 'installed', name: `Y ${mark}`, version: `V ${mark}`, permissions: [`M ${mark}`] }),
       seen('clickfix_detected', { action: 'block', snippet: `S ${mark}` }),
       seen('policy_decision', { signals: ['phishing_signal'], action: 'warn', userDecision: 'proceeded' }),
-      { ...seen('extension_inventory', { extensions: [{ extensionId: `ext-${mark}`, name: `E ${mark}`, version: '1', publisher: `P ${mark}`, permissions: [], isEnabled: true }] }), domain: null, url: null },
+      { ...seen('extension_inventory', { extensions: [{ extensionId: `ext-${mark}`, name: `E ${mark}`, version: `V ${mark}`, publisher: `P ${mark}`, permissions: [`M ${mark}`], isEnabled: true }] }), domain: null, url: null },
     ];
-    expect((await device.client.post('/api/v1/ext/events', { deviceSequence: 1, events })).body).toMatchObject({ accepted: events.length });
+    expect((await device.client.post('/api/v1/ext/events', { deviceSequence: 1, events })).body).toMatchObject({ accepted: events.length, rejected: [] });
     await app.settled();
     // The browser passes to this person's record, and writes about it.
     const { alerts } = (await acme.admin.get(`/api/v1/admin/alerts?page_size=100&user_id=${userId}`)).body as { alerts: { id: string; userId: string }[] };
@@ -221,6 +225,29 @@ describe('the erasure of a person', () => {
     // The stream still takes what comes next.
     await report(device.client, `${randomUUID()}.example`);
     device.client.close();
+  });
+
+  it('keeps of a provider the word that the read models have for it', async () => {
+    const device = await enrolledDevice(app, acme);
+    const names = ['Okta Preview', 'AZURE ad', 'Google Workspace', "Grace's own provider", ' None ', '', null];
+    const events = names.map((provider) => ({
+      eventId: randomUUID(),
+      kind: 'auth_flow',
+      occurredAt: new Date().toISOString(),
+      domain: `${randomUUID()}.example`,
+      url: null,
+      data: { provider, method: 'oidc', relyingParty: null, mfaObserved: true, outcome: 'success' },
+    }));
+    expect((await device.client.post('/api/v1/ext/events', { events })).body).toMatchObject({ accepted: names.length });
+    device.client.close();
+    expect(await app.services.store.forgetTelemetryOf(acme.tenantId, device.userId)).toBe(1);
+    const kept = await app.services.database.owner.query<{ provider: string | null }>(
+      `select seen->>'provider' as provider from events, json_array_elements(data->'observations') as seen
+        where type = 'AnonymousTelemetryRecorded' and strpos(data::text, $1) > 0 order by seen->>'domain'`,
+      [events[0]!.domain],
+    );
+    const expected = events.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)).map(({ data: { provider } }) => providerNamed(provider));
+    expect(kept.rows.map(({ provider }) => provider ?? 'none')).toEqual(expected);
   });
 
   it('is a matter of super admins', async () => {

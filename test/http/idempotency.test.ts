@@ -39,6 +39,51 @@ describe('the Idempotency-Key header', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  describe('replays to no one who would not be let in now', () => {
+    const ADMINS = '/api/v1/admin/admin-users';
+    const colleague = (roleType: string) => ({ email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType });
+    const hire = (client: Client, body: object, key: string) => client.post(ADMINS, body, { headers: { 'idempotency-key': key } });
+    const loseAnswers = () => sql(`update idempotent_answers set status = null, sealed_body = null, running_until = now() - interval '1 second'`);
+
+    it('asks for re-authentication again where the first request needed it, and only there', async () => {
+      const stolen = app.as(acme.token);
+      const [admin, key] = [colleague('admin'), randomUUID()];
+      const first = await hire(acme.admin, admin, key);
+      expect([first.status, typeof first.body.temporaryPassword]).toEqual([201, 'string']);
+      const refused = { status: 403, body: { error: 're-authentication required' } };
+      expect(await hire(stolen, admin, key)).toMatchObject(refused);
+      await loseAnswers();
+      expect(await hire(stolen, admin, key)).toMatchObject(refused);
+      expect(await hire(acme.admin, admin, key)).toMatchObject({ status: 201, body: first.body });
+      expect(await hire(stolen, admin, key)).toMatchObject(refused);
+
+      const [analyst, other] = [colleague('analyst'), randomUUID()];
+      const unproved = await hire(stolen, analyst, other);
+      expect(await hire(stolen, analyst, other)).toMatchObject({ status: 201, body: unproved.body });
+    });
+
+    it('asks for it also where nobody knows what the first request had, as for rows of an earlier version', async () => {
+      const [analyst, key] = [colleague('analyst'), randomUUID()];
+      const first = await hire(acme.admin, analyst, key);
+      await sql('update idempotent_answers set role = null, reauthenticated = null');
+      expect((await hire(app.as(acme.token), analyst, key)).status).toBe(403);
+      expect(await hire(acme.admin, analyst, key)).toMatchObject({ status: 201, body: first.body });
+    });
+
+    it('says nothing to a caller who has lost the role, or the session', async () => {
+      const boss = await app.adminWithRole(acme, 'super_admin');
+      const [admin, key] = [colleague('admin'), randomUUID()];
+      expect((await hire(boss.client, admin, key)).status).toBe(201);
+      expect((await acme.admin.put(`${ADMINS}/${boss.adminId}`, { roleType: 'admin' })).status).toBe(200);
+      const demoted = await hire(boss.client, admin, key);
+      expect([demoted.status, demoted.body.error]).toEqual([403, 'the role has changed since the first request with this idempotency key']);
+      expect((await acme.admin.put(`${ADMINS}/${boss.adminId}`, { roleType: 'viewer' })).status).toBe(200);
+      expect((await hire(boss.client, admin, key)).body.error).toBe('insufficient permissions');
+      expect((await acme.admin.delete(`${ADMINS}/${boss.adminId}`)).status).toBe(204);
+      expect((await hire(boss.client, admin, key)).status).toBe(401);
+    });
+  });
+
   it('is free again after a refusal, also for another body', async () => {
     const key = randomUUID();
     const taken = person();

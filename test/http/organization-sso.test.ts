@@ -90,6 +90,37 @@ describe('the single sign-on of an organization', () => {
     expect(rows[0]!.data.method).toBe('org_sso');
   });
 
+  describe('of an admin who has no password to re-authenticate with', () => {
+    const write = (accessToken: string, reAuthToken?: string) =>
+      app.as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {}).put(`${CONFIGS}/require`, { requireSso: true });
+
+    it('gives a token for one write where it was asked for, after the provider has authenticated them anew', async () => {
+      await configure();
+      provider.signsIn({ email: north.email });
+      const proving = await cameBack({ reauthenticate: 'true' });
+      const asked = provider.asked.at(-1)!;
+      expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
+      const { status, body } = await exchange({ code: proving.code }, proving.cookie);
+      expect([status, body.reAuthToken]).toEqual([200, expect.any(String)]);
+      expect((await write(body.accessToken)).status).toBe(403);
+      expect((await write(body.accessToken, body.reAuthToken)).status).toBe(200);
+      expect((await write(body.accessToken, body.reAuthToken)).status).toBe(403);
+    });
+
+    it('gives it in the session that it came with, and to nobody who did not ask', async () => {
+      await configure();
+      provider.signsIn({ email: north.email });
+      const verifier = randomBytes(32).toString('base64url');
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      const proved = (await exchange({ code: (await cameBack({ challenge, reauthenticate: 'true' })).code, verifier })).body;
+      const plain = await cameBack();
+      const other = (await exchange({ code: plain.code }, plain.cookie)).body;
+      expect(other.reAuthToken).toBeUndefined();
+      expect((await write(other.accessToken, proved.reAuthToken)).body).toEqual({ error: 're-authentication required' });
+      expect((await app.anonymous.get(loginPath({ reauthenticate: 'yes' }))).status).toBe(400);
+    });
+  });
+
   it('binds the code to the browser by its cookie, or by the verifier of the page that began', async () => {
     await configure();
     provider.signsIn({ email: north.email });
@@ -153,9 +184,9 @@ describe('the single sign-on of an organization', () => {
     expect(await works(first)).toBe(401);
 
     const second = await signIn();
-    await change({ issuerUrl: 'https://other.example' });
+    await change({ issuerUrl: 'https://other.example', clientSecret: provider.clientSecret });
     expect(await works(second)).toBe(401);
-    await change({ issuerUrl: provider.issuer });
+    await change({ issuerUrl: provider.issuer, clientSecret: provider.clientSecret });
     const third = await signIn();
     expect([await works(third), await works(second)]).toEqual([200, 401]);
     expect((await north.write('DELETE', `${CONFIGS}/${id}`)).status).toBe(204);

@@ -7,6 +7,9 @@ import { eventually, METADATA } from '../projector/house.ts';
 
 const REACTION = 'alert-detection';
 
+/** Probes and metrics show what the last look found; on a busy machine the next one comes late. */
+const PATIENTLY = { timeout: 30_000 };
+
 describe('a stream that a reaction cannot work', () => {
   let app: TestApp;
   let acme: TestTenant;
@@ -37,18 +40,17 @@ describe('a stream that a reaction cannot work', () => {
 
   it('degrades /health by name, is counted in /metrics, and keeps nobody away', async () => {
     expect((await parked()).map(({ stream: one, events }) => [one, events])).toEqual([[stream, 2]]);
-    const { status, body } = await app.anonymous.get('/health');
-    expect([status, body.status, body.dependencies.projections.status]).toEqual([200, 'degraded', 'degraded']);
-    expect(body.dependencies.projections.message).toMatch(/parked streams in: .*alert-detection/);
-    expect(await gauge()).toBe('1');
-    expect(await app.anonymous.get('/ready')).toMatchObject({ status: 200, body: { ready: true } });
+    const projections = { status: 'degraded', message: expect.stringMatching(/parked streams in: .*alert-detection/) as string };
+    await expect.poll(() => app.anonymous.get('/health'), PATIENTLY).toMatchObject({ status: 200, body: { status: 'degraded', dependencies: { projections } } });
+    await expect.poll(gauge, PATIENTLY).toBe('1');
+    await expect.poll(() => app.anonymous.get('/ready'), PATIENTLY).toMatchObject({ status: 200, body: { ready: true } });
   });
 
   it('flows again after a skip, which is on record with the tenant: what was skipped, by whom and why', async () => {
     const [skipped] = await skip();
     expect(skipped).toMatchObject({ stream, events: 2, eventTypes: ['TelemetryRecorded'] });
     await eventually('it is let go of', async () => (await parked()).length === 0);
-    expect(await gauge()).toBeUndefined();
+    await expect.poll(gauge, PATIENTLY).toBeUndefined();
     await app.settled();
     const [entry] = await audited('projection.parked_events_skipped');
     expect(entry).toMatchObject({ action: 'projection.parked_events_skipped' });

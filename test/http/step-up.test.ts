@@ -29,6 +29,12 @@ describe('a stolen access token of a super admin', () => {
     ['change an identity provider', (thief) => thief.put(`/api/v1/admin/sso-configs/${randomUUID()}`, { isEnabled: true })],
     ['remove an identity provider', (thief) => thief.delete(`/api/v1/admin/sso-configs/${randomUUID()}`)],
     ['install a certificate authority', (thief) => thief.post('/api/v1/admin/certificates/ca', { certificate: 'x', privateKey: 'y' })],
+    ["make a browser an employee's", (thief) => thief.post('/api/v1/admin/enrollment/token', { userId: randomUUID() })],
+    ['set the secret of the agents', (thief) => thief.post('/api/v1/admin/enrollment/agent-secret')],
+    ['remove the secrets of the agents', (thief) => thief.delete('/api/v1/admin/enrollment/agent-secret')],
+    ['remove one secret of the agents', (thief) => thief.delete(`/api/v1/admin/enrollment/agent-secret/${randomUUID()}`)],
+    ['vouch for a device', (thief) => thief.put(`/api/v1/admin/devices/${randomUUID()}/confirm-enrollment`)],
+    ['let a revoked device in again', (thief) => thief.put(`/api/v1/admin/devices/${randomUUID()}/allow-reenrollment`)],
     ['remove the certificate authority', (thief) => thief.delete('/api/v1/admin/certificates/ca')],
   ];
 
@@ -42,6 +48,19 @@ describe('a stolen access token of a super admin', () => {
     expect(await events()).toBe(before);
   });
 
+  it('does not suffice to erase an employee, and suffices to delete one', async () => {
+    const tenant = await app.newTenant();
+    const thief = app.as(tenant.token);
+    const users = '/api/v1/admin/users';
+    const { id } = (await thief.post(users, { email: 'grace@acme.example', displayName: 'Grace' })).body;
+    const refused = await thief.delete(`${users}/${id}?erase=true`);
+    expect([refused.status, refused.body]).toEqual([403, { error: 're-authentication required' }]);
+    expect((await thief.get(`${users}/${id}`)).body.email).toBe('grace@acme.example');
+    expect((await thief.delete(`${users}/${id}`)).status).toBe(204);
+    expect((await thief.delete(`${users}/${id}?erase=true`)).status).toBe(403);
+    expect((await tenant.admin.delete(`${users}/${id}?erase=true`)).status).toBe(204);
+  });
+
   it('suffices for what hands nobody an account', async () => {
     const tenant = await app.newTenant();
     const client = app.as(tenant.token);
@@ -52,6 +71,7 @@ describe('a stolen access token of a super admin', () => {
     expect((await client.put(`${ADMINS}/${tenant.adminId}`, { displayName: 'Ada' })).status).toBe(200);
     expect((await client.put(`${one}/mobile-access`, { mobileAccess: false })).status).toBe(200);
     expect((await client.delete(one)).status).toBe(204);
+    expect((await client.post('/api/v1/admin/enrollment/token')).status).toBe(201);
   });
 });
 

@@ -39,6 +39,8 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
 const routes = everyRoute.filter(({ method, access }) => method === 'POST' && (access.kind === 'admin' || access.kind === 'org'));
 const creating = routes.filter((route) => !(named(route) in WITHOUT_CREATION));
 
+const asksForProof = ({ access }: (typeof routes)[number]) => (access.kind === 'admin' && access.reauthWhere !== undefined) || ((access.kind === 'admin' || access.kind === 'org') && access.reauth === true);
+
 describe('a creation whose response was lost', () => {
   let app: TestApp;
   let portal: Awaited<ReturnType<typeof startPortal>>;
@@ -149,11 +151,13 @@ describe('a creation whose response was lost', () => {
     'POST /api/v1/org/tenants/{tenantId}/sso-configs': () => ({ path: `/api/v1/org/tenants/${tenant.tenantId}/sso-configs`, body: config() }),
   };
 
-  async function send(route: (typeof routes)[number], sample: Sample, key: string) {
+  type Proving = 'proved' | 'unproved' | 'anonymous';
+
+  async function send(route: (typeof routes)[number], sample: Sample, key: string, proving: Proving = 'proved') {
     const headers: Record<string, string> = { 'idempotency-key': key };
     const isOrg = route.access.kind === 'org';
-    headers['authorization'] = `Bearer ${isOrg ? org.token : tenant.token}`;
-    Object.assign(headers, isOrg ? { 'x-reauth-token': await org.proof() } : await proofFor(app.services, tenant.token));
+    if (proving !== 'anonymous') headers['authorization'] = `Bearer ${isOrg ? org.token : tenant.token}`;
+    if (proving === 'proved') Object.assign(headers, isOrg ? { 'x-reauth-token': await org.proof() } : await proofFor(app.services, tenant.token));
     let body: FormData | string | undefined;
     if (sample.file !== undefined) {
       body = new FormData();
@@ -168,6 +172,7 @@ describe('a creation whose response was lost', () => {
 
   /** As a process leaves it that was killed between its append and its answer. */
   const loseAnswers = () => app.services.database.owner.query(`update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`);
+  const secrets = async () => (await app.services.database.owner.query('select from secrets')).rowCount;
   const history = async () => (await app.services.database.owner.query<{ type: string; id: string }>(`select type, id from events where type not like 'AuditHead%' order by position`)).rows;
 
   it('has a sample for every POST route, or a reason why there is none', () => {
@@ -180,10 +185,14 @@ describe('a creation whose response was lost', () => {
     const first = await send(route, sample, key);
     expect([first.status, first.body]).toEqual([expect.toBeOneOf([200, 201]), expect.anything()]);
     await app.settled();
-    const before = await history();
+    const [before, kept] = [await history(), await secrets()];
     const replayed = await send(route, sample, key);
     expect({ ...replayed, replayed: null }).toEqual(first);
     expect(replayed.replayed).toBe('true');
+    expect(await send(route, sample, key, 'anonymous')).toMatchObject({ status: 401, replayed: null });
+    const unproved = await send(route, sample, key, 'unproved');
+    if (asksForProof(route)) expect(unproved).toMatchObject({ status: 403, replayed: null, body: { error: 're-authentication required' } });
+    else expect(unproved).toEqual(replayed);
     await loseAnswers();
     const retried = await send(route, sample, key);
     expect({ ...retried, position: null }).toEqual({ ...first, position: null });
@@ -191,6 +200,7 @@ describe('a creation whose response was lost', () => {
     expect(BigInt(retried.position ?? 0)).toBeGreaterThanOrEqual(BigInt(first.position ?? 0));
     await app.settled();
     expect((await history()).slice(before.length)).toEqual([]);
+    expect(await secrets()).toBe(kept);
     const other = sample.file === undefined ? { ...sample, path: `${sample.path ?? route.path}?other` } : { ...sample, file: `${sample.file} ` };
     expect(await send(route, other, key)).toMatchObject({ status: 409, body: { error: 'the idempotency key belongs to another request' } });
   });

@@ -4,14 +4,15 @@ export const ALWAYS = 'always';
 
 /**
  * Which writes of administrators need a re-authentication token, and why the others do not. The rule: whatever changes who controls an
- * account, or who (or which device authority) can sign in. By permission, so that a new route falls under what its kind says.
+ * account, who (or which device authority) can sign in, or whose a browser is, and what destroys evidence for ever. By permission, so that a
+ * new route falls under what its kind says.
  */
 export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof ALWAYS | { readonly never: string }>>> = {
   'sso-configs:write': ALWAYS,
   'certificates:write': ALWAYS,
   'self:write': ALWAYS,
   'admin-users:write': ALWAYS,
-  'employees:write': { never: 'employees cannot sign in here' },
+  'employees:write': { never: 'employees cannot sign in here, and a deleted one can be added again' },
   'alerts:write': { never: 'triage changes no account' },
   'endpoints:write': { never: 'a classification changes no account' },
   'devices:write': { never: 'takes access from devices and gives none' },
@@ -20,13 +21,13 @@ export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof A
   'policies:write': { never: 'decides what browsers do, not who signs in' },
   'unblock-keys:write': { never: 'opens one page in one browser' },
   'settings:write': { never: 'changes how the tenant is run, not who signs in to it' },
-  'license:write': { never: 'a license is signed by its issuer and names no account; it must go in while everything else is closed' },
+  'license:write': { never: 'a license is signed by its issuer, names no account, and another one can be installed; it must go in while everything else is closed' },
   'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
   'countermeasures:write': { never: 'decoys change no account' },
   'signatures:write': { never: 'decides what browsers detect' },
   'extension-monitoring:whitelist': { never: 'decides which extensions are reported' },
   'extension-monitoring:write': { never: 'decides which extensions are reported' },
-  'enrollment:write': { never: 'a token enrolls a browser of an employee, which signs in to no account of an administrator; fleets are rolled out by scripts' },
+  'enrollment:write': { never: 'a token that names nobody enrolls a new placeholder; fleets are rolled out by scripts' },
   'groups:write': { never: 'groups of employees' },
   'verification:write': { never: 'checks a code and changes nothing' },
 };
@@ -42,5 +43,12 @@ export const STEP_UP_EXCEPTIONS: Readonly<Record<string, { readonly stepUp: 'alw
   'PUT /api/v1/admin/admin-users/{userID}': { stepUp: 'where', because: 'a display name, or the role of an analyst, controls no account' },
   'DELETE /api/v1/admin/admin-users/{userID}': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
   'PUT /api/v1/admin/admin-users/{userID}/mobile-access': { stepUp: 'never', because: 'chooses an app for an account that can sign in anyway' },
+  'POST /api/v1/admin/enrollment/token': { stepUp: 'where', because: 'a token that names an employee makes a browser that employee\'s, codes for the help desk included' },
+  'POST /api/v1/admin/enrollment/agent-secret': { stepUp: 'always', because: 'the secret enrolls browsers in the name of any employee' },
+  'DELETE /api/v1/admin/enrollment/agent-secret': { stepUp: 'always', because: 'the secret cannot be shown again: every agent needs another one' },
+  'DELETE /api/v1/admin/enrollment/agent-secret/{secretID}': { stepUp: 'always', because: 'as above' },
+  'PUT /api/v1/admin/devices/{deviceID}/confirm-enrollment': { stepUp: 'always', because: 'vouches that a browser is its employee\'s' },
+  'PUT /api/v1/admin/devices/{deviceID}/allow-reenrollment': { stepUp: 'always', because: 'gives access back that was taken away' },
+  'DELETE /api/v1/admin/users/{userID}': { stepUp: 'where', because: 'an erasure destroys what is known of a person, for ever' },
   'PUT /api/v1/admin/threat-intel/api-key': { stepUp: 'always', because: 'as the interface has it' },
 };

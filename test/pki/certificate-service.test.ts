@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isFailure } from '../../src/kernel/failure.ts';
 import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
-import { VaultCertificateService } from '../../src/pki/certificate-service.ts';
+import { authorityKeyPlace, VaultCertificateService } from '../../src/pki/certificate-service.ts';
 import { trustAuthority, verifyDeviceCertificate } from '../../src/pki/device-identity.ts';
 import type { SecretPlace, Vault } from '../../src/vault/vault.ts';
 import { DAY, newAuthority, newTenant, NOW } from './fixtures.ts';
@@ -33,7 +33,7 @@ async function withAuthority() {
   const certificates = new VaultCertificateService(vault);
   const tenantId = newTenant();
   const { privateKeyPem, ...authority } = newAuthority();
-  const privateKeyRef = await certificates.keepKey(tenantId, privateKeyPem);
+  const privateKeyRef = await vault.put(tenantId, authorityKeyPlace(tenantId), privateKeyPem);
   return { vault, certificates, tenantId, authority: { ...authority, privateKeyRef } };
 }
 

@@ -28,13 +28,22 @@ describe('changing declared settings', () => {
     given().when(gadgetSettings.update, { changes: { limit: 51 } }, {}).thenTypes('GadgetSettingsUpdated');
   });
 
+  it('keeps a secret for the address that it was entered for alone', () => {
+    const kept: DomainEvent = { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } };
+    const server = 'https://elsewhere.example';
+    given(kept).when(gadgetSettings.update, { changes: { server } }, {}).thenRefused('invalid', 'validation failed: password: is required where server changes; null removes it');
+    given(kept).when(gadgetSettings.update, { changes: { server, password: null } }, { passwordRef: null }).then({ type: 'GadgetSettingsUpdated', data: { server, passwordRef: null } });
+    given(kept).when(gadgetSettings.update, { changes: { limit: 20 } }, {}).then({ type: 'GadgetSettingsUpdated', data: { limit: 20 } });
+    given().when(gadgetSettings.update, { changes: { server } }, {}).then({ type: 'GadgetSettingsUpdated', data: { server } });
+  });
+
   it('answers the settings as they are then, and the secret that nothing refers to any more', () => {
     const history: DomainEvent[] = [blue, { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } }];
     const outcome = given(...history).when(gadgetSettings.update, { changes: { password: null } }, { passwordRef: null });
     outcome.then({ type: 'GadgetSettingsUpdated', data: { passwordRef: null } });
     expect(outcome.result()).toEqual({
       id: TENANT,
-      values: { limit: 10, colour: 'blue', owner: null, passwordRef: null },
+      values: { limit: 10, colour: 'blue', owner: null, server: 'https://gadgets.example', passwordRef: null },
       secretsGivenUp: [reference],
     });
   });
@@ -49,6 +58,7 @@ describe('the read model of settings', () => {
         limit: 20,
         colour: 'blue',
         owner: null,
+        server: null,
         password_ref: null,
         updated_by: '22222222-2222-4222-8222-222222222222',
         updated_at: '2026-06-01T12:00:02.000Z',

@@ -1,5 +1,5 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
-import { conflict, invalid, type Failure } from '../../kernel/failure.ts';
+import { conflict, invalid, secretNeededAgain, type Failure } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { ssoEvents, type SsoConfig, type SsoProtocol } from './events.ts';
 
@@ -25,6 +25,13 @@ export function enabledConfig<P extends SsoProtocol>(configs: SsoConfigs, protoc
 /** What must hold of a configuration beside the others, whoever owns them (choice OP-135). */
 export const refuseSecondEnabled = (isEnabled: boolean, othersEnabled: number): Failure | undefined =>
   isEnabled && othersEnabled > 0 ? conflict('another configuration is enabled') : undefined;
+
+/**
+ * The service sends a client secret to the token endpoint that the issuer names. Only a caller who knows the secret may choose another issuer:
+ * otherwise an administrator who can change the configuration, but never read the secret, could have it sent to a server of their own.
+ */
+export const refuseSecretForNewIssuer = (stored: { readonly issuerUrl: string }, updated: { readonly issuerUrl: string }, keepsSecret: boolean): Failure | undefined =>
+  keepsSecret && updated.issuerUrl !== stored.issuerUrl ? secretNeededAgain('clientSecret', 'issuerUrl') : undefined;
 
 /** The rules over a whole configuration and its owner's others. */
 export function brokenRule(configs: SsoConfigs, config: SsoConfig): Failure | undefined {

@@ -37,6 +37,11 @@ const reaction = { action: action.default('allow'), userDecision: decision.defau
 const permissions = z.array(line(200)).max(200);
 const version = line(100);
 
+/** Technologies stand in rows that all share and no erasure reaches (`docs/decisions/0047`), so none may hold the e-mail address of a person. */
+const E_MAIL = /[^\s@]@[^\s@]+\.[^\s@]/;
+const withoutAddressees = <Found extends { readonly name: string; readonly version: string | null }>(technologies: readonly Found[]): Found[] =>
+  technologies.filter(({ name, version: text }) => !E_MAIL.test(name) && !E_MAIL.test(text ?? ''));
+
 const kind = <Kind extends Observation['kind'], Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
   z.object({ ...common, kind: z.literal(name), data: z.object(shape) });
 /** Of a kind that may go without any data. */
@@ -47,7 +52,7 @@ const reported = z.discriminatedUnion('kind', [
   bareKind('navigation', {
     title: optional(line(512)),
     referrerDomain: optional(host),
-    technologies: z.array(z.object({ name: line(100), version: optional(version) })).max(100).default([]),
+    technologies: z.array(z.object({ name: line(100), version: optional(version) })).max(100).transform(withoutAddressees).default([]),
     isNewSite: z.boolean().default(false),
   }),
   kind('credential_attempt', {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TenantPool } from '../../database/tenant-pool.ts';
-import { conflict, FailureError, invalid, limited } from '../../kernel/failure.ts';
+import { conflict, FailureError, forbidden, invalid, limited, reauthenticationRequired } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import { open, seal } from '../../vault/keyring.ts';
 import { KeyedRequest } from './keyed-request.ts';
@@ -12,6 +12,14 @@ export interface Asked {
   readonly key: string;
   /** Method, URL and body: all that makes the request this one. */
   readonly request: readonly (string | Buffer)[];
+  readonly standing: Standing;
+}
+
+/** What a command may have checked at the first attempt. A replay runs no command, so it is compared with this. */
+export interface Standing {
+  readonly role: string;
+  /** Whether the caller has re-authenticated; undefined where the route never asks. */
+  readonly reauthenticated: boolean | undefined;
 }
 
 export interface Answered {
@@ -51,6 +59,8 @@ interface Row {
   readonly sealed_seed: Buffer | null;
   readonly log_position: string | null;
   readonly attempt: string;
+  readonly role: string | null;
+  readonly reauthenticated: boolean | null;
 }
 
 interface Usage {
@@ -75,7 +85,7 @@ export class IdempotentAnswers {
     this.#keys = keys;
   }
 
-  /** The first response, or the request to be run, which must be `keep`-ed or `release`-d. Throws 409 and 429. */
+  /** The first response, or the request to be run, which must be `keep`-ed or `release`-d. Throws 403, 409 and 429. */
   async begin(asked: Asked): Promise<Answered | KeyedRequest> {
     if (!/^[\x21-\x7e]{1,200}$/.test(asked.key)) throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
     const digest = this.#digest('key', asked, [asked.key]);
@@ -92,7 +102,7 @@ export class IdempotentAnswers {
   }
 
   async #tryToBegin(asked: Asked, digest: Buffer): Promise<Answered | KeyedRequest | 'running'> {
-    const { tenantId, subjectId } = asked;
+    const { tenantId, subjectId, standing: { role, reauthenticated = false } } = asked;
     const request = this.#digest('request', asked, asked.request);
     const usage = await this.#usageOf(tenantId);
     const attempt = randomUUID();
@@ -100,20 +110,20 @@ export class IdempotentAnswers {
     return this.#pool.transaction(tenantId, async (client) => {
       const identity = [tenantId, subjectId, digest];
       const { rowCount: inserted } = await client.query(
-        `insert into idempotent_answers (tenant_id, subject_id, digest, request_hash, sealed_seed, attempt, running_until)
-         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
+        `insert into idempotent_answers (tenant_id, subject_id, digest, request_hash, sealed_seed, attempt, running_until, role, reauthenticated)
+         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second', $8, $9)
          on conflict (tenant_id, subject_id, digest) do update
             set request_hash = excluded.request_hash, sealed_seed = excluded.sealed_seed, attempt = excluded.attempt, running_until = excluded.running_until,
-                status = null, sealed_body = null, log_position = null, created_at = now()
+                role = excluded.role, reauthenticated = excluded.reauthenticated, status = null, sealed_body = null, log_position = null, created_at = now()
           where idempotent_answers.created_at < now() - interval '24 hours'`,
-        [...identity, request, this.#seal(seed, `${digest.toString('hex')}|seed`, asked), attempt, RUNNING_SECONDS],
+        [...identity, request, this.#seal(seed, `${digest.toString('hex')}|seed`, asked), attempt, RUNNING_SECONDS, role, reauthenticated],
       );
       if (inserted === 1) {
         if (usage.keys >= MOST_KEYS) throw new FailureError(limited(3_600));
         return new KeyedRequest({ tenantId, subjectId, digest, attempt, seed, isRetry: false });
       }
       const { rows } = await client.query<Row>(
-        `select request_hash, status, sealed_body, sealed_seed, log_position, attempt from idempotent_answers
+        `select request_hash, status, sealed_body, sealed_seed, log_position, attempt, role, reauthenticated from idempotent_answers
           where tenant_id = $1 and subject_id = $2 and digest = $3 for update`,
         identity,
       );
@@ -121,14 +131,15 @@ export class IdempotentAnswers {
       // The first attempt was refused, and gave its row back in between.
       if (!first) return 'running';
       if (!first.request_hash.equals(request)) throw new FailureError(conflict('the idempotency key belongs to another request'));
+      refuseLesserStanding(first, asked.standing);
       if (first.status !== null && first.sealed_body !== null) {
         const body = this.#opened(first.sealed_body, `${digest.toString('hex')}|body`, asked).toString();
         return { status: first.status, body, logPosition: first.log_position ?? undefined };
       }
       const { rowCount: taken } = await client.query(
-        `update idempotent_answers set attempt = $4, running_until = now() + $5 * interval '1 second'
+        `update idempotent_answers set attempt = $4, running_until = now() + $5 * interval '1 second', role = $6, reauthenticated = reauthenticated or $7
           where tenant_id = $1 and subject_id = $2 and digest = $3 and running_until < now()`,
-        [...identity, attempt, RUNNING_SECONDS],
+        [...identity, attempt, RUNNING_SECONDS, role, reauthenticated],
       );
       if (taken === 0) return 'running';
       const kept = this.#opened(first.sealed_seed!, `${digest.toString('hex')}|seed`, asked);
@@ -209,4 +220,10 @@ export class IdempotentAnswers {
     }
     throw new FailureError(conflict('the first request with this idempotency key was answered, and its answer cannot be shown any more'));
   }
+}
+
+/** The route's own guard has seen the caller's session and permission again; these two checks are a command's. Throws 403. */
+function refuseLesserStanding(first: Pick<Row, 'role' | 'reauthenticated'>, { role, reauthenticated }: Standing): void {
+  if (first.role !== null && first.role !== role) throw new FailureError(forbidden('the role has changed since the first request with this idempotency key'));
+  if (reauthenticated === false && first.reauthenticated !== false) throw new FailureError(reauthenticationRequired());
 }

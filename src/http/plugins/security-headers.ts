@@ -10,15 +10,16 @@ const protect = helmet({
 });
 
 /** Helmet's headers are the same for every request, so it is asked once: setting fifteen headers one by one cost a tenth of a small answer. */
+export const securityHeaders = Object.entries(headersOf());
+
 export function setSecurityHeaders(app: FastifyInstance): void {
-  const headers = Object.entries(headersOf());
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
   app.addHook('onSend', async (_request, reply) => {
     // Whoever holds the answer already holds its headers (RFC 9110 §15.4.5); and most of a fleet's polls are answered so.
     if (reply.statusCode === 304) return;
-    for (const [name, value] of headers) if (!reply.hasHeader(name)) void reply.header(name, value);
+    for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
 }
 

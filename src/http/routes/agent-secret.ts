@@ -4,7 +4,7 @@ import { removeAgentSecret } from '../../../commands/enrollment/remove-agent-sec
 import { agentSecretStatus, agentSecretStatusView } from '../../../queries/enrollment/agent-secret-status.ts';
 import { digestOfAgentSecret, newAgentSecret } from '../../domain/enrollment/agent-secret.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticated } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const path = '/api/v1/admin/enrollment/agent-secret';
@@ -26,7 +26,7 @@ export const agentSecretRoutes: RouteGroup = {
     route({
       method: 'POST',
       path,
-      access: admin('enrollment:write'),
+      access: adminReauthenticated('enrollment:write'),
       summary:
         'Set or rotate the secret of the agents; it is shown once. The secret before stays valid for `overlapHours` (0 to 2160, 168 by default), and no third one is',
       body: z.object({ overlapHours: z.int().min(0).max(MOST_OVERLAP_HOURS).default(WEEK_HOURS) }).nullish(),
@@ -41,7 +41,7 @@ export const agentSecretRoutes: RouteGroup = {
     route({
       method: 'DELETE',
       path,
-      access: admin('enrollment:write'),
+      access: adminReauthenticated('enrollment:write'),
       summary: 'Remove every secret of the agents: none enrolls by itself any more',
       handle: async ({ run }) => {
         await run(removeAgentSecret, { secretId: null });
@@ -50,7 +50,7 @@ export const agentSecretRoutes: RouteGroup = {
     route({
       method: 'DELETE',
       path: `${path}/{secretID}`,
-      access: admin('enrollment:write'),
+      access: adminReauthenticated('enrollment:write'),
       summary: 'Remove one secret of the agents, such as the one before the last rotation',
       params: z.object({ secretID: uuid() }),
       handle: async ({ run, params: { secretID: secretId } }) => {

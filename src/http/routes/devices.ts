@@ -13,7 +13,7 @@ import { listDevices } from '../../../queries/devices/list-devices.ts';
 import { supportBundle } from '../../diagnostics/support-bundle.ts';
 import { deviceStatuses } from '../../domain/devices/vocabulary.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticated } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { route, type RouteGroup } from '../route.ts';
 
@@ -71,7 +71,7 @@ export const deviceRoutes: RouteGroup = {
     route({
       method: 'PUT',
       path: `${base}/{deviceID}/allow-reenrollment`,
-      access: admin('devices:write'),
+      access: adminReauthenticated('devices:write'),
       summary: 'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
       params,
       answer: deviceView,
@@ -83,7 +83,7 @@ export const deviceRoutes: RouteGroup = {
     route({
       method: 'PUT',
       path: `${base}/{deviceID}/confirm-enrollment`,
-      access: admin('devices:write'),
+      access: adminReauthenticated('devices:write'),
       summary: 'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
       params,
       answer: deviceView,

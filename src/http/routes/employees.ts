@@ -10,7 +10,7 @@ import { listEmployees } from '../../../queries/employees/list-employees.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
 import { FailureError, forbidden } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticatedWhere } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { permits } from '../permissions.ts';
 import { route, type Call, type RouteGroup } from '../route.ts';
@@ -130,7 +130,7 @@ export const employeeRoutes: RouteGroup = {
     route({
       method: 'DELETE',
       path: `${base}/{userID}`,
-      access: admin('employees:write'),
+      access: adminReauthenticatedWhere('employees:write', 'erase=true'),
       summary: 'Delete an employee; with erase=true (super admins) everything personal of them for ever, also of one deleted before',
       params,
       query: z.object({ erase: z.enum(['true', 'false']).optional() }),
@@ -140,7 +140,7 @@ export const employeeRoutes: RouteGroup = {
           return;
         }
         if (!permits(principal.role, 'employees:erase')) throw new FailureError(forbidden());
-        await run(erasePerson, { userId });
+        await run(erasePerson, { userId, reauthenticated: principal.reauthenticated });
         const { position } = await run(carryOutErasure, { userId });
         // A reaction does this after the event. Whoever was erased before telemetry was anonymized is reached by asking again.
         if (position === undefined) await services.jobs.enqueue('forget-telemetry', { tenantId: principal.tenantId, userId });

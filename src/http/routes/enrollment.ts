@@ -6,7 +6,7 @@ import { identifyToken, newEnrollmentToken } from '../../domain/enrollment/enrol
 import { FailureError, notFound } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
-import { admin } from '../access.ts';
+import { admin, adminReauthenticatedWhere } from '../access.ts';
 import { enrollmentArchive, type EnrollmentConfig } from '../enrollment-archive.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import type { AdminPrincipal } from '../principal.ts';
@@ -18,7 +18,7 @@ const token = z.object({ token: z.string(), expiresAt: z.iso.datetime() });
 const issued = token.extend({ id: z.uuid() });
 const config = token.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
 
-type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh'>;
+type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh' | 'principal'>;
 
 interface Issue {
   readonly expiresInDays: number | null;
@@ -26,10 +26,10 @@ interface Issue {
   readonly batchId: string | null;
 }
 
-async function issueToken({ run, fresh }: Admin<unknown>, issue: Issue, place = 0): Promise<z.output<typeof issued>> {
+async function issueToken({ run, fresh, principal: { reauthenticated } }: Admin<unknown>, issue: Issue, place = 0): Promise<z.output<typeof issued>> {
   const token = newEnrollmentToken((size) => fresh.bytes(`token ${place}`, size));
   const identity = identifyToken(token);
-  const { result } = await run(issueEnrollmentToken, { ...identity, ...issue }, undefined, String(place));
+  const { result } = await run(issueEnrollmentToken, { ...identity, ...issue, reauthenticated }, undefined, String(place));
   return { id: identity.tokenId, token, expiresAt: result.expiresAt };
 }
 
@@ -80,7 +80,7 @@ export const enrollmentRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: `${base}/token`,
-      access: admin('enrollment:write'),
+      access: adminReauthenticatedWhere('enrollment:write', 'the token is bound to an employee'),
       summary:
         'Issue a token that enrolls one device, for 30 days unless `expiresInDays` says otherwise, and never beyond the license. With `userId` the device is that employee\'s; without, a placeholder\'s',
       body: z.object({ expiresInDays, userId: uuid().nullish() }).nullish(),

@@ -8,7 +8,7 @@ import { newBackupCodes } from '../../identity/backup-codes.ts';
 import { tenantAdmins } from '../../identity/account-kinds.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
+import { forgetIfRefused, forgetSecrets } from '../../resources/secrets.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
@@ -53,10 +53,9 @@ export const mfaRoutes: RouteGroup = {
         if (earlier) return { enabled: true, backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes };
         const { totpSecretRef, step } = await firstStepOf(services, tenantAdmins, principal, body.code);
         const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdmins, principal, fresh);
-        await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(async (error: unknown) => {
-          await forgetSecrets(services, tenantId, [backupCodesRef]);
-          throw error;
-        });
+        await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch((error: unknown) =>
+          forgetIfRefused(services, tenantId, [backupCodesRef], error),
+        );
         return { enabled: true, backupCodes: codes };
       },
     }),

@@ -16,7 +16,7 @@ import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-
 import { confirmOrgPassword } from '../../identity/org-sign-in.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
+import { forgetIfRefused, forgetSecrets } from '../../resources/secrets.ts';
 import { orgReader, orgSelfReauthenticated } from '../access.ts';
 import { passwordChanged } from '../forced-password-change.ts';
 import { orgAdminNames } from '../org-admin-names.ts';
@@ -67,10 +67,9 @@ export const orgAccountRoutes: RouteGroup = {
         if (earlier) return { enabled: true, backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes };
         const { totpSecretRef, step } = await firstStepOf(services, orgAdmins, principal, body.code);
         const { codes, backupCodesRef } = await makeBackupCodes(services, orgAdmins, principal, fresh);
-        await run(enableOrgMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(async (error: unknown) => {
-          await forgetSecrets(services, tenantId, [backupCodesRef]);
-          throw error;
-        });
+        await run(enableOrgMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch((error: unknown) =>
+          forgetIfRefused(services, tenantId, [backupCodesRef], error),
+        );
         return { enabled: true, backupCodes: codes };
       },
     }),

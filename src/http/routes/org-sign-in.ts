@@ -5,7 +5,7 @@ import { organization, organizationStream } from '../../domain/organizations/org
 import { orgAdmins } from '../../identity/account-kinds.ts';
 import { ORGANIZATIONS } from '../../identity/known-browsers.ts';
 import { confirmOrgPassword, signInToOrganization } from '../../identity/org-sign-in.ts';
-import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
+import { issueOrgReauthentication, REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { passSecondFactor } from '../../identity/second-factor.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { open, orgReader } from '../access.ts';
@@ -82,8 +82,7 @@ export const orgSignInRoutes: RouteGroup = {
       handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
         const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
         await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);
-        const token = { tenantId, subjectId: adminId, payload: { sessionId } };
-        const reAuthToken = await services.oneTimeTokens.issue('org-reauth', token, REAUTHENTICATION_SECONDS);
+        const reAuthToken = await issueOrgReauthentication(services, { tenantId, adminId, sessionId });
         return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
       },
     }),

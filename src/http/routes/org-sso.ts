@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { findOrgSso, findOrgSsoByEmail, type OrgWithSso } from '../../../queries/organizations/find-org-sso.ts';
@@ -6,6 +7,7 @@ import { emailField } from '../../domain/identity/password-rule.ts';
 import { orgAdminAccountClaim } from '../../domain/organizations/organization.ts';
 import type { SsoRefusal } from '../../domain/sso/refusals.ts';
 import { HANDOFF_SECONDS, issueOrgHandoff, redeemOrgHandoff } from '../../identity/org-handoff.ts';
+import { issueOrgReauthentication } from '../../identity/reauthentication.ts';
 import { openSession } from '../../identity/sign-in.ts';
 import { auditRefusal, SsoRefused } from '../../identity/sso-sign-in.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
@@ -13,7 +15,7 @@ import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../kernel/ids.ts';
 import { finishOidcSignIn, startOidcSignIn } from '../../sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig } from '../../sso/org-oidc.ts';
-import { pageReturnQuery } from '../../sso/page-return.ts';
+import { pageReturnQuery, reauthenticationQuery } from '../../sso/page-return.ts';
 import { claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
 import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
@@ -22,14 +24,16 @@ import { actorOf } from '../principal.ts';
 import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
 import { route, type RouteGroup } from '../route.ts';
-import { signedInToOrganization } from '../sign-in-answer.ts';
+import { signedInToOrganizationByProvider } from '../sign-in-answer.ts';
 
 const base = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
 /** One of the two; the slug counts where both are there. */
-const namedQuery = z
-  .object({ slug: name, host: name, challenge: pageReturnQuery.challenge })
-  .refine(({ slug, host }) => slug !== undefined || host !== undefined, { path: ['slug'], message: 'or host is required' });
+const organizationQuery = { slug: name, host: name, challenge: pageReturnQuery.challenge };
+const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) => slug !== undefined || host !== undefined;
+const neither = { path: ['slug'], message: 'or host is required' };
+const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
+const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery }).refine(namesOne, neither);
 const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
 
 /** Every answer about an e-mail takes this long: what the look-up itself takes is less, and then tells nothing. */
@@ -83,8 +87,8 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/login`,
       access: open('org-login'),
-      summary: "Send the browser to the organization's OpenID Connect provider",
-      query: namedQuery,
+      summary: "Send the browser to the organization's OpenID Connect provider; with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      query: loginQuery,
       status: 302,
       answer: { media: 'text/plain' },
       handle: async ({ query, services, request, reply, ask }) => {
@@ -92,7 +96,7 @@ export const orgSsoRoutes: RouteGroup = {
         const owner = known ? asTenantId(known.id) : undefined;
         const found = owner && (await enabledOrgConfig(services, owner));
         try {
-          const started = await startOidcSignIn(services, found, { owner: owner ?? INSTALLATION, kind: 'organization', challenge: query.challenge ?? null, reauthenticates: false });
+          const started = await startOidcSignIn(services, found, { owner: owner ?? INSTALLATION, kind: 'organization', challenge: query.challenge ?? null, reauthenticates: query.reauthenticate === 'true' });
           keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
           return redirect(reply, 302, started.address);
         } catch (error) {
@@ -116,7 +120,7 @@ export const orgSsoRoutes: RouteGroup = {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
           const { trip, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returnedBy(request, state), find, (trip) => (believed = trip));
           const admin = await admitOrgAdmin(services, trip.owner, identity);
-          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge, vouchedBy });
+          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge, vouchedBy, reauthenticated: trip.reauthenticates });
           forgetInBrowser(reply, state, secure);
           keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
@@ -132,17 +136,19 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/exchange`,
       access: open('org-login'),
-      summary: 'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in',
+      summary: 'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in. `reAuthToken` is there after reauthenticate=true, for one write',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
-      answer: signedInToOrganization,
+      answer: signedInToOrganizationByProvider,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
         const redeemed = await redeemOrgHandoff(services, code, { browserSecret: keptByBrowser(request, code), verifier });
         if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));
-        const { organizationId: tenantId, admin, vouchedBy } = redeemed;
+        const { organizationId: tenantId, admin, vouchedBy, reauthenticated } = redeemed;
         const { adminId, sessionEpoch: epoch, role } = admin;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'org_sso', vouchedBy, actor });
-        return { ...tokens, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+        const sessionId = randomUUID();
+        const tokens = await openSession(services, { tenantId, sessionId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'org_sso', vouchedBy, actor });
+        const proof = reauthenticated ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) } : {};
+        return { ...tokens, ...proof, user: await ask(getOrgAdmin, { adminId }, tenantId) };
       },
     }),
   ],

@@ -84,7 +84,7 @@ export const organizationRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{configId}`,
       access: orgOwnerReauthenticated,
-      summary: 'Change an SSO configuration; what is left out keeps its value, the client secret too',
+      summary: 'Change an SSO configuration; what is left out keeps its value, the client secret too. Another issuerUrl needs clientSecret again (400), or null',
       params,
       body: changes,
       answer: orgSsoConfigView,

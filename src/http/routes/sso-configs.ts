@@ -95,7 +95,7 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
       ...one,
       method: 'PUT',
       access: write,
-      summary: 'Change an SSO configuration; what is left out keeps its value, secrets too',
+      summary: 'Change an SSO configuration; what is left out keeps its value, secrets too. Another issuerUrl needs clientSecret again (400), or null',
       body: ssoConfigChanges,
       answer: ssoConfigView,
       handle: async (call) => {

@@ -7,6 +7,7 @@ import { erasePerson } from '../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../commands/employees/update-employee.ts';
 import { employee } from '../../../src/domain/employees/employee.ts';
 import type { EmployeeEvent } from '../../../src/domain/employees/events.ts';
+import { system } from '../../../src/kernel/actor.ts';
 import { context, given, TENANT } from '../../dsl/given.ts';
 
 const USER = '44444444-4444-4444-8444-444444444444';
@@ -130,22 +131,28 @@ describe('deleting an employee', () => {
 });
 
 describe('erasing a person', () => {
+  it('needs a fresh proof of an administrator, and none of the service itself', () => {
+    given(created).when(erasePerson, { userId: USER }).thenRefused('forbidden', 're-authentication required');
+    given(created, deleted, requested).when(erasePerson, { userId: USER, reauthenticated: false }).thenRefused('forbidden', 're-authentication required');
+    given(created).when(erasePerson, { userId: USER }, undefined, { actor: system('castellan person erase') }).then(deleted, requested);
+  });
+
   it('deletes the record as well', () => {
-    const outcome = given(created).when(erasePerson, { userId: USER });
+    const outcome = given(created).when(erasePerson, { userId: USER, reauthenticated: true });
     outcome.then(deleted, requested);
     outcome.thenReleases(email('digest of ada'), seat('7'));
   });
 
   it('also reaches somebody who was deleted before, whose e-mail may be another one’s by now', () => {
-    const outcome = given(created, deleted).when(erasePerson, { userId: USER });
+    const outcome = given(created, deleted).when(erasePerson, { userId: USER, reauthenticated: true });
     outcome.then(requested);
     outcome.thenReleases();
   });
 
   it('twice is once, and nobody cannot be erased', () => {
-    given(created, deleted, requested).when(erasePerson, { userId: USER }).thenNothing();
-    given(created, deleted, requested, erased).when(erasePerson, { userId: USER }).thenNothing();
-    given().when(erasePerson, { userId: USER }).thenRefused('notFound');
+    given(created, deleted, requested).when(erasePerson, { userId: USER, reauthenticated: true }).thenNothing();
+    given(created, deleted, requested, erased).when(erasePerson, { userId: USER, reauthenticated: true }).thenNothing();
+    given().when(erasePerson, { userId: USER, reauthenticated: true }).thenRefused('notFound');
   });
 
   it('is said to be done once', () => {

@@ -56,6 +56,15 @@ describe('changing an SSO configuration', () => {
   });
   const kept = { clientSecretRef: undefined };
 
+  it('sends a stored client secret to no other issuer', () => {
+    const moved = { configId: FIRST, issuerUrl: 'https://elsewhere.example' };
+    given(there, config(FIRST, true)).when(updateOrgSsoConfig, moved, kept).thenRefused('invalid', 'validation failed: clientSecret: is required where issuerUrl changes; null removes it');
+    for (const clientSecretRef of [NEW_SECRET, null]) {
+      given(there, config(FIRST, true)).when(updateOrgSsoConfig, moved, { clientSecretRef }).then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef }));
+    }
+    given(there, config(FIRST, true, null)).when(updateOrgSsoConfig, moved, kept).then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef: null }));
+  });
+
   it('keeps what is left out, the secret too', () => {
     const outcome = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, name: 'Entra' }, kept);
     outcome.then(updated({ name: 'Entra' }));

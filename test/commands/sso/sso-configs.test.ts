@@ -83,6 +83,14 @@ describe('changing an SSO configuration', () => {
     }
   });
 
+  it('sends a stored client secret to no other issuer', () => {
+    const moved = { configId: id(1), changes: { issuerUrl: 'https://elsewhere.example' } };
+    given(oidc(1)).when(updateSsoConfig, moved, kept).thenRefused('invalid', 'validation failed: clientSecret: is required where issuerUrl changes; null removes it');
+    for (const secretRef of [NEW_SECRET, null]) given(oidc(1)).when(updateSsoConfig, moved, { secretRef }).then(updated(oidc(1, { issuerUrl: 'https://elsewhere.example', secretRef })));
+    given(oidc(1, { secretRef: null })).when(updateSsoConfig, moved, kept).then(updated(oidc(1, { issuerUrl: 'https://elsewhere.example', secretRef: null })));
+    given(oidc(1)).when(updateSsoConfig, { configId: id(1), changes: { issuerUrl: oidcSettings.issuerUrl, clientId: 'other' } }, kept).then(updated(oidc(1, { clientId: 'other' })));
+  });
+
   it('takes no key away from requests that are signed', () => {
     given(saml(1, { signRequests: true })).when(updateSsoConfig, { configId: id(1), changes: {} }, { secretRef: null }).thenRefused('invalid');
     given(saml(1, { signRequests: true })).when(updateSsoConfig, { configId: id(1), changes: { signRequests: false } }, { secretRef: null }).then(updated(saml(1, { secretRef: null })));
