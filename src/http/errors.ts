@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '../database/unavailable.ts';
 import { TooBusy } from '../fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../identity/hashing-turns.ts';
 import { isStorageFull } from '../objects/storage-full.ts';
+import { PartlyDone } from './partly-done.ts';
 import { FailureError, invalid, notFound, tooLarge, unavailable, type Failure, type FailureKind } from '../kernel/failure.ts';
 
 /** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
@@ -23,8 +24,8 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
 export const statusOf = (failure: Failure): number => STATUS[failure.kind];
 
 /** Something that the service needs is away, silent, full or at its limit: the same request may succeed later. */
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
+export const isUnavailable = (error: unknown): boolean =>
+  (error instanceof FailureError && error.failure.kind === 'unavailable') || error instanceof TooBusy || error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
 
 /** A failover or a restart takes seconds. */
 const RETRY_AFTER_SECONDS = 2;
@@ -75,7 +76,8 @@ export function mapErrors(app: FastifyInstance): void {
     if (status >= 500) request.log.error({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     const shape = request.routeOptions.config?.declared?.refusal;
-    return reply.status(status).send(shape ? shape({ status, message }) : { error: message });
+    const report = error instanceof PartlyDone ? error.report : {};
+    return reply.status(status).send(shape ? shape({ status, message }) : { error: message, ...report });
   });
   app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));
 }

@@ -28,11 +28,16 @@ describe.each([
   beforeAll(async () => {
     ({ app, node } = await open());
     tenant = await app.newTenant({ license: { maxUsers: SEATS } });
-    const form = new FormData();
-    form.append('file', new Blob(['email,displayName\r\n', ...Array.from({ length: SEATS }, () => `${randomUUID()}@acme.example,Ada\r\n`)]), 'users.csv');
-    const imported = await fetch(`${app.url}${USERS}/import`, { method: 'POST', headers: { authorization: `Bearer ${tenant.token}` }, body: form });
-    expect(await imported.json()).toMatchObject({ imported: SEATS });
+    const users = new Blob(['email,displayName\r\n', ...Array.from({ length: SEATS }, () => `${randomUUID()}@acme.example,Ada\r\n`)]);
+    let imported: Response;
+    do {
+      const form = new FormData();
+      form.append('file', users, 'users.csv');
+      imported = await fetch(`${app.url}${USERS}/import`, { method: 'POST', headers: { authorization: `Bearer ${tenant.token}` }, body: form });
+      // A busy machine may interrupt it.
+    } while (imported.status === 503);
     await app.settled();
+    expect(await total()).toBe(SEATS);
   }, 120_000);
   afterAll(async () => {
     await app.close();
