@@ -66,14 +66,17 @@ async function measureOn(where: string, eventStoreUrl: string | undefined): Prom
 /** Milliseconds that it takes. */
 async function importUsers({ url }: BenchApp, headers: Record<string, string>, count: number): Promise<number> {
   const lines = Array.from({ length: count }, () => `${randomUUID()}@bench.example,Ada`);
-  const form = new FormData();
-  form.append('file', new Blob([['email,displayName', ...lines].join('\r\n')]), 'users.csv');
+  const file = new Blob([['email,displayName', ...lines].join('\r\n')]);
   const started = performance.now();
-  const answer = await fetch(`${url}${USERS}/import`, { method: 'POST', headers, body: form });
-  const took = performance.now() - started;
-  const body = (await answer.json()) as { imported?: number };
-  if (body.imported !== count) throw new Error(`the import stored ${body.imported} of ${count} rows (${answer.status})`);
-  return took;
+  for (;;) {
+    const form = new FormData();
+    form.append('file', file, 'users.csv');
+    const answer = await fetch(`${url}${USERS}/import`, { method: 'POST', headers, body: form });
+    if (answer.status === 200) return performance.now() - started;
+    // A store that is overloaded interrupts it: the same file goes on from there.
+    if (answer.status !== 503) throw new Error(`the import was refused: ${answer.status} ${await answer.text()}`);
+    await answer.body?.cancel();
+  }
 }
 
 /** In a process of its own, as a server is: its work is not ours. */

@@ -6,7 +6,6 @@ import { employeeEmailClaim } from '../../domain/employees/employee.ts';
 import { importedRows, type ImportRow } from '../../employees/import-file.ts';
 import { importReport, ImportReport, type RowOutcome } from '../../employees/import-report.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
-import type { Position } from '../../kernel/event.ts';
 import { FailureError, forbidden, invalid } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import { admin } from '../access.ts';
@@ -18,7 +17,8 @@ import { failureOfIssues } from '../validation.ts';
 
 /** Choice OP-210. */
 const MOST_BYTES = 5 * 1024 * 1024;
-const AT_ONCE = 32;
+const AT_ONCE = 24;
+const AT_ONCE_AFTER_FAILURE = 8;
 
 type Importing = Pick<Call<undefined, undefined, undefined, AdminPrincipal>, 'execute' | 'seen' | 'ask' | 'services' | 'principal' | 'fresh'>;
 
@@ -50,39 +50,57 @@ async function importFile(call: Importing, file: Buffer) {
   const planned = await plan(call, rows);
   await refuseTooMany(call, planned.filter(({ standing }) => standing === 'newcomer').length);
   const report = new ImportReport(rows, errors);
-  const { isInterrupted, position } = await importRows(call, planned, report);
-  if (isInterrupted) throw new PartlyDone(report.body);
+  let left: readonly Planned[] = planned;
+  // A store that was away for a moment is asked once more, by fewer.
+  for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE]) if (left.length > 0) left = await importRows(call, left, report, atOnce);
+  if (left.length > 0) throw new PartlyDone(report.body);
   // Once for all rows: each of them would wait for its own.
-  await call.seen([...createEmployee.freshens!, ...updateEmployee.freshens!], position ?? (await call.services.head()));
+  await call.seen([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
   return report.body;
 }
 
-/** Ends with the first row that the store fails: what is under way is waited for, the rest is not begun. */
-async function importRows(call: Importing, rows: readonly Planned[], report: ImportReport): Promise<{ isInterrupted: boolean; position: Position | undefined }> {
+/** Ends with the first row that the store fails: what is under way is waited for, the rest is not begun. Returns the rows that are left. */
+async function importRows(call: Importing, rows: readonly Planned[], report: ImportReport, atOnce: number): Promise<readonly Planned[]> {
+  const left = new Set(rows);
   let isInterrupted = false;
-  let newest: Position | undefined;
-  await inParallel(AT_ONCE, rows, async (row) => {
+  await inParallel(atOnce, rows, async (row) => {
     if (isInterrupted) return;
     try {
-      const { outcome, position } = await take(call, row);
-      report.tell(row.row, outcome, row.userId);
-      if (position !== undefined && position > (newest ?? -1n)) newest = position;
+      report.tell(row.row, await take(call, row), row.userId);
+      left.delete(row);
     } catch (error) {
       if (isUnavailable(error)) {
         isInterrupted = true;
         report.tell(row.row, 'unknown', row.userId);
       } else if (error instanceof FailureError) {
         report.refuse(row.row, error.failure.message);
+        left.delete(row);
       } else throw error;
     }
   });
-  return { isInterrupted, position: newest };
+  return isInterrupted ? notStored(call, [...left], report) : [];
 }
+
+/** Of rows whose creation may have been stored without a reply, those that were not; all of them where the store cannot be asked. */
+async function notStored({ services, principal }: Importing, rows: readonly Planned[], report: ImportReport): Promise<readonly Planned[]> {
+  const newcomers = rows.filter(({ standing }) => standing !== 'known');
+  try {
+    const holders = await holdersOf(services, principal, newcomers);
+    const stored = newcomers.filter(({ userId }, at) => holders[at] !== undefined && streamSubject(holders[at]) === userId);
+    for (const { row, userId } of stored) report.tell(row, 'imported', userId);
+    return rows.filter((row) => !stored.includes(row));
+  } catch (error) {
+    if (isUnavailable(error)) return rows;
+    throw error;
+  }
+}
+
+const holdersOf = (services: Importing['services'], { tenantId }: AdminPrincipal, rows: readonly ImportRow[]) =>
+  services.ports.claimHolders(tenantId, rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email))));
 
 /** Whom the rows speak of, and whether they are known: one look-up for all of them. */
 async function plan({ services, principal, fresh }: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
-  const claims = rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email)));
-  const holders = await services.ports.claimHolders(principal.tenantId, claims);
+  const holders = await holdersOf(services, principal, rows);
   return rows.map((row, at) => {
     // The same id in every attempt at the import.
     const newcomerId = fresh.id(`employee ${row.email.toLowerCase()}`);
@@ -105,14 +123,14 @@ async function refuseTooMany({ ask, services }: Importing, newcomers: number): P
   if (await isTooMany()) throw new FailureError(forbidden('license user limit reached'));
 }
 
-async function take(call: Importing, planned: Planned): Promise<{ outcome: RowOutcome; position: Position | undefined }> {
+async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
   const { email, displayname: displayName, department, jobtitle: jobTitle, userId, standing } = planned;
   if (standing === 'known') {
     const { position } = await call.execute(updateEmployee, { userId, displayName, department, jobTitle }, undefined, email);
-    return { outcome: position === undefined ? 'unchanged' : 'updated', position };
+    return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
   const described = { email, displayName, department: department ?? null, jobTitle: jobTitle ?? null, externalId: null };
-  const { position } = await call.execute(createEmployee, { userId, ...described, source: 'import', isActive: true }, undefined, email);
-  return { outcome: 'imported', position };
+  await call.execute(createEmployee, { userId, ...described, source: 'import', isActive: true }, undefined, email);
+  return 'imported';
 }
