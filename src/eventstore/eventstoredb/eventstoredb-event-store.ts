@@ -107,7 +107,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]> {
-    const holders = new Array<string | undefined>(claims.length);
+    const holders = Array.from<string | undefined>({ length: claims.length });
     await inParallel(CLAIMS_AT_ONCE, claims, async (claim, at) => {
       holders[at] = await this.claimHolder(claim);
     });
