@@ -20,19 +20,21 @@ export interface BenchApp {
   readonly headers: Record<string, string>;
   readonly databaseConfig: pg.ClientConfig;
   /** Another tenant, with its super admin. */
-  newTenant(): Promise<Pick<BenchApp, 'tenantId' | 'headers'>>;
+  newTenant(maxUsers?: number): Promise<Pick<BenchApp, 'tenantId' | 'headers'>>;
   stop(): Promise<void>;
 }
 
 const PLENTY = 100_000_000;
+const MOST_USERS = 10_000_000;
 
-/** The whole service with its embedded database, budgets out of the way, and one tenant. */
-export async function startBenchApp(options: Pick<ComposeOptions, 'passwords'> = {}): Promise<BenchApp> {
+/** The whole service with its embedded database (its log elsewhere where `eventStoreUrl` says so), budgets out of the way, and one tenant. */
+export async function startBenchApp({ eventStoreUrl, ...options }: Pick<ComposeOptions, 'passwords'> & { readonly eventStoreUrl?: string | undefined } = {}): Promise<BenchApp> {
   const dataDir = mkdtempSync('/var/tmp/castellan-bench-app-');
   const pair = generateKeyPairSync('ed25519');
   const licensePublicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const config = {
     ...readConfig({ DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex'), LICENSE_PUBLIC_KEY: licensePublicKey }),
+    eventStoreUrl,
     port: 0,
     tlsPort: 0,
     adminRateLimit: PLENTY,
@@ -41,7 +43,7 @@ export async function startBenchApp(options: Pick<ComposeOptions, 'passwords'> =
   };
   const house = await compose(config, { ...options, log: newLogger('error') });
   const { services } = house;
-  const newTenant = () => makeTenant(services, pair.privateKey);
+  const newTenant = (maxUsers = MOST_USERS) => makeTenant(services, pair.privateKey, maxUsers);
   const { tenantId, headers } = await newTenant();
   return {
     services,
@@ -58,14 +60,14 @@ export async function startBenchApp(options: Pick<ComposeOptions, 'passwords'> =
   };
 }
 
-async function makeTenant(services: House['services'], signingKey: KeyObject): Promise<Pick<BenchApp, 'tenantId' | 'headers'>> {
+async function makeTenant(services: House['services'], signingKey: KeyObject, maxUsers: number): Promise<Pick<BenchApp, 'tenantId' | 'headers'>> {
   const tenantId = asTenantId(randomUUID());
   const adminId = randomUUID();
   const license = {
     licenseId: randomUUID(),
     clientName: 'Bench',
     tier: 'enterprise',
-    maxUsers: 10_000_000,
+    maxUsers,
     issuedAt: new Date().toISOString(),
     expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
     maxEventRetentionDays: 365,

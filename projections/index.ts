@@ -47,6 +47,7 @@ import { policyVersions } from './policies/policy-versions.ts';
 import { unblockKeys } from './policies/unblock-keys.ts';
 import { alertSeverities } from './settings/alert-severities.ts';
 import { signaturePacks } from './signatures/signature-packs.ts';
+import { claimedNumbers } from './numbers/claimed-numbers.ts';
 import { screenshots } from './screenshots/screenshots.ts';
 import { alertTexts } from './search/alert-texts.ts';
 import { adminSessions } from './sessions/admin-sessions.ts';
@@ -63,4 +64,4 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgDomains, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, screenshots, enrollmentTokens, agentSecretsModel, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, threatIntelSettings, domainScans, signaturePacks, ...resourceModels];
+export const readModels: readonly AnyReadModel[] = [tenants, tenantDirectory, adminUsers, adminLocks, adminAccounts, adminSessions, orgAdmins, organizations, organizationDirectory, orgDomains, orgSsoConfigs, orgSsoRouting, ssoConfigs, employees, alerts, alertAddresses, alertHours, devices, deviceSequences, credentialUses, credentialStats, telemetryDaily, signInDaily, observations, screenshots, enrollmentTokens, agentSecretsModel, certificateAuthorities, serverCertificates, deviceCertificates, agentKeys, extensionInventories, installedExtensions, extensionChanges, policies, policyVersions, unblockKeys, groups, groupMembers, verificationAlerts, verificationAttempts, alertSeverities, endpoints, endpointPages, endpointUsers, endpointTechnologies, authEndpoints, relyingParties, sites, endpointClassifications, mfaOverrides, alertDaily, userDaily, newSiteVisitors, devicePolicyDaily, policyHistory, reporters, alertTexts, threatIntelSettings, domainScans, signaturePacks, claimedNumbers, ...resourceModels];

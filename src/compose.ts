@@ -78,8 +78,8 @@ async function stopInOrder(closers: (() => Promise<unknown> | void)[], withinMs:
 async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const { options, onStop } = site;
   const storage = await openStorage(site);
-  const writeSide = openWriteSide(site, storage);
   const readSide = await openReadSide(site, storage);
+  const writeSide = openWriteSide(site, storage, readSide);
   const background = openBackground(site, storage, writeSide, readSide);
   const tokenKey = await tokenKeyGeneration(storage.database.owner, site.config.tokenKeyGeneration);
   const services = assemble(site, storage, writeSide, readSide, background, tokenKey);

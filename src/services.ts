@@ -33,6 +33,7 @@ import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
 import type { Authority } from './pki/authority.ts';
 import type { CertificateService } from './pki/certificate-service.ts';
+import type { FreeNumbers } from './numbers/number-finder.ts';
 import type { ServiceState } from './service-state.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
@@ -59,6 +60,10 @@ export interface CommandPorts {
   readonly pictures: PictureKeeper;
   readonly arrivals: ArrivalBudgets;
   claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
+  /** The same for many claims, in their order. */
+  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
+  /** Seats and slots that nobody holds. */
+  readonly freeNumbers: FreeNumbers;
 }
 
 /** The whole house, as the composition root built it. HTTP handlers, the CLI and the demo work through it. */

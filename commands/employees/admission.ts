@@ -1,5 +1,4 @@
-import { employeeEmailClaim, seatClaim } from '../../src/domain/employees/employee.ts';
-import { freeSeat } from '../../src/domain/employees/seats.ts';
+import { employeeEmailClaim, SEAT } from '../../src/domain/employees/employee.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import type { Claim } from '../../src/kernel/command.ts';
 import { conflict, forbidden, type Failure } from '../../src/kernel/failure.ts';
@@ -12,18 +11,20 @@ export interface Admission {
   readonly seat: number;
 }
 
-export type AdmissionPorts = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'accountDigest'>;
+export type AdmissionPorts = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'freeNumbers' | 'accountDigest'>;
 
 /** A duplicate is told so also where the license is used up: it would not have needed a seat. */
 export async function admit(tenantId: TenantId, email: string, ports: AdmissionPorts): Promise<Admission | Failure> {
   const emailDigest = ports.accountDigest(email);
-  if (await ports.claimHolder(tenantId, employeeEmailClaim(emailDigest))) return conflict();
-  const { license, seatsEverGranted } = await ports.aggregates.load(tenant, tenantStream(tenantId));
-  const limit = { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted };
-  const isHeld = async (seat: number) => (await ports.claimHolder(tenantId, seatClaim(seat))) !== undefined;
-  const seat = await freeSeat(limit, isHeld);
+  const [holder, seat] = await Promise.all([ports.claimHolder(tenantId, employeeEmailClaim(emailDigest)), freeSeat(tenantId, ports)]);
+  if (holder !== undefined) return conflict();
   return seat === undefined ? forbidden('license user limit reached') : { emailDigest, seat };
 }
 
+async function freeSeat(tenantId: TenantId, { aggregates, freeNumbers }: AdmissionPorts): Promise<number | undefined> {
+  const { license, seatsEverGranted } = await aggregates.load(tenant, tenantStream(tenantId));
+  return freeNumbers.one(tenantId, SEAT, { granted: license?.maxUsers ?? 0, everGranted: seatsEverGranted });
+}
+
 /** Another took the seat first: any other would do. Another took the e-mail first: that is a duplicate. */
-export const whenAdmissionLost = ({ kind }: Claim): Failure | 'prepareAgain' => (kind === 'employee-seat' ? 'prepareAgain' : conflict());
+export const whenAdmissionLost = ({ kind }: Claim): Failure | 'prepareAgain' => (kind === SEAT ? 'prepareAgain' : conflict());

@@ -28,5 +28,6 @@ export const createEmployee = defineCommand({
     return accept([{ type: 'EmployeeCreated', data }], { take: claimsOf({ emailDigest, seat }) });
   },
   whenClaimed: whenAdmissionLost,
+  begins: true,
   freshens: ['employees'],
 });

@@ -40,7 +40,7 @@ export const INVALID_TOKEN = unauthenticated('invalid or expired enrollment toke
 /** Another request enrolled or deleted the device of this fingerprint just now: find out which device it is, and try again. */
 export const FINGERPRINT_MOVED = conflict('the device is being enrolled');
 
-type Ports = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'certificates' | 'accountDigest'>;
+type Ports = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'freeNumbers' | 'certificates' | 'accountDigest'>;
 
 /**
  * A browser exchanges its token for a certificate. Using the token, enrolling the device and naming its certificate are one

@@ -19,7 +19,7 @@ export interface JudgeExtensions extends Pick<Found, 'deviceId' | 'userId' | 'ba
 
 interface Ports {
   readonly aggregates: AggregateReader;
-  claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
+  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
 }
 
 interface Facts {
@@ -30,7 +30,6 @@ interface Facts {
   readonly listed: ReadonlySet<string>;
 }
 
-const AT_ONCE = 16;
 /**
  * One decision reports at most this many extensions, so that its events fit into one append whatever their texts are. The reaction
  * issues the command once for each so many extensions that it found: every run continues where the one before stopped.
@@ -65,17 +64,10 @@ export const judgeExtensions = defineCommand({
 });
 
 /** An entry of the whitelist holds a claim: nothing has to be searched, and no read model waited for. */
-async function listedAmong({ claimHolder }: Ports, tenantId: TenantId, browserType: Browser, extensionIds: readonly string[]): Promise<string[]> {
-  const isListed = async (extensionId: string) => {
-    const claims = [null, ...(browserType === null ? [] : [browserType])].flatMap((browser) => extensionWhitelist.claims({ extensionId, browserType: browser }));
-    const holders = await Promise.all(claims.map((claim) => claimHolder(tenantId, claim)));
-    return holders.some((holder) => holder !== undefined);
-  };
-  const listed: string[] = [];
-  for (let from = 0; from < extensionIds.length; from += AT_ONCE) {
-    const some = extensionIds.slice(from, from + AT_ONCE);
-    const answers = await Promise.all(some.map(isListed));
-    listed.push(...some.filter((_, at) => answers[at]));
-  }
-  return listed;
+async function listedAmong({ claimHolders }: Ports, tenantId: TenantId, browserType: Browser, extensionIds: readonly string[]): Promise<string[]> {
+  const entries = extensionIds.flatMap((extensionId) =>
+    [null, ...(browserType === null ? [] : [browserType])].flatMap((browser) => extensionWhitelist.claims({ extensionId, browserType: browser }).map((claim) => ({ extensionId, claim }))),
+  );
+  const holders = await claimHolders(tenantId, entries.map(({ claim }) => claim));
+  return [...new Set(entries.filter((_, at) => holders[at] !== undefined).map(({ extensionId }) => extensionId))];
 }

@@ -8,8 +8,8 @@ import {
 } from '../../src/domain/organizations/organization.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict } from '../../src/kernel/failure.ts';
-import { INSTALLATION } from '../../src/kernel/ids.ts';
 import type { CommandPorts } from '../../src/services.ts';
+import { freeSlug } from '../setup/free-slug.ts';
 import { slugOf } from '../setup/set-up-tenant.ts';
 
 /** Issued for the organization that is to be: its id is the `tenantId` of the command. */
@@ -31,7 +31,7 @@ interface Facts {
   readonly passwordRef: string;
 }
 
-type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'accountDigest' | 'claimHolder'>;
+type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'accountDigest' | 'claimHolders'>;
 
 /** An organization with its first owner, in one append: neither is ever seen without the other. Answers the slug it got. */
 export const createOrganization = defineCommand({
@@ -41,7 +41,7 @@ export const createOrganization = defineCommand({
   async prepare({ name, slug, adminId, ownerEmail, ownerPassword }: CreateOrganization, ports: Ports, { tenantId }) {
     const hash = await ports.passwords.hash(ownerPassword);
     const facts: Facts = {
-      slug: await freeSlug(slugOf(slug ?? name), ports),
+      slug: await freeSlug(slugOf(slug ?? name), organizationSlugClaim, ports),
       accountDigest: ports.accountDigest(ownerEmail),
       passwordRef: await ports.vault.put(tenantId, orgPasswordPlace(adminId), hash),
     };
@@ -65,10 +65,3 @@ export const createOrganization = defineCommand({
   whenClaimed: ({ kind }) => (kind === 'organization-slug' ? 'prepareAgain' : conflict('the e-mail administers another organization')),
   freshens: ['organizations', 'organization_directory', 'org_admins'],
 });
-
-async function freeSlug(base: string, { claimHolder }: Pick<Ports, 'claimHolder'>): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const slug = number === 1 ? base : `${base}-${number}`;
-    if (!(await claimHolder(INSTALLATION, organizationSlugClaim(slug)))) return slug;
-  }
-}

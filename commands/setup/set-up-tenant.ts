@@ -5,8 +5,9 @@ import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand, type Claim } from '../../src/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
-import { INSTALLATION, type TenantId } from '../../src/kernel/ids.ts';
+import { INSTALLATION } from '../../src/kernel/ids.ts';
 import type { CommandPorts } from '../../src/services.ts';
+import { freeSlug } from './free-slug.ts';
 
 export interface SetUpTenant {
   readonly name: string | null;
@@ -32,7 +33,7 @@ interface Facts {
 export const SETUP_CLAIM: Claim = { kind: 'setup', value: 'complete', tenantId: INSTALLATION };
 export const slugClaim = (slug: string): Claim => ({ kind: 'tenant-slug', value: slug, tenantId: INSTALLATION });
 
-type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'licensePublicKey' | 'accountDigest' | 'claimHolder' | 'newAuthority'>;
+type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'licensePublicKey' | 'accountDigest' | 'claimHolder' | 'claimHolders' | 'newAuthority'>;
 
 /** A tenant with its license, its certificate authority and its first super admin: all in one append, or nothing. */
 export const setUpTenant = defineCommand({
@@ -50,7 +51,7 @@ export const setUpTenant = defineCommand({
     const [passwordRef, privateKeyRef, slug] = await Promise.all([
       ports.passwords.hash(input.password).then((hash) => ports.vault.put(tenantId, { owner: `admin/${input.adminId}`, field: 'passwordHash' }, hash)),
       ports.vault.put(tenantId, { owner: `tenant/${tenantId}`, field: 'caPrivateKey' }, privateKeyPem),
-      freeSlug(name, ports),
+      freeSlug(slugOf(name), slugClaim, ports),
     ]);
     const facts: Facts = {
       license,
@@ -97,12 +98,4 @@ export const setUpTenant = defineCommand({
 export function slugOf(name: string): string {
   const slug = name.normalize('NFKD').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return slug.slice(0, 60) || 'tenant';
-}
-
-async function freeSlug(name: string, { claimHolder }: Pick<Ports, 'claimHolder'>): Promise<string> {
-  const base = slugOf(name);
-  for (let number = 1; ; number += 1) {
-    const slug = number === 1 ? base : `${base}-${number}`;
-    if (!(await claimHolder(INSTALLATION as TenantId, slugClaim(slug)))) return slug;
-  }
 }

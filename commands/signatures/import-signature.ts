@@ -1,10 +1,11 @@
 import type { PackedSignature } from '../../src/domain/signatures/pack-content.ts';
 import { signatures } from '../../src/domain/signatures/signature.resource.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure, type Failure } from '../../src/kernel/failure.ts';
+import { conflict, isFailure, type Failure } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
+import type { CommandPorts } from '../../src/services.ts';
 import { changedValues } from '../../src/resources/fields.ts';
-import { slotFor, type SlotPorts } from '../../src/resources/slots.ts';
+import { slotFor, slotKind, type SlotPorts } from '../../src/resources/slots.ts';
 
 interface ImportSignature {
   /** The same for every version of the pack. */
@@ -20,6 +21,12 @@ interface Facts {
   readonly room: { readonly slot?: number } | Failure;
 }
 
+type Ports = SlotPorts & Pick<CommandPorts, 'aggregates' | 'claimHolder'>;
+
+const { noun } = signatures.declared;
+/** A signature that is there needs no slot. It is not searched for one, in case it is deleted before the decision. */
+const deletedMeanwhile = conflict('a signature of the pack was deleted meanwhile');
+
 type Outcome = 'imported' | 'updated' | 'skipped';
 const outcome = (result: Outcome) => result;
 
@@ -28,7 +35,11 @@ export const importSignature = defineCommand({
   name: 'ImportSignature',
   aggregate: signatures.aggregate,
   stream: ({ id }: ImportSignature, { tenantId }: { tenantId: TenantId }) => signatures.stream(tenantId, id),
-  prepare: async ({ slot }: ImportSignature, ports: SlotPorts, { tenantId }): Promise<Facts> => ({ room: await slotFor(signatures.declared as never, tenantId, ports, slot) }),
+  prepare: async ({ id, slot }: ImportSignature, ports: Ports, { tenantId }): Promise<Facts> => {
+    if (slot !== undefined && (await ports.claimHolder(tenantId, { kind: slotKind(noun), value: String(slot) })) === undefined) return { room: { slot } };
+    const { exists } = await ports.aggregates.load(signatures.aggregate, signatures.stream(tenantId, id));
+    return { room: exists ? deletedMeanwhile : await slotFor(signatures.declared as never, tenantId, ports) };
+  },
   whenClaimed: () => 'prepareAgain',
   recall: (_before, [event]) => outcome(event!.type === 'SignatureCreated' ? 'imported' : 'updated'),
   decide({ exists, values }, { id, packId, signature }, _context, { room }: Facts) {

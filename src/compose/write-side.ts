@@ -5,6 +5,8 @@ import { AggregateLoader } from '../execution/aggregate-loader.ts';
 import { Executor } from '../execution/executor.ts';
 import { Passwords } from '../identity/passwords.ts';
 import { VerificationCodes } from '../identity/verification-codes.ts';
+import { claimedIn, projectedIn } from '../numbers/held-numbers.ts';
+import { NumberFinder } from '../numbers/number-finder.ts';
 import { openObjects } from '../objects/open-objects.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { VaultCertificateService } from '../pki/certificate-service.ts';
@@ -12,6 +14,7 @@ import { newAuthority } from '../pki/new-authority.ts';
 import { Pictures } from '../screenshots/pictures.ts';
 import type { CommandPorts, Services } from '../services.ts';
 import { vaultWorkbench } from '../vault/vault-workbench.ts';
+import type { ReadSide } from './read-side.ts';
 import type { Site } from './site.ts';
 import type { Storage } from './storage.ts';
 
@@ -20,7 +23,7 @@ export interface WriteSide extends Pick<Services, 'loader' | 'executor' | 'ports
 }
 
 /** What takes commands, and what their decisions need. */
-export function openWriteSide({ config, options }: Site, { store, codec, database, keyrings, vault, personKeys, trust }: Storage): WriteSide {
+export function openWriteSide({ config, options }: Site, { store, codec, database, keyrings, vault, personKeys, trust }: Storage, readSide: ReadSide): WriteSide {
   const keyring = keyrings.current;
   const loader = new AggregateLoader(store, codec);
   trust.onDoubt(() => loader.forget());
@@ -29,6 +32,7 @@ export function openWriteSide({ config, options }: Site, { store, codec, databas
   const passwords = options.passwords ?? new Passwords();
   const objects = openObjects(config);
   const pictures = new Pictures(objects, personKeys);
+  const claimHolders: CommandPorts['claimHolders'] = (tenantId, claims) => executor.claimHolders(tenantId, claims);
   const ports: CommandPorts = {
     aggregates: loader,
     vault,
@@ -42,6 +46,8 @@ export function openWriteSide({ config, options }: Site, { store, codec, databas
     pictures,
     arrivals: new ArrivalBudgets(database.service),
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
+    claimHolders,
+    freeNumbers: new NumberFinder(claimedIn({ claimHolders }), projectedIn(readSide, () => store.head())),
   };
   const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () => vaultWorkbench(ports));
   return { loader, executor, ports, passwords, objects, pictures, accountDigest, credentialSalt: keyring.digester('credential-salt') };

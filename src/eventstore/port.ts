@@ -32,6 +32,8 @@ export interface EventStore {
 
   /** The stream that holds a claim now, if any. */
   claimHolder(claim: ClaimKey): Promise<string | undefined>;
+  /** The same for many claims, in their order. It never has more than a few reads under way, however many claims it is given. */
+  claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]>;
 
   /** Lets events of the stream be dropped once they are older than this. Only telemetry streams ever get it. */
   setRetention(stream: string, maxAgeDays: number): Promise<void>;

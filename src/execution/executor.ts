@@ -155,6 +155,11 @@ export class Executor<Ports> {
     return this.#store.claimHolder(this.#claimKey(tenantId, claim));
   }
 
+  /** The same for many claims, in their order. */
+  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]> {
+    return this.#store.claimHolders(claims.map((claim) => this.#claimKey(tenantId, claim)));
+  }
+
   async #decideFirst<State, E extends DomainEvent, Result>(
     command: Pick<Command<never, State, E, never, never, Result>, 'aggregate' | 'tail' | 'begins'>,
     stream: string,

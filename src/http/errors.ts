@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '../database/unavailable.ts';
 import { TooBusy } from '../fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../identity/hashing-turns.ts';
 import { isStorageFull } from '../objects/storage-full.ts';
+import { PartlyDone } from './partly-done.ts';
 import { FailureError, invalid, notFound, tooLarge, unavailable, type Failure, type FailureKind } from '../kernel/failure.ts';
 
 /** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
@@ -23,8 +24,8 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
 export const statusOf = (failure: Failure): number => STATUS[failure.kind];
 
 /** Something that the service needs is away, silent, full or at its limit: the same request may succeed later. */
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
+export const isUnavailable = (error: unknown): boolean =>
+  (error instanceof FailureError && error.failure.kind === 'unavailable') || error instanceof TooBusy || error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
 
 /** A failover or a restart takes seconds. */
 const RETRY_AFTER_SECONDS = 2;
@@ -85,8 +86,9 @@ export function refuse(error: FastifyError, request: FastifyRequest, reply: Fast
   }
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   const shape = request.routeOptions.config?.declared?.refusal;
+  const report = error instanceof PartlyDone ? error.report : {};
   // Said in full: the type of a failed stream would keep the framework from serializing the body.
-  return reply.status(status).type('application/json; charset=utf-8').header('cache-control', 'no-store').send(shape ? shape({ status, message }) : { error: message });
+  return reply.status(status).type('application/json; charset=utf-8').header('cache-control', 'no-store').send(shape ? shape({ status, message }) : { error: message, ...report });
 }
 
 export function mapErrors(app: FastifyInstance): void {

@@ -136,7 +136,21 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
   };
   // The ports that any command of this application needs are the ones that the executor was built with.
   const executor = services.executor as unknown as Executor<unknown>;
+  const execute: Call<never, never, never, never>['execute'] = async <Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    named?: TenantId | Behalf,
+    as?: string,
+  ) => {
+    const decide = executor.execute.bind(executor) as typeof executor.execute<Input, State, E, unknown, Facts, Result>;
+    const executed = orThrow(await decide(command as Command<Input, State, E, unknown, Facts, Result>, input, issuerOf(named, command, as)));
+    if (executed.position !== undefined) keyed?.hasAppended();
+    return executed;
+  };
+  const seen = (models: readonly string[], position: Position) => awaitFreshness(reply, services, models, position);
   return {
+    execute,
+    seen,
     params: request.params as never,
     query: request.query as never,
     body: request.body as never,
@@ -162,13 +176,10 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
       named?: TenantId | Behalf,
       as?: string,
     ) => {
-      const execute = executor.execute.bind(executor) as typeof executor.execute<Input, State, E, unknown, Facts, Result>;
-      const outcome = await execute(command as Command<Input, State, E, unknown, Facts, Result>, input, issuerOf(named, command, as));
-      const executed = orThrow(outcome);
-      if (executed.position !== undefined) keyed?.hasAppended();
+      const executed = await execute(command, input, named, as);
       // Nothing had to change: but whoever changed it a moment ago may not be projected yet, and the answer must show it.
       const position = executed.position ?? (command.freshens ? await services.head() : undefined);
-      if (position !== undefined) await awaitFreshness(reply, services, command.freshens ?? [], position);
+      if (position !== undefined) await seen(command.freshens ?? [], position);
       return executed;
     },
     ask: async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {

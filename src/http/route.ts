@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Actor } from '../kernel/actor.ts';
 import type { Command } from '../kernel/command.ts';
-import type { DomainEvent } from '../kernel/event.ts';
+import type { DomainEvent, Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
 import type { Executed } from '../execution/executor.ts';
@@ -43,6 +43,15 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
     /** Names this command among those of the same name, for a route that runs several in no fixed order. */
     as?: string,
   ): Promise<Executed<Result>>;
+  /** As `run`, without waiting for read models: for a route that runs many commands and waits once, with `seen`. */
+  execute<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+    named?: TenantId | Behalf,
+    as?: string,
+  ): Promise<Executed<Result>>;
+  /** Waits until these read models have passed a position; where that takes too long, the response says so. */
+  seen(models: readonly string[], position: Position): Promise<void>;
   /**
    * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
    * would refuse, before they run it, what it has already done. Undefined: run it.

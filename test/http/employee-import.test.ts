@@ -19,7 +19,7 @@ describe('the import of employees', () => {
     const form = new FormData();
     for (const [name, value] of Object.entries(parts)) form.append(name, value as Blob, ...(typeof value === 'string' ? [] : [`${name}.csv`]));
     const answer = await fetch(app.url + IMPORT, { method: 'POST', headers: { authorization: `Bearer ${tenant.token}` }, body: form });
-    return { status: answer.status, body: await answer.json() };
+    return { status: answer.status, body: (await answer.json()) as { rows: { row: number; outcome: string }[] } };
   }
   const file = (...lines: (string | Uint8Array<ArrayBuffer>)[]) => new Blob(lines.flatMap((line) => [line, '\r\n']));
   const importing = (tenant: TestTenant, ...lines: string[]) => send(tenant, { file: file(...lines) });
@@ -30,8 +30,10 @@ describe('the import of employees', () => {
     const [known, fresh] = [address(), address()];
     await acme.admin.post(USERS, { email: known, displayName: 'Old Name', department: 'Research', jobTitle: 'Analyst' });
     const answer = await importing(acme, HEADER, `${known.toUpperCase()},"New, Name",,Lead`, `${fresh},Bo,Sales,`);
-    expect([answer.status, answer.body]).toEqual([200, { imported: 1, updated: 1, skipped: 0, total: 2, errors: [] }]);
     const { users } = await all(acme);
+    const idOf = (email: string) => users.find((one: { email: string }) => one.email === email).id;
+    const rows = [{ row: 2, outcome: 'updated', userId: idOf(known) }, { row: 3, outcome: 'imported', userId: idOf(fresh) }];
+    expect([answer.status, answer.body]).toEqual([200, { imported: 1, updated: 1, skipped: 0, total: 2, errors: [], rows }]);
     // An empty cell keeps what is known.
     expect(users.find(({ email }: { email: string }) => email === known)).toMatchObject({ displayName: 'New, Name', department: 'Research', jobTitle: 'Lead', source: 'manual' });
     expect(users.find(({ email }: { email: string }) => email === fresh)).toMatchObject({ displayName: 'Bo', department: 'Sales', jobTitle: null, source: 'import' });
@@ -52,7 +54,10 @@ describe('the import of employees', () => {
       `${address()},Dee,,,one more`,
       `${address()},Eve`,
     );
-    expect(answer.body).toEqual({
+    expect(answer.body.rows.map(({ row, outcome }) => [row, outcome])).toEqual([
+      [2, 'imported'], [3, 'refused'], [5, 'refused'], [6, 'refused'], [7, 'refused'], [8, 'refused'], [9, 'imported'],
+    ]);
+    expect(answer.body).toMatchObject({
       imported: 2,
       updated: 0,
       skipped: 5,
@@ -90,7 +95,7 @@ describe('the import of employees', () => {
   it('changes nothing where nothing is said', async () => {
     const email = address();
     await importing(acme, HEADER, `${email},Ann,,`);
-    expect((await importing(acme, 'E-Mail,Display Name', `${email},`)).body).toEqual({ imported: 0, updated: 0, skipped: 1, total: 1, errors: [] });
+    expect((await importing(acme, 'E-Mail,Display Name', `${email},`)).body).toMatchObject({ imported: 0, updated: 0, skipped: 1, total: 1, errors: [], rows: [{ row: 2, outcome: 'unchanged' }] });
   });
 
   it('takes many', async () => {

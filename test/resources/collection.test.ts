@@ -15,7 +15,7 @@ const created: DomainEvent = { type: 'GadgetCreated', data: { id, ...values } };
 const withToken: DomainEvent = { type: 'GadgetUpdated', data: { id, tokenRef: reference } };
 const made = { serial: 'serial-of-the-house', tokenRef: null };
 
-const nobody = async () => undefined;
+const unbounded = { one: async () => undefined, several: async () => [] };
 
 describe('creating a declared record', () => {
   it('says the whole record in one event and takes its claims, text folded', () => {
@@ -39,14 +39,14 @@ describe('creating a declared record', () => {
 
   it('puts the secret into the vault, bound to the record, and makes what the house makes', async () => {
     const vault = memoryVault();
-    const facts = await gadgets.create.prepare!({ ...mutableDraft, token: 'hunter2hunter2' }, { vault, claimHolder: nobody }, context());
+    const facts = await gadgets.create.prepare!({ ...mutableDraft, token: 'hunter2hunter2' }, { vault, freeNumbers: unbounded }, context());
     expect(facts).toMatchObject({ serial: 'serial-of-the-house', tokenRef: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     expect([...vault.kept.values()]).toEqual([{ owner: `gadget/${id}`, field: 'token', secret: 'hunter2hunter2' }]);
     expect(JSON.stringify(facts)).not.toContain('hunter2');
   });
 
   it('has defaults for what a caller inside the house leaves out, as the door has for one outside', async () => {
-    const facts = await gadgets.create.prepare!({ name: 'Anvil' } as never, { vault: memoryVault(), claimHolder: nobody }, context());
+    const facts = await gadgets.create.prepare!({ name: 'Anvil' } as never, { vault: memoryVault(), freeNumbers: unbounded }, context());
     given()
       .when(gadgets.create, { name: 'Anvil' } as never, facts as never)
       .then({ type: 'GadgetCreated', data: { id, name: 'Anvil', kind: 'round', weight: null, pieces: 1, isEnabled: true, labels: [], ...made } });

@@ -45,8 +45,9 @@ export const employeeStream = (tenantId: TenantId, userId: string): string => st
 /** An e-mail is one employee of a tenant; the claim's holder is that employee's stream. */
 export const employeeEmailClaim = (emailDigest: string): Claim => ({ kind: 'employee-email', value: emailDigest });
 
-/** A seat of the tenant's license. */
-export const seatClaim = (seat: number): Claim => ({ kind: 'employee-seat', value: String(seat) });
+/** Seats of the tenant's license are numbered. */
+export const SEAT = 'employee-seat';
+export const seatClaim = (seat: number): Claim => ({ kind: SEAT, value: String(seat) });
 
 /** What an employee holds, and gives up with the record. */
 export const claimsOf = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [employeeEmailClaim(emailDigest), seatClaim(seat)];

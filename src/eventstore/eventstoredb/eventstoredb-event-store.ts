@@ -1,5 +1,6 @@
 import { START, type Position } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
 import type { Append, ClaimKey, EventStore, FeedFilter, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
 import { Appender } from './appender.ts';
 import { ClaimRegister } from './claim-register.ts';
@@ -29,6 +30,8 @@ export interface EventStoreDbOptions {
 
 const SECONDS_PER_DAY = 86_400;
 const READ_AT_ONCE = 500;
+/** Claims that one call looks up at a time: each is one to three reads, and appends go to the same server. */
+const CLAIMS_AT_ONCE = 24;
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 /** The store for those who outgrow one machine: EventStoreDB 22.10 and later, or KurrentDB. */
@@ -101,6 +104,14 @@ export class EventStoreDbEventStore implements EventStore {
 
   claimHolder(claim: ClaimKey): Promise<string | undefined> {
     return this.#claims.holder(claimStream(claim), new Deadline(this.#patience));
+  }
+
+  async claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]> {
+    const holders = Array.from<string | undefined>({ length: claims.length });
+    await inParallel(CLAIMS_AT_ONCE, claims, async (claim, at) => {
+      holders[at] = await this.claimHolder(claim);
+    });
+    return holders;
   }
 
   sweepClaims(): Promise<number> {

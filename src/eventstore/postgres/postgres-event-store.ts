@@ -125,8 +125,12 @@ export class PostgresEventStore implements EventStore {
   }
 
   async claimHolder(claim: ClaimKey): Promise<string | undefined> {
+    return (await this.claimHolders([claim]))[0];
+  }
+
+  async claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]> {
     try {
-      return await this.#claims.holder(claim);
+      return await Promise.all(claims.map((claim) => this.#claims.holder(claim)));
     } catch (cause) {
       throw new EventStoreUnavailable('the event store could not be read', { cause });
     }

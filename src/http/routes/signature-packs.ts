@@ -9,6 +9,7 @@ import { foldedName, packContent, packedSignature, type PackedSignature } from '
 import { signatures } from '../../domain/signatures/signature.resource.ts';
 import { derivedId } from '../../execution/executor.ts';
 import { FailureError } from '../../kernel/failure.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { AnyDeclared } from '../../resources/declaration.ts';
 import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
@@ -53,9 +54,12 @@ const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, 
 /** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
 async function slotsFor({ loader, ports }: Services, tenantId: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const declared = signatures.declared as never as AnyDeclared;
-  const left = await slotsLeft(declared, tenantId, ports);
-  const fresh: string[] = [];
-  for (const id of ids) if (!(await loader.load(signatures.aggregate, signatures.stream(tenantId, id))).exists) fresh.push(id);
+  const exists = new Set<string>();
+  await inParallel(AT_ONCE, ids, async (id) => {
+    if ((await loader.load(signatures.aggregate, signatures.stream(tenantId, id))).exists) exists.add(id);
+  });
+  const fresh = ids.filter((id) => !exists.has(id));
+  const left = await slotsLeft(declared, tenantId, ports, fresh.length);
   if (fresh.length > left.length) throw new FailureError(noSlotLeft(declared));
   return new Map(fresh.map((id, at) => [id, left[at]!]));
 }

@@ -14,6 +14,20 @@ export function describeClaims(subject: Subject): void {
       expect(await store.claimHolder(claim)).toBe(append.stream);
     });
 
+    it('are looked up many at a time, in the order that was asked in', async () => {
+      const { store } = subject;
+      const tenantId = newTenant();
+      expect(await store.claimHolders([])).toEqual([]);
+      const claims = Array.from({ length: 60 }, () => newClaim(tenantId));
+      const holder = newAppend(tenantId, { take: claims.filter((_, at) => at % 20 === 0) });
+      await mustAppend(store, holder);
+      await mustAppend(store, { ...holder, expectedRevision: 0n, events: newEvents(1), take: [], release: [claims[20]!] });
+      const held = [0, 40];
+      const expected = claims.map((_, at) => (held.includes(at) ? holder.stream : undefined));
+      expect(await store.claimHolders(claims)).toEqual(expected);
+      expect(await store.claimHolders([claims[40]!, claims[1]!, claims[40]!])).toEqual([holder.stream, undefined, holder.stream]);
+    });
+
     it('name claim and holder to the second taker, whose stream stays as it was', async () => {
       const { store } = subject;
       const tenantId = newTenant();

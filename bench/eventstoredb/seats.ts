@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { startBenchApp, type BenchApp } from '../app.ts';
+import { HttpClient } from '../http-client.ts';
+import { alternate, compare, concurrently, median, type Row } from '../measure.ts';
+
+const USERS = '/api/v1/admin/users';
+const SEATS = 2_000;
+const CALLERS = 32;
+const CALLS = 320;
+const ROUNDS = 3;
+const IMPORTED = 1_000;
+
+/**
+ * Creating an employee where the license is used up (403), against creating one where it is empty (201); and an import. On
+ * `EVENTSTORE_TEST_URL`, else on the stand-in in a process of its own; and on the embedded store.
+ */
+export async function measure(): Promise<Row[]> {
+  const rows = await measureOn('embedded store', undefined);
+  const given = process.env['EVENTSTORE_TEST_URL'];
+  const node = given === undefined ? await startStandInProcess() : undefined;
+  try {
+    return [...rows, ...(await measureOn(given === undefined ? 'stand-in' : 'EventStoreDB', given ?? node!.url))];
+  } finally {
+    node?.stop();
+  }
+}
+
+async function measureOn(where: string, eventStoreUrl: string | undefined): Promise<Row[]> {
+  const app = await startBenchApp({ eventStoreUrl });
+  const client = new HttpClient(app.url, CALLERS);
+  try {
+    const [full, empty] = [await app.newTenant(SEATS), await app.newTenant()];
+    await importUsers(app, full.headers, SEATS);
+    const create = (tenant: typeof full, expected: number) => async () => {
+      const { status } = await client.send('POST', USERS, { ...tenant.headers, 'content-type': 'application/json' }, JSON.stringify({ email: `${randomUUID()}@bench.example`, displayName: 'Ada' }));
+      if (status !== expected) throw new Error(`${where}: ${status} where ${expected} was expected`);
+    };
+    const p50 = (call: () => Promise<void>) => async () => {
+      const took: number[] = [];
+      await concurrently(CALLERS, CALLS, async () => {
+        const started = performance.now();
+        await call();
+        took.push(performance.now() - started);
+      });
+      return median(took);
+    };
+    const [refuse, admit] = [p50(create(full, 403)), p50(create(empty, 201))];
+    await admit();
+    await refuse();
+    const [refused, created] = await alternate(ROUNDS, [refuse, admit]);
+    const importing = await importUsers(app, (await app.newTenant()).headers, IMPORTED);
+    return [
+      compare(`p50 of POST /admin/users at a used-up license of ${SEATS}, ${CALLERS} callers (${where})`, 'ms', '<= 1.5', refused!, created!, 'at an empty one'),
+      compare(`import of ${IMPORTED} employees (${where})`, 'ms', 'report', importing, median(created!) * (IMPORTED / CALLERS), `${IMPORTED} single creations`),
+    ];
+  } finally {
+    client.close();
+    await app.stop();
+  }
+}
+
+/** Milliseconds that it takes. */
+async function importUsers({ url }: BenchApp, headers: Record<string, string>, count: number): Promise<number> {
+  const lines = Array.from({ length: count }, () => `${randomUUID()}@bench.example,Ada`);
+  const file = new Blob([['email,displayName', ...lines].join('\r\n')]);
+  const started = performance.now();
+  for (;;) {
+    const form = new FormData();
+    form.append('file', file, 'users.csv');
+    const answer = await fetch(`${url}${USERS}/import`, { method: 'POST', headers, body: form });
+    if (answer.status === 200) return performance.now() - started;
+    // A store that is overloaded interrupts it: the same file goes on from there.
+    if (answer.status !== 503) throw new Error(`the import was refused: ${answer.status} ${await answer.text()}`);
+    await answer.body?.cancel();
+  }
+}
+
+/** In a process of its own, as a server is: its work is not ours. */
+async function startStandInProcess(): Promise<{ readonly url: string; stop(): void }> {
+  // `npm run bench` runs in the root of the repository, whereas this file is part of a bundle elsewhere.
+  const module = pathToFileURL(resolve('test/fixtures/eventstoredb/stand-in.ts')).href;
+  const script = `const { startStandIn } = await import(${JSON.stringify(module)}); console.log((await startStandIn()).connectionString); process.stdin.resume().on('end', () => process.exit());`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { url: line.toString().trim(), stop: () => void child.kill() };
+}

@@ -1,0 +1,49 @@
+import type { Claim } from '../kernel/command.ts';
+import type { Position } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { TenantReads } from '../kernel/query.ts';
+import { CLAIMED_NUMBERS } from './claimed-numbers.ts';
+
+/** Numbers of one kind in one tenant: the seats of its license, the slots of one of its collections. */
+export interface Numbering {
+  readonly tenantId: TenantId;
+  readonly kind: string;
+}
+
+export interface HeldNumbers {
+  heldAmong(numbering: Numbering, numbers: readonly number[]): Promise<ReadonlySet<number>>;
+}
+
+/** What the read side knows of held numbers: thousands in one query, but only as far as the log has been projected. */
+export interface ProjectedNumbers extends HeldNumbers {
+  /** True once it shows everything that was in the log when this was called. False where that takes too long. */
+  catchUp(): Promise<boolean>;
+}
+
+interface HolderLookup {
+  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
+}
+
+/** The claims themselves: always current. Every number is a claim to look up. */
+export const claimedIn = ({ claimHolders }: HolderLookup): HeldNumbers => ({
+  async heldAmong({ tenantId, kind }, numbers) {
+    const holders = await claimHolders(tenantId, numbers.map((number) => ({ kind, value: String(number) })));
+    return new Set(numbers.filter((_, at) => holders[at] !== undefined));
+  },
+});
+
+interface ReadSide {
+  vitalReads(tenantId: TenantId): TenantReads;
+  readonly freshness: { waitFor(models: readonly string[], position: Position): Promise<boolean> };
+}
+
+const HELD = `
+  select coalesce(array_agg(number), '{}') as held from ${CLAIMED_NUMBERS} where tenant_id = $1 and kind = $2 and number = any($3::int[])`;
+
+export const projectedIn = ({ vitalReads, freshness }: ReadSide, head: () => Promise<Position>): ProjectedNumbers => ({
+  async heldAmong({ tenantId, kind }, numbers) {
+    const row = await vitalReads(tenantId).figures<{ held: number[] }>(HELD, [kind, numbers]);
+    return new Set(row!.held);
+  },
+  catchUp: async () => freshness.waitFor([CLAIMED_NUMBERS], await head()),
+});

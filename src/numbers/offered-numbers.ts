@@ -1,0 +1,34 @@
+import type { Numbering } from './held-numbers.ts';
+
+/** As long as it takes, on a busy day, until a number that was offered is claimed and projected. */
+const FRESH_MS = 5_000;
+const MOST_NUMBERINGS = 1_000;
+
+/** Numbers that this process has offered within seconds. A hint that spares races: nothing is refused because of it. */
+export class OfferedNumbers {
+  readonly #until = new Map<string, Map<number, number>>();
+
+  add({ tenantId, kind }: Numbering, numbers: readonly number[]): void {
+    const name = `${tenantId}/${kind}`;
+    const now = performance.now();
+    const offered = this.#until.get(name) ?? new Map<number, number>();
+    // In the order in which they were offered.
+    for (const [number, until] of offered) {
+      if (until > now) break;
+      offered.delete(number);
+    }
+    for (const number of numbers) {
+      offered.delete(number);
+      offered.set(number, now + FRESH_MS);
+    }
+    if (this.#until.size >= MOST_NUMBERINGS) this.#until.clear();
+    this.#until.set(name, offered);
+  }
+
+  among({ tenantId, kind }: Numbering, numbers: readonly number[]): number[] {
+    const offered = this.#until.get(`${tenantId}/${kind}`);
+    if (!offered) return [];
+    const now = performance.now();
+    return numbers.filter((number) => (offered.get(number) ?? 0) > now);
+  }
+}
