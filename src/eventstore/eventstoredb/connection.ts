@@ -1,6 +1,6 @@
 import { EventStoreUnavailable } from '../port.ts';
 import { closeClient, openClient, type Client } from './client.ts';
-import { withOwnConnection } from './connection-string.ts';
+import { serverSettings, type ServerSettings } from './connection-string.ts';
 import { isSilence, isTransient } from './failures.ts';
 
 /** How many clients this process has opened. */
@@ -8,14 +8,15 @@ let opened = 0;
 
 /** One client at a time. A client whose peer went silent is thrown away, and the next call gets a new one. */
 export class Connection {
-  readonly #connectionString: string;
+  readonly #settings: ServerSettings;
   readonly #listeners = new Set<() => void>();
   #client: Client | undefined;
   #lastHeard = 0;
   #closed = false;
 
-  constructor(connectionString: string) {
-    this.#connectionString = connectionString;
+  /** @param url An `EVENTSTORE_URL`. Nothing is dialled before the first call. */
+  constructor(url: string) {
+    this.#settings = serverSettings(url);
     this.#client = this.#open();
   }
 
@@ -63,12 +64,7 @@ export class Connection {
   }
 
   #open(): Client {
-    try {
-      opened += 1;
-      return openClient(withOwnConnection(this.#connectionString, opened));
-    } catch {
-      // The client's own message quotes the string, and with it the password.
-      throw new TypeError('EVENTSTORE_URL is not a valid connection string');
-    }
+    opened += 1;
+    return openClient(this.#settings, opened);
   }
 }

@@ -6,7 +6,6 @@ import { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
 import { ClaimSweeper } from './claim-sweeper.ts';
 import { Connection } from './connection.ts';
-import { connectionString } from './connection-string.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
@@ -52,8 +51,8 @@ export class EventStoreDbEventStore implements EventStore {
     const { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined } = options;
     this.#patience = { totalMs: timeoutMs, callMs: options.callTimeoutMs ?? timeoutMs / 2 };
     // Apart, so that a flood of reads or a subscription that is dropped never breaks off an append.
-    this.#appending = new Connection(connectionString(url));
-    this.#reading = new Connection(connectionString(url));
+    this.#appending = new Connection(url);
+    this.#reading = new Connection(url);
     this.#reader = new StreamReader(this.#reading, this.#patience);
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
