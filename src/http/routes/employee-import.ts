@@ -31,6 +31,7 @@ type Importing = Pick<Call<undefined, undefined, undefined, AdminPrincipal>, 'ru
 export const employeeImport = route({
   method: 'POST',
   path: '/api/v1/admin/users/import',
+  isBulk: true,
   access: admin('employees:write'),
   summary: 'Add and change employees by a CSV file with the header email,displayName,department,jobTitle',
   consumes: 'multipart',
