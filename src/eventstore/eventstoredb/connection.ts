@@ -1,7 +1,7 @@
 import { EventStoreUnavailable } from '../port.ts';
 import { closeClient, openClient, type Client } from './client.ts';
-import { serverSettings, type ServerSettings } from './connection-string.ts';
-import { isSilence, isTransient } from './failures.ts';
+import type { ServerSettings } from './connection-string.ts';
+import { isSilence, isTransient, known } from './failures.ts';
 
 /** How many clients this process has opened. */
 let opened = 0;
@@ -14,9 +14,9 @@ export class Connection {
   #lastHeard = 0;
   #closed = false;
 
-  /** @param url An `EVENTSTORE_URL`. Nothing is dialled before the first call. */
-  constructor(url: string) {
-    this.#settings = serverSettings(url);
+  /** Nothing is dialled before the first call. */
+  constructor(settings: ServerSettings) {
+    this.#settings = settings;
     this.#client = this.#open();
   }
 
@@ -37,7 +37,7 @@ export class Connection {
       if (!isTransient(error)) heard();
       // A call that fails among others that are answered is no reason to break those off.
       else if (isSilence(error) && this.#lastHeard < started) this.#discard(client);
-      throw error;
+      throw known(error);
     }
   }
 
