@@ -9,7 +9,6 @@ import { EventCodec } from '../eventstore/codec.ts';
 import { LogTrust } from '../eventstore/log-trust.ts';
 import { openEventStore } from '../eventstore/open.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import { withinRequests } from '../eventstore/request-deadline.ts';
 import { whileTrusted } from '../eventstore/trusted-store.ts';
 import type { Keyrings } from '../vault/keyrings.ts';
 import { PostgresPersonKeys } from '../vault/postgres-person-keys.ts';
@@ -48,7 +47,7 @@ export async function openStorage(site: Site): Promise<Storage> {
   const personKeys = new PostgresPersonKeys(database.service, dataKeys);
   const alone = config.databaseUrl === undefined && !options.database;
   const trust = new LogTrust('unchecked');
-  const store = withinRequests(whileTrusted(await openEventStore(config, database, log, alone), trust));
+  const store = whileTrusted(await openEventStore(config, database, log, alone), trust);
   database.onLost(() => trust.suspect('a connection to the database was lost'));
   store.onInterruption(() => trust.suspect('the connection to the event store was lost'));
   onStop(() => store.close());

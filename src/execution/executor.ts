@@ -7,7 +7,6 @@ import { conflict, isFailure, unavailable, type Failure } from '../kernel/failur
 import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
-import { withinRequest } from '../eventstore/request-deadline.ts';
 import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
 import { findOwnAppend } from './own-append.ts';
 import { Turns } from './turns.ts';
@@ -114,8 +113,7 @@ export class Executor<Ports> {
       const settled = facts as Facts;
       const decide = (on: Loaded<State>) => this.#decide(command, input, context, settled, stream, on);
       const decideNow = () => (attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide));
-      // The turn before may be that of a reaction, which has more patience with the store than a request.
-      const outcome = await withinRequest(() => this.#turns.take(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow())));
+      const outcome = await this.#turns.take(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
       if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
       if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(workbench, outcome) : outcome;
       await sleep(Math.random() * 2 ** Math.min(attempt, 6));

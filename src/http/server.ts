@@ -11,7 +11,6 @@ import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
 import { refuseNulInQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
-import { shareDeadlines } from './plugins/request-deadline.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
@@ -62,10 +61,15 @@ export async function buildServer(services: Services, options: ServerOptions): P
   });
   app.decorateRequest('principal', undefined);
   app.decorateRequest('uploadedFile', undefined);
+  app.decorateRequest('deadline', undefined);
+  app.decorateRequest('services', undefined);
+  app.addHook('onResponse', (request, _reply, done) => {
+    request.deadline?.end();
+    done();
+  });
   mapErrors(app);
   validateWithZod(app);
   parseJsonBodies(app);
-  shareDeadlines(app);
   setSecurityHeaders(app);
   refuseWhileLogContradicts(app, services.trust);
   refuseNulInQueries(app);

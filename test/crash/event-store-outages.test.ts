@@ -5,7 +5,7 @@ import { PASSWORD } from '../dsl/app.ts';
 import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
 import { unavailable } from '../fixtures/eventstoredb/faults.ts';
 import { StandInCluster } from '../fixtures/eventstoredb/cluster.ts';
-import { startService, type ServiceProcess } from './service-process.ts';
+import { freePort, startService, type ServiceProcess } from './service-process.ts';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 const CLIENTS = 8;
@@ -107,5 +107,18 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
     await stop();
     expect(service.lastWords).toBeUndefined();
     expectOrdinary(seen);
+  });
+});
+
+describe('a service process whose EVENTSTORE_URL is wrong', () => {
+  const dataDir = mkdtempSync('/var/tmp/castellan-wrong-url-');
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it('ends with one sentence that names setting, host and remedy, and with no stack trace', async () => {
+    const port = await freePort();
+    const starting = startService(dataDir, { LICENSE_PUBLIC_KEY: licensePublicKeyPem, EVENTSTORE_URL: `esdb://castellan:hunter2@127.0.0.1:${port}` });
+    const { message } = (await starting.catch((error: unknown) => error)) as Error;
+    const words = message.replace('the service ended while starting: ', '').trim();
+    expect(words).toBe(`castellan: EVENTSTORE_URL: nothing listens at 127.0.0.1:${port}: correct host and port, or start the server`);
   });
 });
