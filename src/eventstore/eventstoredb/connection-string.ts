@@ -57,7 +57,7 @@ export const isEventStoreDbUrl = (url: string): boolean => SCHEME.test(url);
 export function serverSettings(url: string): ServerSettings {
   const scheme = SCHEME.exec(url);
   if (!scheme) throw wrong('must begin with esdb:// or kurrentdb://');
-  const [place = '', query = ''] = splitOnce(url.trim().slice(scheme[0].length), '?');
+  const [place, query = ''] = splitOnce(url.trim().slice(scheme[0].length), '?');
   const at = place.lastIndexOf('@');
   const hosts = hostsOf(place.slice(at + 1));
   const options = optionsOf(query);
@@ -90,7 +90,7 @@ function splitOnce(text: string, mark: string): [string, string?] {
 
 function hostsOf(text: string): readonly [Endpoint, ...Endpoint[]] {
   const hosts = text.replace(/\/+$/, '').split(',').map((host): Endpoint => {
-    const [address = '', port] = splitOnce(host.trim(), ':');
+    const [address, port] = splitOnce(host.trim(), ':');
     if (!/^[\w.-]+$/.test(address)) throw wrong('names no host, or one that is no host name or IPv4 address: write esdb://host:2113');
     const number = port === undefined ? DEFAULT_PORT : Number(port);
     if (!Number.isInteger(number) || number < 1 || number > 65_535) throw wrong(`has no valid port for the host ${address}: write ${address}:${DEFAULT_PORT}`);
@@ -112,7 +112,7 @@ function userOf(text: string): { username: string; password: string } {
 function optionsOf(query: string): ReadonlyMap<Option, string> {
   const options = new Map<Option, string>();
   for (const pair of query.split('&').filter(Boolean)) {
-    const [name = '', value = ''] = splitOnce(pair, '=');
+    const [name, value = ''] = splitOnce(pair, '=');
     const known = OPTIONS.find((option) => flat(option) === flat(name));
     if (!known) throw wrong(`has an option "${name.slice(0, 40)}" that there is not: check its spelling`);
     if (value === '') throw wrong(`gives ${known} no value`);
@@ -155,10 +155,13 @@ function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | unde
   }
 }
 
+/** Throws where the file does not begin with a certificate. */
+const readFirst = (pem: Buffer): X509Certificate => new X509Certificate(pem);
+
 function authorities(options: ReadonlyMap<Option, string>): Buffer | undefined {
   const certificates = file(options, 'tlsCAFile');
   try {
-    if (certificates) new X509Certificate(certificates);
+    if (certificates) readFirst(certificates);
   } catch {
     throw wrong('names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority');
   }
