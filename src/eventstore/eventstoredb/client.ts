@@ -76,7 +76,8 @@ const listening =
 function heard(events: Transform): Transform {
   events.on('error', () => undefined);
   const transform = events._transform.bind(events) as (...given: Parameters<Transform['_transform']>) => unknown;
-  const fail = (error: unknown) => void events.destroy(error as Error);
+  // Some of what the client throws is text.
+  const fail = (error: unknown) => void events.destroy(error instanceof Error ? error : new Error(String(error)));
   events._transform = (...given) => {
     try {
       Promise.resolve(transform(...given)).catch(fail);
