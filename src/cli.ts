@@ -3,6 +3,7 @@ import { ConfigError } from './config-error.ts';
 import { addAuditCommands } from './cli/audit.ts';
 import { addDatabaseCommands } from './cli/database.ts';
 import { addDemoCommand } from './cli/demo.ts';
+import { addEventStoreCommands } from './cli/eventstore.ts';
 import { wordsFor, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
 import { addMasterKeyCommands } from './cli/master-key.ts';
@@ -23,6 +24,7 @@ addProjectionCommands(program, withHouse);
 addAuditCommands(program, withHouse);
 addMasterKeyCommands(program, withHouse);
 addDatabaseCommands(program);
+addEventStoreCommands(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
@@ -16,7 +17,8 @@ const environment = z.object({
   TLS_PORT: z.coerce.number().int().min(0).max(65_535).default(8443),
   DATA_DIR: z.string().optional(),
   DATABASE_URL: z.string().optional(),
-  EVENTSTORE_URL: z.string().regex(/^(esdb|kurrentdb)(\+discover)?:\/\//).optional(),
+  EVENTSTORE_URL: z.string().optional(),
+  EVENTSTORE_URL_FILE: z.string().optional(),
   REDIS_URL: z.string().regex(/^rediss?:\/\//).optional(),
   MASTER_KEY: z.string().optional(),
   OTHER_MASTER_KEY: z.string().optional(),
@@ -117,7 +119,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     tlsPort: settings.TLS_PORT,
     dataDir,
     databaseUrl: settings.DATABASE_URL,
-    eventStoreUrl: settings.EVENTSTORE_URL,
+    eventStoreUrl: eventStoreUrl(given),
     redisUrl: settings.REDIS_URL,
     masterKey: keys.symmetric('MASTER_KEY', settings.MASTER_KEY),
     otherMasterKey: settings.OTHER_MASTER_KEY ? keys.given('OTHER_MASTER_KEY', settings.OTHER_MASTER_KEY) : keys.formerMasterKey(),
@@ -143,6 +145,24 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     drainMs: settings.DRAIN_SECONDS * 1_000,
     logLevel: settings.LOG_LEVEL,
   };
+}
+
+/** `EVENTSTORE_URL`, or what stands in the file that `EVENTSTORE_URL_FILE` names: the URL may hold a password. */
+export function eventStoreUrl(env: NodeJS.ProcessEnv): string | undefined {
+  const { EVENTSTORE_URL: url, EVENTSTORE_URL_FILE: file } = env;
+  if (url && file) throw new ConfigError('EVENTSTORE_URL and EVENTSTORE_URL_FILE are both set: remove one');
+  const found = file ? secretFile('EVENTSTORE_URL_FILE', file) : url || undefined;
+  if (found !== undefined && !/^(esdb|kurrentdb)(\+discover)?:\/\//i.test(found)) throw new ConfigError(`${file ? 'EVENTSTORE_URL_FILE' : 'EVENTSTORE_URL'} must begin with esdb:// or kurrentdb://`);
+  return found;
+}
+
+/** The text of a file that a setting names, without the newline at its end. */
+export function secretFile(setting: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(`${setting} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`);
+  }
 }
 
 const listed = (text: string): string[] => text.split(',').map((entry) => entry.trim()).filter(Boolean);

@@ -3,6 +3,7 @@ import { compose } from './compose.ts';
 import { newLogger } from './logger.ts';
 import { ConfigError } from './config-error.ts';
 import { readConfig, retiredSettings, type Role } from './config.ts';
+import { EventStoreUnavailable } from './eventstore/port.ts';
 import { unwritablePath } from './objects/storage-full.ts';
 import { superviseProcess } from './process-life.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
@@ -27,10 +28,10 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  // A wrong setting deserves a sentence, everything else its stack.
+  // A wrong setting or an outage deserves a sentence, everything else its stack.
   const unwritable = unwritablePath(error);
   if (unwritable) process.stderr.write(`castellan: ${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.\n`);
-  else if (error instanceof ConfigError || error instanceof WrongMasterKey) process.stderr.write(`castellan: ${error.message}\n`);
+  else if (error instanceof ConfigError || error instanceof WrongMasterKey || error instanceof EventStoreUnavailable) process.stderr.write(`castellan: ${error.message}\n`);
   else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
   process.exit(1);
 });

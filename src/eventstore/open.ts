@@ -8,5 +8,12 @@ import type { EventStore } from './port.ts';
 export async function openEventStore({ eventStoreUrl }: Config, database: Database, log: Logger, alone: boolean): Promise<EventStore> {
   if (!eventStoreUrl) return new PostgresEventStore(database.store, database.config, alone ? undefined : database.projector);
   const { EventStoreDbEventStore } = await import('./eventstoredb/eventstoredb-event-store.ts');
-  return new EventStoreDbEventStore(eventStoreUrl, { warn: (message) => log.warn({ module: 'eventstoredb' }, message) });
+  const store = new EventStoreDbEventStore(eventStoreUrl, { warn: (message) => log.warn({ module: 'eventstoredb' }, message) });
+  try {
+    await store.meet();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

@@ -16,11 +16,15 @@ import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
 import type { KeyedRequest } from './plugins/keyed-request.ts';
 import { filePart } from './file-part.ts';
 import { actorOf, type Principal } from './principal.ts';
+import { boundedServices, BULK_MS, REQUEST_MS, RequestDeadline } from './request-deadline.ts';
 import type { AnyRoute, Behalf, Call } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined;
+    /** What this request may take of the event store's time, and the services that keep to it. */
+    deadline: RequestDeadline | undefined;
+    services: Services | undefined;
     uploadedFile: Buffer | undefined;
     endTurn: EndTurn | undefined;
   }
@@ -36,14 +40,17 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
   if (params) schema['params'] = params;
   if (query) schema['querystring'] = query;
   if (body && declared.consumes !== 'multipart') schema['body'] = body;
+  const servicesWithin = boundedServices(services);
   const options: RouteShorthandOptions = {
     schema,
     config: { declared },
     onRequest: [
       ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest, reply: FastifyReply) => {
-        request.principal = await authenticate(request, access, services);
-        await declared.precondition?.(services);
+        request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
+        request.services = servicesWithin(request.deadline);
+        request.principal = await authenticate(request, access, request.services);
+        await declared.precondition?.(request.services);
         refuseOtherMedia(request, declared);
         await awaitTurn(request, reply, services);
       },
@@ -59,7 +66,7 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
       if (begun && 'status' in begun) return replay(reply, begun);
       const stopSaying = begun && answers.whileRunning(begun);
       try {
-        const outcome = await inTurn(request, services, () => declared.handle(callOf(request, reply, services, declared, begun)));
+        const outcome = await inTurn(request, services, () => declared.handle(callOf(request, reply, request.services!, declared, begun)));
         if (reply.sent) return reply;
         const code = status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
         if (begun && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {

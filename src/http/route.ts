@@ -95,6 +95,8 @@ export interface Route<
   /** The part of a multipart body that holds the file. */
   readonly file?: { readonly part: string; readonly mostBytes: number };
   readonly status?: number;
+  /** Makes one change after another, as many as the body lists: its calls to the event store share a longer deadline. */
+  readonly isBulk?: true;
   /** The answer's schema, or its media type where it is not JSON. Undefined: no body. */
   readonly answer?: z.ZodType | { readonly media: string };
   /** The body of a refusal, where a protocol has a shape of its own; otherwise `{ error }`. */

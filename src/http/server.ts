@@ -66,6 +66,12 @@ export async function buildServer(services: Services, options: ServerOptions): P
   app.decorateRequest('principal', undefined);
   app.decorateRequest('uploadedFile', undefined);
   app.decorateRequest('endTurn', undefined);
+  app.decorateRequest('deadline', undefined);
+  app.decorateRequest('services', undefined);
+  app.addHook('onResponse', (request, _reply, done) => {
+    request.deadline?.end();
+    done();
+  });
   mapErrors(app);
   refuseExpectations(app.server);
   validateWithZod(app);

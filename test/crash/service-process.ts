@@ -7,6 +7,8 @@ import { join } from 'node:path';
 /** The service as an operator runs it: a process of its own on a data directory, with the embedded PostgreSQL. */
 export interface ServiceProcess {
   readonly url: string;
+  /** What it wrote last, once it has ended. */
+  readonly lastWords: string | undefined;
   /** SIGKILL for the service and for its PostgreSQL: no chance to write anything down. */
   kill(): Promise<void>;
   stop(): Promise<void>;
@@ -34,6 +36,9 @@ export async function startService(dataDir: string, env: Record<string, string>,
   const ended = once(child, 'exit');
   return {
     url,
+    get lastWords() {
+      return child.exitCode === null && child.signalCode === null ? undefined : output;
+    },
     async kill() {
       const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
       process.kill(postmaster, 'SIGKILL');

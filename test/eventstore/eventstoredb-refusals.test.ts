@@ -17,7 +17,7 @@ describe('EventStoreDB adapter: what it refuses', () => {
 
     it('is refused without being quoted, for it may hold a password', () => {
       const open = () => new EventStoreDbEventStore('esdb://admin:hunter2@host:port?tls=maybe');
-      expect(open).toThrow('EVENTSTORE_URL is not a valid connection string');
+      expect(open).toThrow('EVENTSTORE_URL has no valid port for the host host: write host:2113');
       expect(open).not.toThrow(/hunter2/);
       expect(() => new EventStoreDbEventStore('postgres://admin:hunter2@host')).toThrow(/^EVENTSTORE_URL must begin/);
     });

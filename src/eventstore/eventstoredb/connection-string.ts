@@ -1,30 +1,182 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { ConfigError } from '../../config-error.ts';
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What an `EVENTSTORE_URL` says. */
+export interface ServerSettings {
+  /** At least one. */
+  readonly hosts: readonly [Endpoint, ...Endpoint[]];
+  /** The hosts are asked which node leads; otherwise the one host is dialled. */
+  readonly discovers: boolean;
+  readonly tls: boolean;
+  /** Sent over TLS only. */
+  readonly user: { readonly username: string; readonly password: string } | undefined;
+  /** PEM: the authorities that are trusted in place of the public ones. */
+  readonly authorities: Buffer | undefined;
+  /** PEM: how this client shows who it is, beside or instead of a user. */
+  readonly clientCertificate: { readonly certificate: Buffer; readonly privateKey: Buffer } | undefined;
+  readonly connectionName: string;
+  readonly keepAliveIntervalMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly maxDiscoverAttempts: number;
+  readonly discoveryIntervalMs: number;
+  /** How long one node may take to say who leads. */
+  readonly gossipTimeoutMs: number;
+}
+
 const SCHEME = /^(esdb|kurrentdb)(\+discover)?:\/\//i;
+const DEFAULT_PORT = 2113;
+const KEEP_ALIVE_MS = 10_000;
+/** What "never" means here: longer than anything lives, and short enough for a timer. */
+const NEVER_MS = 2_000_000_000;
+/** A call has 2.5 s. A node that is switched off must not use them up before the next one is asked. */
+const GOSSIP_SECONDS = 1;
+
+/** As the client's documentation writes them; case, `-` and `_` do not matter. */
+const OPTIONS = [
+  'tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'keepAliveInterval', 'keepAliveTimeout',
+  'maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'tlsVerifyCert', 'nodePreference', 'defaultDeadline', 'throwOnAppendFailure',
+] as const;
+type Option = (typeof OPTIONS)[number];
+
+const flat = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
 /** Whether an `EVENTSTORE_URL` names this adapter. */
 export const isEventStoreDbUrl = (url: string): boolean => SCHEME.test(url);
 
-const KEEP_ALIVE = /([?&])keep[-_]?alive[-_]?timeout=(-?\d+)/i;
-const KEEP_ALIVE_MS = 10_000;
-/** What "never" means here: longer than anything lives, and short enough for a timer. */
-const NEVER_MS = 2_000_000_000;
-const SERIALS = 1_000;
-
 /**
- * The string for one more client of this process. Clients whose settings are the same share one connection beneath them,
- * a dead one as well, so that a new client would be no better off than the one that was thrown away; each gets a
- * keep-alive timeout that is a few milliseconds its own.
+ * Reads an `EVENTSTORE_URL`. Throws a `ConfigError` that names the part which is wrong, and never quotes the password. The client's own
+ * parser prints the whole string, cuts passwords off at a colon, and passes over options that it does not know.
  */
-export function withOwnConnection(connectionString: string, serial: number): string {
-  const given = KEEP_ALIVE.exec(connectionString)?.[2];
-  const own = (given === undefined ? KEEP_ALIVE_MS : Number(given) < 0 ? NEVER_MS : Number(given)) + (serial % SERIALS);
-  if (given !== undefined) return connectionString.replace(KEEP_ALIVE, `$1keepAliveTimeout=${own}`);
-  return `${connectionString}${connectionString.includes('?') ? '&' : '?'}keepAliveTimeout=${own}`;
+export function serverSettings(url: string): ServerSettings {
+  const scheme = SCHEME.exec(url);
+  if (!scheme) throw wrong('must begin with esdb:// or kurrentdb://');
+  const [place, query = ''] = splitOnce(url.trim().slice(scheme[0].length), '?');
+  const at = place.lastIndexOf('@');
+  const hosts = hostsOf(place.slice(at + 1));
+  const options = optionsOf(query);
+  const tls = flag(options, 'tls', true);
+  if (!flag(options, 'tlsVerifyCert', true)) throw wrong('has tlsVerifyCert=false, which this client cannot do: name the authority with tlsCAFile=');
+  return {
+    hosts,
+    discovers: hosts.length > 1 || scheme[2] !== undefined,
+    tls,
+    user: at < 0 ? undefined : userOf(place.slice(0, at)),
+    authorities: tls ? authorities(options) : undefined,
+    clientCertificate: tls ? clientCertificate(options) : undefined,
+    connectionName: options.get('connectionName') ?? 'castellan',
+    keepAliveIntervalMs: milliseconds(options, 'keepAliveInterval'),
+    keepAliveTimeoutMs: milliseconds(options, 'keepAliveTimeout'),
+    maxDiscoverAttempts: count(options, 'maxDiscoverAttempts', 10),
+    discoveryIntervalMs: count(options, 'discoveryInterval', 100),
+    gossipTimeoutMs: count(options, 'gossipTimeout', GOSSIP_SECONDS) * 1_000,
+  };
 }
 
-/** The URL as the client understands it: it knows the product by its former name only. */
-export function connectionString(url: string): string {
-  if (!isEventStoreDbUrl(url)) throw new TypeError('EVENTSTORE_URL must begin with esdb:// or kurrentdb://');
-  const known = url.replace(SCHEME, (_scheme, _name, discover = '') => `esdb${discover.toLowerCase()}://`);
-  if (/[?&]connection[-_]?name=/i.test(known)) return known;
-  return `${known}${known.includes('?') ? '&' : '?'}connectionName=castellan`;
+export const nameOf = ({ address, port }: Endpoint): string => `${address}:${port}`;
+
+const wrong = (what: string): ConfigError => new ConfigError(`EVENTSTORE_URL ${what}`);
+
+function splitOnce(text: string, mark: string): [string, string?] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function hostsOf(text: string): readonly [Endpoint, ...Endpoint[]] {
+  const hosts = text.replace(/\/+$/, '').split(',').map((host): Endpoint => {
+    const [address, port] = splitOnce(host.trim(), ':');
+    if (!/^[\w.-]+$/.test(address)) throw wrong('names no host, or one that is no host name or IPv4 address: write esdb://host:2113');
+    const number = port === undefined ? DEFAULT_PORT : Number(port);
+    if (!Number.isInteger(number) || number < 1 || number > 65_535) throw wrong(`has no valid port for the host ${address}: write ${address}:${DEFAULT_PORT}`);
+    return { address, port: number };
+  });
+  return hosts as [Endpoint, ...Endpoint[]];
+}
+
+function userOf(text: string): { username: string; password: string } {
+  const [username, password] = splitOnce(text, ':');
+  if (!username || !password) throw wrong('needs a user and a password before the @: write esdb://user:password@host');
+  try {
+    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    throw wrong('has a % in its user or password that begins no escape: write it as %25');
+  }
+}
+
+function optionsOf(query: string): ReadonlyMap<Option, string> {
+  const options = new Map<Option, string>();
+  for (const pair of query.split('&').filter(Boolean)) {
+    const [name, value = ''] = splitOnce(pair, '=');
+    const known = OPTIONS.find((option) => flat(option) === flat(name));
+    if (!known) throw wrong(`has an option "${name.slice(0, 40)}" that there is not: check its spelling`);
+    if (value === '') throw wrong(`gives ${known} no value`);
+    options.set(known, decoded(known, value.trim()));
+  }
+  return options;
+}
+
+function decoded(option: Option, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw wrong(`has a % in ${option} that begins no escape: write it as %25`);
+  }
+}
+
+function flag(options: ReadonlyMap<Option, string>, name: Option, usual: boolean): boolean {
+  const given = options.get(name) ?? String(usual);
+  if (given !== 'true' && given !== 'false') throw wrong(`needs ${name} to be true or false`);
+  return given === 'true';
+}
+
+function count(options: ReadonlyMap<Option, string>, name: Option, usual: number): number {
+  const given = Number(options.get(name) ?? usual);
+  if (!Number.isInteger(given) || given < 1) throw wrong(`needs ${name} to be a whole number above 0`);
+  return given;
+}
+
+function milliseconds(options: ReadonlyMap<Option, string>, name: Option): number {
+  return options.get(name) === '-1' ? NEVER_MS : Math.min(count(options, name, KEEP_ALIVE_MS), NEVER_MS);
+}
+
+function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | undefined {
+  const path = options.get(name);
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw wrong(`names the file ${path} with ${name}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`);
+  }
+}
+
+/** Throws where the file does not begin with a certificate. */
+const readFirst = (pem: Buffer): X509Certificate => new X509Certificate(pem);
+
+function authorities(options: ReadonlyMap<Option, string>): Buffer | undefined {
+  const certificates = file(options, 'tlsCAFile');
+  try {
+    if (certificates) readFirst(certificates);
+  } catch {
+    throw wrong('names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority');
+  }
+  return certificates;
+}
+
+function clientCertificate(options: ReadonlyMap<Option, string>): ServerSettings['clientCertificate'] {
+  const certificate = file(options, 'userCertFile');
+  const privateKey = file(options, 'userKeyFile');
+  if (!certificate && !privateKey) return undefined;
+  if (!certificate || !privateKey) throw wrong('needs userCertFile and userKeyFile together');
+  try {
+    createSecureContext({ cert: certificate, key: privateKey });
+  } catch {
+    throw wrong('names files with userCertFile and userKeyFile that are not a certificate and its private key in PEM');
+  }
+  return { certificate, privateKey };
 }

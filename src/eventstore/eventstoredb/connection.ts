@@ -1,21 +1,22 @@
 import { EventStoreUnavailable } from '../port.ts';
 import { closeClient, openClient, type Client } from './client.ts';
-import { withOwnConnection } from './connection-string.ts';
-import { isSilence, isTransient } from './failures.ts';
+import type { ServerSettings } from './connection-string.ts';
+import { isSilence, isTransient, known } from './failures.ts';
 
 /** How many clients this process has opened. */
 let opened = 0;
 
 /** One client at a time. A client whose peer went silent is thrown away, and the next call gets a new one. */
 export class Connection {
-  readonly #connectionString: string;
+  readonly #settings: ServerSettings;
   readonly #listeners = new Set<() => void>();
   #client: Client | undefined;
   #lastHeard = 0;
   #closed = false;
 
-  constructor(connectionString: string) {
-    this.#connectionString = connectionString;
+  /** Nothing is dialled before the first call. */
+  constructor(settings: ServerSettings) {
+    this.#settings = settings;
     this.#client = this.#open();
   }
 
@@ -36,7 +37,7 @@ export class Connection {
       if (!isTransient(error)) heard();
       // A call that fails among others that are answered is no reason to break those off.
       else if (isSilence(error) && this.#lastHeard < started) this.#discard(client);
-      throw error;
+      throw known(error);
     }
   }
 
@@ -63,12 +64,7 @@ export class Connection {
   }
 
   #open(): Client {
-    try {
-      opened += 1;
-      return openClient(withOwnConnection(this.#connectionString, opened));
-    } catch {
-      // The client's own message quotes the string, and with it the password.
-      throw new TypeError('EVENTSTORE_URL is not a valid connection string');
-    }
+    opened += 1;
+    return openClient(this.#settings, opened);
   }
 }

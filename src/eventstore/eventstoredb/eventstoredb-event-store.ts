@@ -7,7 +7,10 @@ import { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
 import { ClaimSweeper } from './claim-sweeper.ts';
 import { Connection } from './connection.ts';
-import { connectionString } from './connection-string.ts';
+import { ConfigError } from '../../config-error.ts';
+import { serverSettings, type ServerSettings } from './connection-string.ts';
+import { diagnose } from './diagnosis.ts';
+import { missingRights } from './access-rights.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
@@ -49,14 +52,16 @@ export class EventStoreDbEventStore implements EventStore {
   readonly #appender: Appender;
   readonly #sweeper: ClaimSweeper;
   readonly #patience: Patience;
+  readonly #settings: ServerSettings;
 
   /** @param url `esdb://…` or `kurrentdb://…`; nothing is dialled before the first call. */
   constructor(url: string, options: EventStoreDbOptions = {}) {
     const { timeoutMs = 5_000, claimGraceMs = 10_000, watchdogMs = 15_000, warn = () => undefined } = options;
     this.#patience = { totalMs: timeoutMs, callMs: options.callTimeoutMs ?? timeoutMs / 2 };
     // Apart, so that a flood of reads or a subscription that is dropped never breaks off an append.
-    this.#appending = new Connection(connectionString(url));
-    this.#reading = new Connection(connectionString(url));
+    this.#settings = serverSettings(url);
+    this.#appending = new Connection(this.#settings);
+    this.#reading = new Connection(this.#settings);
     this.#reader = new StreamReader(this.#reading, this.#patience);
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
@@ -65,6 +70,19 @@ export class EventStoreDbEventStore implements EventStore {
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
     this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, this.#patience);
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
+  }
+
+  /** Looks whether the server can be used. Throws a `ConfigError` that says in one sentence what is wrong, and what to do. */
+  async meet(): Promise<void> {
+    try {
+      await this.ping();
+    } catch (error) {
+      throw new ConfigError(await diagnose(this.#settings, error));
+    }
+    const missing = await missingRights(this.#tools, this.#settings);
+    if (missing.length > 0) {
+      throw new ConfigError(`EVENTSTORE_URL: its user may not ${missing.join(', ')}: run "castellan eventstore rights --grant" with an administrator's credentials`);
+    }
   }
 
   async append(append: Append): Promise<Verdict> {

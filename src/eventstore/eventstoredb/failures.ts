@@ -1,4 +1,5 @@
 import { ErrorType } from '@eventstore/db-client';
+import { EventStoreUnavailable } from '../port.ts';
 
 /** A call was given up by us because nothing came back. */
 export class TimedOut extends Error {
@@ -7,6 +8,21 @@ export class TimedOut extends Error {
     this.name = 'TimedOut';
   }
 }
+
+/** The server refused user, password or right. An operator mends it while the service runs, so callers are told to come back. */
+export class AccessRefused extends EventStoreUnavailable {
+  readonly type = ErrorType.ACCESS_DENIED;
+  readonly code: number | string | undefined;
+
+  constructor(cause: unknown) {
+    super(`the event store refuses access: ${(cause as Error).message}`, { cause });
+    this.name = 'AccessRefused';
+    this.code = (cause as CallFailure).code;
+  }
+}
+
+/** The error under our own name, where callers know one. */
+export const known = (error: unknown): unknown => ((error as CallFailure).type === ErrorType.ACCESS_DENIED ? new AccessRefused(error) : error);
 
 interface CallFailure {
   readonly type?: string;

@@ -19,6 +19,7 @@ export async function awaitStrangersTurn(request: FastifyRequest, reply: Fastify
 
 async function hold(request: FastifyRequest, reply: FastifyReply, turn: EndTurn | Promise<EndTurn>): Promise<void> {
   const end = turn instanceof Promise ? await turn : turn;
+  if (turn instanceof Promise) request.deadline?.restart();
   request.endTurn = end;
   // The client may have gone while it waited.
   if (reply.raw.destroyed) end();

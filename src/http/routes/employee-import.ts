@@ -32,6 +32,7 @@ interface Planned extends ImportRow {
 export const employeeImport = route({
   method: 'POST',
   path: '/api/v1/admin/users/import',
+  isBulk: true,
   access: admin('employees:write'),
   summary: 'Add and change employees by a CSV file with the header email,displayName,department,jobTitle',
   consumes: 'multipart',

@@ -91,6 +91,7 @@ export const enrollmentRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: `${base}/bulk-config`,
+      isBulk: true,
       access: admin('enrollment:write'),
       summary: 'Issue up to 1,000 tokens, each with what else a browser needs to enroll, as JSON or as a zip of files; they can be revoked together by their `batchId`',
       body: z.object({ count: z.int().min(1).max(1_000), format: z.enum(['json', 'zip']).default('json'), expiresInDays }),
@@ -130,6 +131,7 @@ export const enrollmentRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: `${base}/tokens/revoke`,
+      isBulk: true,
       access: admin('enrollment:write'),
       summary: 'Revoke all valid enrollment tokens of a batch, or all of the tenant; at most 10,000 at once: `remaining` says whether to ask again',
       body: z

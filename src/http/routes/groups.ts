@@ -77,6 +77,7 @@ const policyRoutes: readonly AnyRoute[] = [
   route({
     method: 'POST',
     path: `${base}/{groupID}/policies`,
+    isBulk: true,
     access: admin('groups:write'),
     summary: 'Attach policies to a group: each then reaches the members of its groups alone; twice is once',
     params,
@@ -113,6 +114,7 @@ const ofUserRoutes: readonly AnyRoute[] = [
   route({
     method: 'PUT',
     path: '/api/v1/admin/users/{userID}/groups',
+    isBulk: true,
     access: admin('employees:write'),
     summary: 'Set the groups that an employee is in; those that a directory keeps are not changed by hand',
     params: z.object({ userID: uuid() }),

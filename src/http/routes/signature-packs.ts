@@ -70,6 +70,7 @@ export const signaturePackRoutes: RouteGroup = {
     route({
       method: 'POST',
       path: `${base}/upload`,
+      isBulk: true,
       access: admin('signatures:write'),
       summary: 'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
       consumes: 'multipart',

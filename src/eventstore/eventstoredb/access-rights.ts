@@ -1,0 +1,111 @@
+import { randomUUID, X509Certificate } from 'node:crypto';
+import { END, type JSONEventData } from '@eventstore/db-client';
+import { grpc } from './client-runtime.ts';
+import type { ServerSettings } from './connection-string.ts';
+import { Deadline } from './deadline.ts';
+import type { StoreAccess } from './stream-metadata.ts';
+
+/** What the service needs a user for. Deleting streams is not among it: retention and erasure truncate them by their metadata. */
+export type Right = 'read the log ($all)' | 'read streams' | 'write streams' | 'read metadata of streams' | 'write metadata of streams';
+
+/** Never written: asked at a revision that it does not have, the server looks at rights first and at the revision then. */
+const PROBE = 'castellan-rights';
+const NO_SUCH_REVISION = 1_000_000_000_000n;
+
+const EVERYBODY = '$all';
+const ADMINS = '$admins';
+/** The keys of an access list: read, write, metadata read, metadata write, delete. */
+const NEEDED = ['$r', '$w', '$mr', '$mw'] as const;
+const ALL_KEYS = [...NEEDED, '$d'] as const;
+
+type AccessList = Readonly<Partial<Record<(typeof ALL_KEYS)[number], string | readonly string[]>>>;
+type Json = Readonly<Record<string, unknown>>;
+
+/** The name under which the server knows this client. */
+export function userOf({ user, clientCertificate }: Pick<ServerSettings, 'user' | 'clientCertificate'>): string | undefined {
+  if (user) return user.username;
+  return clientCertificate && /^CN=(.*)$/m.exec(new X509Certificate(clientCertificate.certificate).subject)?.[1];
+}
+
+/** The rights that the user lacks. A server without TLS has neither users nor rights. Writes nothing. */
+export async function missingRights({ reader, writer, patience }: StoreAccess, { tls }: Pick<ServerSettings, 'tls'>): Promise<Right[]> {
+  if (!tls) return [];
+  const deadline = () => new Deadline(patience);
+  const probes: readonly (readonly [Right, () => Promise<unknown>])[] = [
+    ['read the log ($all)', () => reader.newest()],
+    ['read streams', () => reader.backwards(PROBE, END, 1, deadline())],
+    ['write streams', () => writer.write(PROBE, NO_SUCH_REVISION, [jsonEvent('RightsProbed', {})], deadline())],
+    ['read metadata of streams', () => reader.backwards(`$$${PROBE}`, END, 1, deadline())],
+    ['write metadata of streams', () => writer.write(`$$${PROBE}`, NO_SUCH_REVISION, [jsonEvent('$metadata', {})], deadline())],
+  ];
+  const outcomes = await Promise.all(probes.map(([right, probe]) => probe().then(() => [], (error: unknown) => [denied(error, right)])));
+  return outcomes.flat();
+}
+
+function denied(error: unknown, right: Right): Right {
+  const { type, code } = error as { type?: unknown; code?: unknown };
+  if (type !== 'access-denied' || code === grpc.status.UNAUTHENTICATED) throw error;
+  return right;
+}
+
+/** Whether users that no list names can read and write the streams of the service. Takes an administrator. */
+export async function isOpenToOthers(admin: StoreAccess): Promise<boolean> {
+  const lists = userStreamLists((await lastOf(admin, '$settings')).data);
+  return NEEDED.some((key) => named(lists[key] ?? EVERYBODY).includes(EVERYBODY));
+}
+
+/**
+ * Gives a user the rights that the service needs. Takes an administrator. The list for streams is the server's default, which holds for
+ * every stream of any application that has no list of its own. `exclusive`: it then names no longer everybody, so that other users can
+ * neither read, write nor delete the streams of the service.
+ */
+export async function grantRights(admin: StoreAccess, user: string, { exclusive }: { readonly exclusive: boolean }): Promise<void> {
+  await change(admin, '$$$all', '$metadata', (metadata) => {
+    const acl = (metadata['$acl'] ?? {}) as AccessList;
+    return { ...metadata, $acl: { ...acl, $r: withUser(acl.$r ?? ADMINS, user) } };
+  });
+  await change(admin, '$settings', 'update-default-acl', (settings) => {
+    const lists = userStreamLists(settings);
+    const next: AccessList = exclusive ? exclusiveLists(lists, user) : widerLists(lists, user);
+    return Object.keys(next).length === 0 ? settings : { ...settings, $userStreamAcl: next };
+  });
+}
+
+/** A list that there is not, or that names everybody, keeps nobody out. */
+function widerLists(lists: AccessList, user: string): AccessList {
+  const present = NEEDED.filter((key) => lists[key] !== undefined);
+  return { ...lists, ...Object.fromEntries(present.map((key) => [key, withUser(lists[key]!, user)])) };
+}
+
+function exclusiveLists(lists: AccessList, user: string): AccessList {
+  const others = (key: keyof AccessList) => withUser(named(lists[key] ?? []).filter((name) => name !== EVERYBODY), ADMINS);
+  return Object.fromEntries(ALL_KEYS.map((key) => [key, key === '$d' ? others(key) : withUser(others(key), user)]));
+}
+
+const named = (list: string | readonly string[]): readonly string[] => (typeof list === 'string' ? [list] : list);
+
+/** Everybody includes the user. */
+function withUser(list: string | readonly string[], user: string): string | readonly string[] {
+  const names = named(list);
+  return names.includes(user) || names.includes(EVERYBODY) ? list : [...names, user];
+}
+
+const userStreamLists = (settings: Json): AccessList => (settings['$userStreamAcl'] ?? {}) as AccessList;
+
+async function lastOf({ reader, patience }: StoreAccess, stream: string): Promise<{ data: Json; revision: bigint }> {
+  const [last] = await reader.backwards(stream, END, 1, new Deadline(patience));
+  return { data: (last?.data ?? {}) as Json, revision: last?.revision ?? -1n };
+}
+
+/** Appends what a change makes of the last event of a stream, unless it changes nothing. */
+async function change(admin: StoreAccess, stream: string, type: string, make: (before: Json) => Json): Promise<void> {
+  for (;;) {
+    const { data, revision } = await lastOf(admin, stream);
+    const next = make(data);
+    if (JSON.stringify(next) === JSON.stringify(data)) return;
+    const outcome = await admin.writer.write(stream, revision, [jsonEvent(type, next)], new Deadline(admin.patience));
+    if (outcome.kind === 'written') return;
+  }
+}
+
+const jsonEvent = (type: string, data: Json): JSONEventData => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata: undefined });

@@ -1,0 +1,71 @@
+import { ConfigError } from '../../config-error.ts';
+import { grantRights, isOpenToOthers, missingRights, userOf } from './access-rights.ts';
+import { Connection } from './connection.ts';
+import { serverSettings, type ServerSettings } from './connection-string.ts';
+import { diagnose } from './diagnosis.ts';
+import type { StoreAccess } from './stream-metadata.ts';
+import { StreamReader } from './stream-reader.ts';
+import { StreamWriter } from './stream-writer.ts';
+
+const PATIENCE = { totalMs: 10_000, callMs: 5_000 };
+
+export interface Report {
+  readonly lines: readonly string[];
+  /** The service can start with these rights. */
+  readonly isSufficient: boolean;
+}
+
+type Credentials = NonNullable<ServerSettings['user']>;
+
+/** The server as an operator's command sees it: as the user of the service, and as an administrator where there is one. */
+export class Administration {
+  readonly #settings: ServerSettings;
+  readonly #user: StoreAccess;
+  readonly #admin: StoreAccess | undefined;
+
+  constructor(settings: ServerSettings, user: StoreAccess, admin: StoreAccess | undefined) {
+    this.#settings = settings;
+    this.#user = user;
+    this.#admin = admin;
+  }
+
+  async rights({ grant, exclusive }: { readonly grant: boolean; readonly exclusive: boolean }): Promise<Report> {
+    if (!this.#settings.tls) return { lines: ['EVENTSTORE_URL says tls=false: a server without TLS checks neither users nor rights'], isSufficient: true };
+    const user = userOf(this.#settings);
+    if (!user) throw new ConfigError('EVENTSTORE_URL names no user: write user:password@ before the host, or userCertFile and userKeyFile');
+    if (grant) await grantRights(this.#admin!, user, { exclusive });
+    const missing = await missingRights(this.#user, this.#settings);
+    const lines = missing.length > 0 ? missing.map((right) => `${user} may not ${right}`) : [`${user} has every right that the service needs`];
+    if (this.#admin && (await isOpenToOthers(this.#admin))) {
+      lines.push('every other user of this server may read and write streams that have no access list, those of the service too: --grant --exclusive takes that from them');
+    }
+    return { lines, isSufficient: missing.length === 0 };
+  }
+}
+
+/** Connects, does the work, and lets go. What is wrong with the URL or the server is a `ConfigError`. */
+export async function openAdministration<T>(url: string, admin: Credentials | undefined, work: (server: Administration) => Promise<T>): Promise<T> {
+  const settings = serverSettings(url);
+  const adminSettings = admin && { ...settings, user: admin, clientCertificate: undefined };
+  const connections = [settings, ...(adminSettings ? [adminSettings] : [])].map((each) => new Connection(each));
+  const [user, administrator] = connections.map(accessBy);
+  try {
+    // The user of the service may lack every right; that an administrator may do this is not to be taken for granted either.
+    if (administrator) await administrator.reader.newest().catch(explained(adminSettings!, 'EVENTSTORE_ADMIN'));
+    return await work(new Administration(settings, user!, administrator)).catch(explained(settings));
+  } finally {
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
+}
+
+function accessBy(connection: Connection): StoreAccess {
+  const reader = new StreamReader(connection, PATIENCE);
+  return { reader, writer: new StreamWriter(connection, reader), patience: PATIENCE };
+}
+
+const explained =
+  (settings: ServerSettings, setting = 'EVENTSTORE_URL') =>
+  async (error: unknown): Promise<never> => {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError((await diagnose(settings, error)).replace(/^EVENTSTORE_URL/, setting));
+  };

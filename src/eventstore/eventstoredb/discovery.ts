@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { grpc, unavailable, type Grpc } from './client-runtime.ts';
+import { nameOf, type Endpoint, type ServerSettings } from './connection-string.ts';
+
+const { LEADER } = gossip.MemberInfo.VNodeState;
+
+export interface Search {
+  readonly settings: Pick<ServerSettings, 'hosts' | 'maxDiscoverAttempts' | 'discoveryIntervalMs' | 'gossipTimeoutMs'>;
+  readonly credentials: Grpc.ChannelCredentials;
+  /** The node that failed last: taken again only where nobody names another. */
+  readonly failed: Endpoint | undefined;
+  readonly stopped: AbortSignal;
+}
+
+/**
+ * Asks the nodes which of them leads. All are asked at once, so that one which is switched off delays nothing. The client's own search
+ * asks one after another, cannot be stopped, and a member that it cannot read ends the process.
+ */
+export async function findLeader(search: Search): Promise<Endpoint> {
+  const { hosts, maxDiscoverAttempts, discoveryIntervalMs } = search.settings;
+  for (let tries = 1; tries <= maxDiscoverAttempts && !search.stopped.aborted; tries += 1) {
+    const leader = await askAll(search);
+    if (leader) return leader;
+    await sleep(discoveryIntervalMs, undefined, { signal: search.stopped }).catch(() => undefined);
+  }
+  throw unavailable(`no node names a leader: ${hosts.map(nameOf).join(', ')}`);
+}
+
+async function askAll(search: Search): Promise<Endpoint | undefined> {
+  const named = search.settings.hosts.map((host) => leaderBy(host, search));
+  const isAnother = (leader: Endpoint | undefined) => leader !== undefined && (!search.failed || nameOf(leader) !== nameOf(search.failed));
+  const another = named.map(async (answer) => {
+    const leader = await answer;
+    if (isAnother(leader)) return leader;
+    throw unavailable('it names no other leader');
+  });
+  return Promise.any(another).catch(async () => (await Promise.all(named)).find(Boolean));
+}
+
+/** The leader that one node names; undefined also where the node cannot be asked. */
+function leaderBy(host: Endpoint, { credentials, settings: { gossipTimeoutMs } }: Search): Promise<Endpoint | undefined> {
+  return new Promise((resolve) => {
+    const client = new GossipClient(nameOf(host), credentials);
+    client.read(new shared.Empty(), new grpc.Metadata(), { deadline: Date.now() + gossipTimeoutMs }, (error, cluster) => {
+      client.close();
+      resolve(error ? undefined : leaderOf(cluster));
+    });
+  });
+}
+
+function leaderOf(cluster: InstanceType<typeof gossip.ClusterInfo>): Endpoint | undefined {
+  const leader = cluster.getMembersList().find((member) => member.getIsAlive() && member.getState() === LEADER && member.hasHttpEndPoint());
+  const endPoint = leader?.getHttpEndPoint();
+  return endPoint && { address: endPoint.getAddress(), port: endPoint.getPort() };
+}
