@@ -21,6 +21,11 @@ export interface Reservation {
   readonly taking: Taking;
 }
 
+/** Whose a claim is that could not be reserved. */
+export interface Held {
+  readonly holder: string;
+}
+
 /** Who a claim belongs to; `pending` while a reservation's event may still arrive. */
 type Standing = 'free' | 'pending' | { readonly holder: string; readonly eventId: string };
 
@@ -39,6 +44,9 @@ const LONGEST_WAIT = 4;
  *
  * A claim passes on only from a word that is free, released or can never come true, by an append at an explicit revision,
  * so of any number of takers one goes through.
+ *
+ * Only the reservation has to be there before the event is written. Confirming, and noting down a release, may come at any time
+ * later or never: a word `reserved` or `confirmed` is never believed without a look at the holder's stream.
  */
 export class ClaimRegister {
   readonly #writer: StreamWriter;
@@ -51,20 +59,28 @@ export class ClaimRegister {
     this.#graceMs = graceMs;
   }
 
-  /** The reservation, or whoever holds the claim. Waits for a reservation of another that is being decided. */
-  async reserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | { readonly holder: string }> {
+  /** The reservation, or whoever holds the claim. Does not wait: a reservation of another may still be `pending`. */
+  tryToReserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held | 'pending'> {
     // Most claims are new: the first try goes without reading.
-    let word: ClaimWord = NEVER_TAKEN;
+    return this.#reserveFrom(NEVER_TAKEN, claim, taking, deadline);
+  }
+
+  /** The same, after the reservation of another has been decided. */
+  async reserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held> {
     for (let tries = 1; ; tries += 1) {
+      const outcome = await this.#reserveFrom(await this.#read(claim, deadline), claim, taking, deadline);
+      if (outcome !== 'pending') return outcome;
+      await deadline.pause(Math.min(tries, LONGEST_WAIT), new EventStoreUnavailable('a claim is still being decided'));
+    }
+  }
+
+  async #reserveFrom(known: ClaimWord, claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held | 'pending'> {
+    for (let word = known; ; word = await this.#read(claim, deadline)) {
       const standing = await this.#decide(claim, word, deadline, taking);
-      if (typeof standing !== 'string') return { holder: standing.holder };
-      if (standing === 'free') {
-        const outcome = await this.#writer.write(claim, word.at, [reserved(taking)], deadline);
-        if (outcome.kind === 'written') return { claim, at: outcome.revision, taking };
-      } else {
-        await deadline.pause(Math.min(tries, LONGEST_WAIT), new EventStoreUnavailable('a claim is still being decided'));
-      }
-      word = await this.#read(claim, deadline);
+      if (standing === 'pending') return 'pending';
+      if (standing !== 'free') return { holder: standing.holder };
+      const outcome = await this.#writer.write(claim, word.at, [reserved(taking)], deadline);
+      if (outcome.kind === 'written') return { claim, at: outcome.revision, taking };
     }
   }
 
@@ -83,15 +99,21 @@ export class ClaimRegister {
     return typeof standing === 'string' ? undefined : standing.holder;
   }
 
-  /** Makes the claim's last word say what is true. False when that is not decided yet. */
+  /**
+   * Makes the claim's last word say what is true. False when that is not decided yet. Where another word came in between, a
+   * belated confirmation for example, that one is looked at as well.
+   */
   async settle(claim: string, deadline: Deadline): Promise<boolean> {
-    const word = await this.#read(claim, deadline);
-    if (word.word === 'free') return true;
-    const standing = await this.#decide(claim, word, deadline);
-    if (standing === 'pending') return false;
-    if (standing === 'free') await this.#writer.write(claim, word.at, [released(word.taking)], deadline);
-    else if (word.word === 'reserved') await this.#writer.write(claim, word.at, [confirmed(word.taking)], deadline);
-    return true;
+    for (;;) {
+      const word = await this.#read(claim, deadline);
+      if (word.word === 'free') return true;
+      const standing = await this.#decide(claim, word, deadline);
+      if (standing === 'pending') return false;
+      if (standing !== 'free' && word.word === 'confirmed') return true;
+      const truth = standing === 'free' ? released(word.taking) : confirmed(word.taking);
+      const outcome = await this.#writer.write(claim, word.at, [truth], deadline);
+      if (outcome.kind === 'written') return true;
+    }
   }
 
   async #read(claim: string, deadline: Deadline): Promise<ClaimWord> {

@@ -1,8 +1,8 @@
-import type { JSONEventData } from '@eventstore/db-client';
 import type { EventMetadata, Position } from '../../kernel/event.ts';
 import { isUuid, type TenantId } from '../../kernel/ids.ts';
 import { AppendRefused, MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
 import { CLAIM_STREAMS } from './claim-stream.ts';
+import type { OutgoingEvent } from './outgoing-event.ts';
 import { positionOf } from './positions.ts';
 import type { RawEvent } from './stream-reader.ts';
 
@@ -10,6 +10,8 @@ import type { RawEvent } from './stream-reader.ts';
 interface StoredMetadata extends EventMetadata {
   readonly tenantId: TenantId;
   readonly version: number;
+  /** Epoch milliseconds, by the clock of the process that appended. Absent in events of earlier versions. */
+  readonly recordedAt?: number;
   /** The server's own words for the two ids, which its tools understand. */
   readonly $correlationId: string;
   readonly $causationId: string;
@@ -22,25 +24,26 @@ export interface ClaimNames {
   readonly released: readonly string[];
 }
 
-/** Checked here because the client would never settle the promise of what it cannot serialise. */
-export function encodeEvents(append: Append, claims: ClaimNames): JSONEventData[] {
+/** Checked here because neither client nor server says what is wrong with an event. */
+export function encodeEvents(append: Append, claims: ClaimNames, recordedAt: number): OutgoingEvent[] {
   const { stream, expectedRevision, events } = append;
   if (events.length === 0) throw new AppendRefused('an append has at least one event');
   if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
   if (stream.startsWith('$') || stream.startsWith(CLAIM_STREAMS)) throw new AppendRefused('that stream is not for events of the house');
-  const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, at === 0 ? claims : undefined));
+  const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, recordedAt, at === 0 ? claims : undefined));
   const bytes = encoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_APPEND_BYTES) throw new AppendRefused(`an append of ${bytes} bytes is larger than ${MAX_APPEND_BYTES}`);
   return encoded.map(({ event }) => event);
 }
 
-function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | undefined): { event: JSONEventData; size: number } {
+function encodeEvent(tenantId: TenantId, event: NewEvent, recordedAt: number, claims: ClaimNames | undefined): { event: OutgoingEvent; size: number } {
   if (!isUuid(event.id)) throw new AppendRefused('the id of an event is a UUID');
   if (event.type.startsWith('$')) throw new AppendRefused('types that begin with $ are the server’s own');
   const stored: StoredMetadata = {
     ...event.metadata,
     tenantId,
     version: event.version,
+    recordedAt,
     $correlationId: event.metadata.correlationId,
     $causationId: event.metadata.causationId,
     ...(claims?.taken.length ? { taken: claims.taken } : {}),
@@ -48,12 +51,14 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
   };
   try {
     const metadata = JSON.stringify(stored);
-    const encoded: JSONEventData = {
+    const encoded: OutgoingEvent = {
       id: event.id,
       contentType: 'application/json',
       type: event.type,
+      // Parsed to see that it can be: the server would keep what is no JSON, and no reader could read it.
       data: JSON.parse(event.data) as Record<string, unknown>,
-      metadata: JSON.parse(metadata) as Record<string, unknown>,
+      metadata: stored as unknown as Record<string, unknown>,
+      texts: { data: event.data, metadata },
     };
     // As the server counts: text in UTF-8, the type in UTF-16.
     return { event: encoded, size: Buffer.byteLength(event.data) + Buffer.byteLength(metadata) + 2 * event.type.length };
@@ -67,7 +72,7 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
-  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, ...metadata } = stored;
+  const { tenantId, version, recordedAt, $correlationId: _, $causationId: __, taken: ___, released: ____, ...metadata } = stored;
   return {
     tenantId,
     id: raw.id,
@@ -76,7 +81,7 @@ export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
     stream: raw.streamId,
     revision: raw.revision,
     position: positionOfEvent(raw),
-    recordedAt: raw.created.getTime(),
+    recordedAt: recordedAt ?? raw.created.getTime(),
     data: raw.data,
     metadata,
   };
