@@ -27,12 +27,12 @@ export interface BenchApp {
 const PLENTY = 100_000_000;
 
 /** The whole service with its embedded database, budgets out of the way, and one tenant. */
-export async function startBenchApp(options: Pick<ComposeOptions, 'passwords'> = {}): Promise<BenchApp> {
+export async function startBenchApp({ eventStoreUrl, ...options }: Pick<ComposeOptions, 'passwords'> & { readonly eventStoreUrl?: string } = {}): Promise<BenchApp> {
   const dataDir = mkdtempSync('/var/tmp/castellan-bench-app-');
   const pair = generateKeyPairSync('ed25519');
   const licensePublicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const config = {
-    ...readConfig({ DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex'), LICENSE_PUBLIC_KEY: licensePublicKey }),
+    ...readConfig({ DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex'), LICENSE_PUBLIC_KEY: licensePublicKey, ...(eventStoreUrl ? { EVENTSTORE_URL: eventStoreUrl } : {}) }),
     port: 0,
     tlsPort: 0,
     adminRateLimit: PLENTY,
