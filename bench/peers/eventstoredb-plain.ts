@@ -4,14 +4,14 @@ import { concurrently, perSecond } from '../measure.ts';
 import { peerConfig, servePeer } from './peer.ts';
 
 const client = EventStoreDBClient.connectionString(peerConfig()['url'] as string);
-/** About as large as the adapter's. */
+/** About as large as the adapter's, and nothing that the service would take for its own. */
 const event = () =>
   jsonEvent({
     type: 'AlertRaised',
     data: { alertId: randomUUID(), title: 'Password reuse', description: 'x'.repeat(120), severity: 'medium', domain: 'example.com' },
     metadata: {
       actor: { kind: 'system', id: null }, $correlationId: randomUUID(), $causationId: randomUUID(), commandId: randomUUID(),
-      correlationId: randomUUID(), causationId: randomUUID(), tenantId: randomUUID(), version: 1, recordedAt: Date.now(),
+      correlationId: randomUUID(), causationId: randomUUID(), tenant: randomUUID(), schema: 1, recordedAt: Date.now(),
     },
   });
 

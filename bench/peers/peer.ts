@@ -16,8 +16,12 @@ export async function startPeer(file: string, config: object): Promise<Peer> {
   });
   const next = () =>
     new Promise<{ rate: number }>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as { rate: number }));
-      child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+      const ended = (code: number | null) => reject(new Error(`${file} ended with ${code}`));
+      child.once('exit', ended);
+      child.once('message', (message) => {
+        child.off('exit', ended);
+        resolve(message as { rate: number });
+      });
     });
   await next();
   return {
