@@ -1,6 +1,6 @@
 import type { Append, StoredEvent, Verdict } from '../port.ts';
 import { ClaimReservations, type Wanted } from './claim-reservations.ts';
-import type { ClaimRegister, Reservation } from './claim-register.ts';
+import type { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { decodeEvent, encodeEvents } from './event-encoding.ts';
@@ -23,10 +23,9 @@ interface Prepared {
 }
 
 /**
- * Reserves the claims, appends, and responds: then everything that decides stands in the log. What only makes it quicker to find,
- * the confirmation of claims and the note of released ones, is written after the response. Nothing is taken back after an unknown
- * outcome: whoever meets what was left behind finds the truth in the stream (`ClaimRegister`), and the caller may append the same
- * events again.
+ * Reserves the claims, appends, and responds: then everything that decides stands in the log. What is only quicker to find, the note
+ * that a claim was released, is written after the response. Nothing is taken back after an unknown outcome: whoever meets what was
+ * left behind finds the truth in the stream (`ClaimRegister`), and the caller may append the same events again.
  */
 export class Appender {
   readonly #writer: StreamWriter;
@@ -70,7 +69,7 @@ export class Appender {
       const outcome = await this.#writer.write(append.stream, expected, prepared.events, deadline);
       if (outcome.kind === 'written') {
         this.#newest.learn(outcome.position);
-        this.#conclude(reservations, prepared.released);
+        if (prepared.released.length > 0) void this.#track(this.#noteReleases(prepared.released));
         return this.#verdict(prepared, outcome, known, deadline);
       }
       const [{ events, end }] = await Promise.all([since(), this.#reservations.giveBack(reservations, deadline)]);
@@ -81,13 +80,10 @@ export class Appender {
     }
   }
 
-  /** The events are written: whatever fails from here on is made good by the next taker or by the sweep. */
-  #conclude(reservations: readonly Reservation[], released: readonly string[]): void {
-    if (reservations.length + released.length === 0) return;
+  /** The event that releases them is written: whatever fails here is made good by the next taker or by the sweep. */
+  #noteReleases(released: readonly string[]): Promise<unknown> {
     const deadline = new Deadline(this.#patience);
-    const confirmed = reservations.map((reservation) => this.#claims.confirm(reservation, deadline));
-    const settled = released.map((name) => this.#claims.settle(name, deadline));
-    void this.#track(Promise.allSettled([...confirmed, ...settled]));
+    return Promise.allSettled(released.map((name) => this.#claims.settle(name, deadline)));
   }
 
   /**

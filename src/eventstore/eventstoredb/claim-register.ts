@@ -1,7 +1,6 @@
 import { EventStoreUnavailable } from '../port.ts';
 import {
   claimWord,
-  confirmed,
   fence,
   NEVER_TAKEN,
   released,
@@ -35,7 +34,7 @@ const LONGEST_WAIT = 4;
 
 /**
  * Claims on a store that appends to one stream at a time. A claim is reserved in a stream of its own; the event that takes
- * it is what decides, and confirming only says so. So the truth stands in the holder's stream, also after a crash:
+ * it is what decides. So the truth stands in the holder's stream, also after a crash:
  *
  *  - a reservation whose event stands at its place is held, until a later event there releases it;
  *  - a reservation whose place is taken by something else can never come true;
@@ -45,8 +44,9 @@ const LONGEST_WAIT = 4;
  * A claim passes on only from a word that is free, released or can never come true, by an append at an explicit revision,
  * so of any number of takers one goes through.
  *
- * Only the reservation has to be there before the event is written. Confirming, and noting down a release, may come at any time
- * later or never: a word `reserved` or `confirmed` is never believed without a look at the holder's stream.
+ * Only the reservation has to be there before the event is written. Noting down a release may come at any time later or never,
+ * and nobody confirms a reservation whose event was written: the look at the holder's stream that finds a release finds the
+ * event too, so a confirmation would save nothing. (Earlier versions wrote it; to them as to this one it is no more than a word.)
  */
 export class ClaimRegister {
   readonly #writer: StreamWriter;
@@ -84,11 +84,6 @@ export class ClaimRegister {
     }
   }
 
-  /** Only says what is true already; whoever comes by may have said it before. */
-  async confirm({ claim, at, taking }: Reservation, deadline: Deadline): Promise<void> {
-    await this.#writer.write(claim, at, [confirmed(taking)], deadline);
-  }
-
   /** For the reserving call alone, and only when its append was not tried or has missed its revision. */
   async giveBack({ claim, at, taking }: Reservation, deadline: Deadline): Promise<void> {
     await this.#writer.write(claim, at, [released(taking)], deadline);
@@ -100,8 +95,8 @@ export class ClaimRegister {
   }
 
   /**
-   * Makes the claim's last word say what is true. False when that is not decided yet. Where another word came in between, a
-   * belated confirmation for example, that one is looked at as well.
+   * Notes down that a claim is free, where it is. False when that is not decided yet. Where another word came in between, the
+   * confirmation by a process of an earlier version for example, that one is looked at as well.
    */
   async settle(claim: string, deadline: Deadline): Promise<boolean> {
     for (;;) {
@@ -109,9 +104,8 @@ export class ClaimRegister {
       if (word.word === 'free') return true;
       const standing = await this.#decide(claim, word, deadline);
       if (standing === 'pending') return false;
-      if (standing !== 'free' && word.word === 'confirmed') return true;
-      const truth = standing === 'free' ? released(word.taking) : confirmed(word.taking);
-      const outcome = await this.#writer.write(claim, word.at, [truth], deadline);
+      if (standing !== 'free') return true;
+      const outcome = await this.#writer.write(claim, word.at, [released(word.taking)], deadline);
       if (outcome.kind === 'written') return true;
     }
   }
@@ -121,22 +115,19 @@ export class ClaimRegister {
     return claimWord(last);
   }
 
+  /** One read tells it all, unless the holder's stream is long: the event that takes the claim, and those that may release it. */
   async #standing(claim: string, word: ClaimWord, deadline: Deadline): Promise<Standing> {
     if (word.word === 'free') return 'free';
-    const { taking } = word;
-    if (word.word === 'reserved') {
-      const [there] = await this.#reader.forwards(taking.holder, taking.revision, 1, deadline);
-      if (!there) return 'pending';
-      if (there.id !== taking.eventId) return 'free';
-    }
-    return (await this.#releasedSince(claim, taking, deadline)) ? 'free' : taking;
-  }
-
-  async #releasedSince(claim: string, { holder, revision }: Taking, deadline: Deadline): Promise<boolean> {
-    for (let from = revision + 1n; ; ) {
+    const { holder, eventId, revision } = word.taking;
+    for (let from = revision; ; ) {
       const page = await this.#reader.forwards(holder, from, PAGE, deadline);
-      if (page.some((event) => releasedBy(event).includes(claim))) return true;
-      if (page.length < PAGE) return false;
+      if (from === revision && word.word === 'reserved') {
+        const [there] = page;
+        if (!there) return 'pending';
+        if (there.id !== eventId) return 'free';
+      }
+      if (page.some((event) => releasedBy(event).includes(claim))) return 'free';
+      if (page.length < PAGE) return word.taking;
       from = page.at(-1)!.revision + 1n;
     }
   }

@@ -4,7 +4,7 @@ import { START, type Position } from '../../kernel/event.ts';
 import type { ClaimRegister } from './claim-register.ts';
 import { CLAIM_STREAMS, claimWord, type ClaimWord } from './claim-stream.ts';
 import { Deadline } from './deadline.ts';
-import { positionOfEvent, releasedBy } from './event-encoding.ts';
+import { positionOfEvent, releasedBy, takenBy } from './event-encoding.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import type { RawEvent } from './stream-reader.ts';
@@ -25,8 +25,8 @@ interface Progress {
 }
 
 /**
- * Goes over the log once, piece by piece, and brings to an end what crashes have left: reservations that were never
- * confirmed, releases that were never noted down. Takers do that as well when they meet it; so this is tidiness, not safety,
+ * Goes over the log once, piece by piece, and brings to an end what crashes have left: reservations whose events never
+ * came, releases that were never noted down. Takers do that as well when they meet it; so this is tidiness, not safety,
  * and two sweeps at a time do no harm.
  */
 export class ClaimSweeper {
@@ -62,6 +62,8 @@ export class ClaimSweeper {
     for (;;) {
       const { events, last } = await this.#feed.scan(position, PAGE);
       for (const raw of events) {
+        // A reservation whose event stands in the log needs nothing more, unless a later event releases the claim.
+        for (const claim of takenBy(raw)) open.delete(claim);
         for (const claim of releasedBy(raw)) open.set(claim, { before: position, release: raw });
         if (raw.streamId.startsWith(CLAIM_STREAMS) && raw.streamId !== PROGRESS) {
           const word = claimWord(raw);
@@ -96,6 +98,6 @@ export class ClaimSweeper {
   }
 }
 
-/** A confirmation may arrive after the release of what it confirms. Then the release still has to be noted down. */
+/** A process of an earlier version may have confirmed a claim after it was released. Then the release still has to be noted down. */
 const confirmsReleased = (word: ClaimWord, release: RawEvent | undefined): boolean =>
   word.word === 'confirmed' && release?.streamId === word.taking.holder && release.revision > word.taking.revision;
