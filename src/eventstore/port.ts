@@ -65,7 +65,10 @@ export interface FeedPage {
 }
 
 export interface FeedHint {
-  /** Events that this process itself has just appended, so that its own tail need not read them back. */
+  /**
+   * Events that this process itself has just appended, so that its own tail need not read them back. Only from a store without gaps
+   * whose response tells everything that a read of the log would, the time included (PostgreSQL). EventStoreDB gives none.
+   */
   readonly events?: readonly StoredEvent[];
   /** The newest position that somebody announced. */
   readonly head?: Position;
@@ -106,7 +109,12 @@ export interface StoredEvent {
   readonly stream: string;
   readonly revision: bigint;
   readonly position: Position;
-  /** Epoch milliseconds, by the store's clock. */
+  /**
+   * Epoch milliseconds: when the event was recorded. On PostgreSQL by the database's clock. On EventStoreDB by the clock of the process
+   * that appended, which also decided by it: the time stands in the event's metadata, because a response to an append tells no time.
+   * (Events of earlier versions carry none; theirs is the server's.) It is read from the log in one way only, so live projections,
+   * rebuilds, dashboards and the audit chain all see the same time. Order is `position`, never this: clocks of processes differ.
+   */
   readonly recordedAt: number;
   readonly data: unknown;
   /** The JSON text of `data` as it was written, from a store that has it at hand. */
@@ -114,6 +122,7 @@ export interface StoredEvent {
   readonly metadata: EventMetadata;
 }
 
+/** `recordedAt` is that of the last event, as every reader of the log gets it. Callers show it in responses; nothing is folded from it. */
 export type Verdict =
   | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt: number }
   | { readonly kind: 'wrongRevision'; readonly actual: bigint }
