@@ -110,10 +110,9 @@ export interface StoredEvent {
   readonly revision: bigint;
   readonly position: Position;
   /**
-   * Epoch milliseconds: when the event was recorded. On PostgreSQL by the database's clock. On EventStoreDB by the clock of the process
-   * that appended, which also decided by it: the time stands in the event's metadata, because a response to an append tells no time.
-   * (Events of earlier versions carry none; theirs is the server's.) It is read from the log in one way only, so live projections,
-   * rebuilds, dashboards and the audit chain all see the same time. Order is `position`, never this: clocks of processes differ.
+   * Epoch milliseconds, by the clock of the server that holds the log: PostgreSQL's, or that of the EventStoreDB node that led at that
+   * time. Every reader gets the same, so live projections, rebuilds and the audit chain agree. Order is `position`, never this: the
+   * clocks of nodes differ.
    */
   readonly recordedAt: number;
   readonly data: unknown;
@@ -122,9 +121,13 @@ export interface StoredEvent {
   readonly metadata: EventMetadata;
 }
 
-/** `recordedAt` is that of the last event, as every reader of the log gets it. Callers show it in responses; nothing is folded from it. */
+/**
+ * `recordedAt` is that of the last event, as every reader of the log gets it. It is absent from a store whose response does not tell it
+ * (EventStoreDB): no clock of this process stands in for it, and reading the event back would cost every append what hardly any caller
+ * asks for. Who does reads the event (`Executed.recordedAt`). Nothing is folded from it.
+ */
 export type Verdict =
-  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt: number }
+  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt?: number }
   | { readonly kind: 'wrongRevision'; readonly actual: bigint }
   | { readonly kind: 'claimed'; readonly claim: ClaimKey; readonly holder: string };
 

@@ -68,7 +68,7 @@ export interface Envelope {
   readonly stream: string;
   readonly revision: bigint;
   readonly position: Position;
-  /** Epoch milliseconds: when it was recorded (`StoredEvent.recordedAt` says by which clock). */
+  /** Epoch milliseconds: when the store took it in. */
   readonly recordedAt: number;
   readonly metadata: EventMetadata;
   /** The event as the store holds it, in the version in which it was written and with personal values sealed: what the audit chain hashes. */

@@ -152,16 +152,12 @@ describe('EventStoreDB adapter: outages', () => {
       await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
       await client.dispose();
     }
-    const [append, other] = [newAppend(newTenant()), newAppend(newTenant())];
+    const append = newAppend(newTenant());
     const store = openStore(node);
-    const before = Date.now();
-    for (const each of [append, other]) {
-      // The time is this process's, and what a reader gets is what the writer was told.
-      const { recordedAt } = await mustAppend(store, each);
-      expect(recordedAt).toBeGreaterThanOrEqual(before);
-      expect(recordedAt).toBeLessThanOrEqual(Date.now());
-      expect((await store.readStream(each.stream)).map((event) => event.recordedAt)).toEqual([recordedAt]);
-    }
+    await mustAppend(store, append);
+    // The time of an event is the server's, whatever this process takes for the time.
+    const [{ recordedAt }] = (await store.readStream(append.stream)) as [StoredEvent];
+    expect(Math.abs(recordedAt - Date.now() - offMs)).toBeLessThan(1_000_000);
     await expectOnce(store, append);
   });
 

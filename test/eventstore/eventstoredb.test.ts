@@ -71,7 +71,6 @@ describe('EventStoreDB adapter', () => {
       ...metadata,
       tenantId: append.tenantId,
       version,
-      recordedAt: expect.any(Number),
       $correlationId: metadata.correlationId,
       $causationId: metadata.causationId,
     });

@@ -3,18 +3,14 @@ import { ClaimReservations, type Wanted } from './claim-reservations.ts';
 import type { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
 import { Deadline, type Patience } from './deadline.ts';
-import { decodeEvent, encodeEvents } from './event-encoding.ts';
-import type { NewestPosition } from './newest-position.ts';
+import { encodeEvents } from './event-encoding.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import type { StreamHistory } from './stream-history.ts';
-import type { StreamReader } from './stream-reader.ts';
 import type { StreamWriter } from './stream-writer.ts';
-import type { Written } from './written.ts';
 
 /** An append as it is sent, with its claims under the names of their streams. */
 interface Prepared {
   readonly append: Append;
-  readonly recordedAt: number;
   readonly events: readonly OutgoingEvent[];
   /** Each once, and in one order for everybody, so that two appends never wait for each other. */
   readonly take: readonly Wanted[];
@@ -29,20 +25,16 @@ interface Prepared {
  */
 export class Appender {
   readonly #writer: StreamWriter;
-  readonly #reader: StreamReader;
   readonly #history: StreamHistory;
   readonly #claims: ClaimRegister;
   readonly #reservations: ClaimReservations;
-  readonly #newest: NewestPosition;
   readonly #patience: Patience;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(writer: StreamWriter, reader: StreamReader, history: StreamHistory, claims: ClaimRegister, newest: NewestPosition, patience: Patience) {
+  constructor(writer: StreamWriter, history: StreamHistory, claims: ClaimRegister, patience: Patience) {
     this.#writer = writer;
-    this.#reader = reader;
     this.#history = history;
     this.#claims = claims;
-    this.#newest = newest;
     this.#patience = patience;
     this.#reservations = new ClaimReservations(claims, patience, (work) => void this.#track(work));
   }
@@ -65,12 +57,10 @@ export class Appender {
       const taking = { holder: append.stream, eventId: firstEventId, revision: expected + 1n };
       const reservations = prepared.take.length === 0 ? [] : await this.#reservations.reserve(prepared.take, taking, deadline);
       if ('holder' in reservations) return appendedBefore(append, (await since()).events) ?? { kind: 'claimed', ...reservations };
-      const known = this.#newest.position;
       const outcome = await this.#writer.write(append.stream, expected, prepared.events, deadline);
       if (outcome.kind === 'written') {
-        this.#newest.learn(outcome.position);
         if (prepared.released.length > 0) void this.#track(this.#noteReleases(prepared.released));
-        return this.#verdict(prepared, outcome, known, deadline);
+        return { kind: 'appended', revision: outcome.revision, position: outcome.position };
       }
       const [{ events, end }] = await Promise.all([since(), this.#reservations.giveBack(reservations, deadline)]);
       const onlyFences = events.length === 0 && outcome.actual > expected && end >= outcome.actual;
@@ -86,22 +76,6 @@ export class Appender {
     return Promise.allSettled(released.map((name) => this.#claims.settle(name, deadline)));
   }
 
-  /**
-   * The response of the server tells no time, and not whether it has recognised a repetition. An event beyond every position that
-   * was known before it was sent is new, and carries the time that was sent with it; of any other, the log is asked.
-   */
-  async #verdict({ append, recordedAt }: Prepared, { revision, position }: Written, known: bigint | undefined, deadline: Deadline): Promise<Verdict> {
-    const isNew = known !== undefined && position > known;
-    const time = isNew ? undefined : await this.#timeAt(append.stream, revision, deadline);
-    return { kind: 'appended', revision, position, recordedAt: time ?? recordedAt };
-  }
-
-  /** Undefined when it cannot be had: that is no reason to call an append unavailable which has been written. */
-  async #timeAt(stream: string, revision: bigint, deadline: Deadline): Promise<number | undefined> {
-    const [there] = await this.#reader.forwards(stream, revision, 1, deadline).catch(() => []);
-    return there && decodeEvent(there)?.recordedAt;
-  }
-
   #track<T>(work: Promise<T>): Promise<T> {
     this.#underWay.add(work);
     const done = () => this.#underWay.delete(work);
@@ -115,11 +89,9 @@ function prepare(append: Append): Prepared {
   const release = new Set(append.release.map(claimStream));
   const taken = [...take.keys()].sort();
   const released = [...release].filter((name) => !take.has(name));
-  const recordedAt = Date.now();
   return {
     append,
-    recordedAt,
-    events: encodeEvents(append, { taken, released }, recordedAt),
+    events: encodeEvents(append, { taken, released }),
     take: taken.map((name) => ({ name, claim: take.get(name)!, isReleased: release.has(name) })),
     released,
   };
@@ -130,5 +102,5 @@ function appendedBefore({ events }: Append, there: readonly StoredEvent[]): Verd
   const last = there.at(-1);
   if (!last || there.length !== events.length) return undefined;
   if (there.some(({ id }, at) => id !== events[at]!.id.toLowerCase())) return undefined;
-  return { kind: 'appended', revision: last.revision, position: last.position, recordedAt: last.recordedAt };
+  return { kind: 'appended', revision: last.revision, position: last.position };
 }

@@ -15,7 +15,7 @@ interface Channel {
 const channels = new WeakMap<Client, Channel>();
 
 /**
- * A client that appends call by call instead of through its one long batch call. Of the batch call, version 6.2.1 keeps
+ * A client that never uses its own implementation of the batch call; `BatchCall` is ours. Of it, version 6.2.1 keeps
  * what is pending in one table for the whole process, so an error of any client fails the appends of all of them and a
  * late answer ends the process; deadlines are times of day, so a clock that is wrong fails every append; a server that is
  * "not ready" is not recognised; and the question whether the server knows the call has no deadline at all.

@@ -10,8 +10,6 @@ import type { RawEvent } from './stream-reader.ts';
 interface StoredMetadata extends EventMetadata {
   readonly tenantId: TenantId;
   readonly version: number;
-  /** Epoch milliseconds, by the clock of the process that appended. Absent in events of earlier versions. */
-  readonly recordedAt?: number;
   /** The server's own words for the two ids, which its tools understand. */
   readonly $correlationId: string;
   readonly $causationId: string;
@@ -25,25 +23,24 @@ export interface ClaimNames {
 }
 
 /** Checked here because neither client nor server says what is wrong with an event. */
-export function encodeEvents(append: Append, claims: ClaimNames, recordedAt: number): OutgoingEvent[] {
+export function encodeEvents(append: Append, claims: ClaimNames): OutgoingEvent[] {
   const { stream, expectedRevision, events } = append;
   if (events.length === 0) throw new AppendRefused('an append has at least one event');
   if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
   if (stream.startsWith('$') || stream.startsWith(CLAIM_STREAMS)) throw new AppendRefused('that stream is not for events of the house');
-  const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, recordedAt, at === 0 ? claims : undefined));
+  const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, at === 0 ? claims : undefined));
   const bytes = encoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_APPEND_BYTES) throw new AppendRefused(`an append of ${bytes} bytes is larger than ${MAX_APPEND_BYTES}`);
   return encoded.map(({ event }) => event);
 }
 
-function encodeEvent(tenantId: TenantId, event: NewEvent, recordedAt: number, claims: ClaimNames | undefined): { event: OutgoingEvent; size: number } {
+function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | undefined): { event: OutgoingEvent; size: number } {
   if (!isUuid(event.id)) throw new AppendRefused('the id of an event is a UUID');
   if (event.type.startsWith('$')) throw new AppendRefused('types that begin with $ are the server’s own');
   const stored: StoredMetadata = {
     ...event.metadata,
     tenantId,
     version: event.version,
-    recordedAt,
     $correlationId: event.metadata.correlationId,
     $causationId: event.metadata.causationId,
     ...(claims?.taken.length ? { taken: claims.taken } : {}),
@@ -72,7 +69,7 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, recordedAt: number, cl
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
-  const { tenantId, version, recordedAt, $correlationId: _, $causationId: __, taken: ___, released: ____, ...metadata } = stored;
+  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, ...metadata } = stored;
   return {
     tenantId,
     id: raw.id,
@@ -81,7 +78,7 @@ export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
     stream: raw.streamId,
     revision: raw.revision,
     position: positionOfEvent(raw),
-    recordedAt: recordedAt ?? raw.created.getTime(),
+    recordedAt: raw.created.getTime(),
     data: raw.data,
     metadata,
   };

@@ -10,7 +10,6 @@ import { connectionString } from './connection-string.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
-import { NewestPosition } from './newest-position.ts';
 import { StreamHistory } from './stream-history.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
@@ -59,11 +58,9 @@ export class EventStoreDbEventStore implements EventStore {
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
     this.#feed = new FeedReader(this.#reader);
-    const newest = new NewestPosition();
-    this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn, seen: (position) => newest.learn(position) });
-    this.onInterruption(() => newest.forget());
+    this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
-    this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, newest, this.#patience);
+    this.#appender = new Appender(this.#writer, this.#history, this.#claims, this.#patience);
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
   }
 

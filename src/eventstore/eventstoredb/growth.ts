@@ -12,8 +12,6 @@ export interface GrowthOptions {
   /** How long a subscription may say nothing before it is checked whether there was something to say. */
   readonly watchdogMs: number;
   readonly warn: (message: string, error?: unknown) => void;
-  /** Told of every position that has been committed, by whichever process. */
-  readonly seen?: (position: Position) => void;
 }
 
 const LONGEST_PAUSE_MS = 10_000;
@@ -57,7 +55,6 @@ export class Growth {
 
   /** Hints that come in the same moment become one. */
   announce(position: Position): void {
-    this.#options.seen?.(position);
     const scheduled = this.#newest !== undefined;
     if (!scheduled || position > this.#newest!) this.#newest = position;
     if (!scheduled) void nextTick().then(() => this.#wakeWithNewest());
