@@ -5,6 +5,7 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
   appends: () => import('./appends.ts'),
   certificates: () => import('./certificates.ts'),
   'policy-engine': () => import('./policy-engine.ts'),
+  eventstoredb: () => import('./eventstoredb.ts'),
   rebuild: () => import('./rebuild.ts'),
   http: () => import('./http.ts'),
   'device-policies': () => import('./device-policies.ts'),

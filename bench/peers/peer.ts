@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type pg from 'pg';
 
 /** A peer in a process of its own (importing Emmett changes how `pg` parses numbers everywhere). */
 export interface Peer {
@@ -9,15 +8,20 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-export async function startPeer(file: string, config: pg.ClientConfig): Promise<Peer> {
+/** `config` says where the peer finds its server. */
+export async function startPeer(file: string, config: object): Promise<Peer> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: ['--import', 'tsx'],
-    env: { ...process.env, PEER_DATABASE: JSON.stringify(config) },
+    env: { ...process.env, PEER_CONFIG: JSON.stringify(config) },
   });
   const next = () =>
     new Promise<{ rate: number }>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as { rate: number }));
-      child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+      const ended = (code: number | null) => reject(new Error(`${file} ended with ${code}`));
+      child.once('exit', ended);
+      child.once('message', (message) => {
+        child.off('exit', ended);
+        resolve(message as { rate: number });
+      });
     });
   await next();
   return {
@@ -41,7 +45,9 @@ export function servePeer(measure: (parameters: Record<string, number>) => Promi
   process.send!({ rate: 0 });
 }
 
+export const peerConfig = (): Record<string, unknown> => JSON.parse(process.env['PEER_CONFIG']!) as Record<string, unknown>;
+
 export function peerConnectionString(): string {
-  const { host, port, user, database } = JSON.parse(process.env['PEER_DATABASE']!) as Record<string, string>;
+  const { host, port, user, database } = peerConfig() as Record<string, string>;
   return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
 }

@@ -67,7 +67,10 @@ export interface FeedPage {
 }
 
 export interface FeedHint {
-  /** Events that this process itself has just appended, so that its own tail need not read them back. */
+  /**
+   * Events that this process itself has just appended, so that its own tail need not read them back. Only from a store without gaps
+   * whose response tells everything that a read of the log would, the time included (PostgreSQL). EventStoreDB gives none.
+   */
   readonly events?: readonly StoredEvent[];
   /** The newest position that somebody announced. */
   readonly head?: Position;
@@ -108,7 +111,11 @@ export interface StoredEvent {
   readonly stream: string;
   readonly revision: bigint;
   readonly position: Position;
-  /** Epoch milliseconds, by the store's clock. */
+  /**
+   * Epoch milliseconds, by the clock of the server that holds the log: PostgreSQL's, or that of the EventStoreDB node that led at that
+   * time. Every reader gets the same, so live projections, rebuilds and the audit chain agree. Order is `position`, never this: the
+   * clocks of nodes differ.
+   */
   readonly recordedAt: number;
   readonly data: unknown;
   /** The JSON text of `data` as it was written, from a store that has it at hand. */
@@ -116,8 +123,13 @@ export interface StoredEvent {
   readonly metadata: EventMetadata;
 }
 
+/**
+ * `recordedAt` is that of the last event, as every reader of the log gets it. It is absent from a store whose response does not tell it
+ * (EventStoreDB): no clock of this process stands in for it, and reading the event back would cost every append what hardly any caller
+ * asks for. Who does reads the event (`Executed.recordedAt`). Nothing is folded from it.
+ */
 export type Verdict =
-  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt: number }
+  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: Position; readonly recordedAt?: number }
   | { readonly kind: 'wrongRevision'; readonly actual: bigint }
   | { readonly kind: 'claimed'; readonly claim: ClaimKey; readonly holder: string };
 

@@ -33,8 +33,11 @@ export interface Executed<Result> {
   /** Where the last event stands in the feed; undefined when nothing had to change. */
   readonly position: Position | undefined;
   readonly revision: bigint;
-  /** Epoch milliseconds: when the events were recorded; when nothing had to change, now. */
-  readonly recordedAt: number;
+  /**
+   * Epoch milliseconds: when the events were recorded, as every reader of the log will see it. May read the last event. When nothing
+   * had to change, or the event cannot be read now, the time of the decision.
+   */
+  readonly recordedAt: () => Promise<number>;
 }
 
 const TRIES = 12;
@@ -147,7 +150,7 @@ export class Executor<Ports> {
     const at = { ...context, now: first.recordedAt };
     const before = () => this.#loader.loadBefore(command.aggregate, stream, first.revision);
     const result = await resultOf(command, input, at, events, before);
-    return { result, events, position: last.position, revision: last.revision, recordedAt: last.recordedAt, isEarlier: true };
+    return { result, events, position: last.position, revision: last.revision, recordedAt: async () => last.recordedAt, isEarlier: true };
   }
 
   /** The stream that holds a claim now. */
@@ -184,7 +187,7 @@ export class Executor<Ports> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) {
-      return { result: decision.result, events: [], position: undefined, revision: loaded.revision, recordedAt: context.now };
+      return { result: decision.result, events: [], position: undefined, revision: loaded.revision, recordedAt: async () => context.now };
     }
     const verdict = await this.#append(decision, context, stream, loaded);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
@@ -194,7 +197,15 @@ export class Executor<Ports> {
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
     this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
-    return { result: decision.result, events: decision.events, position: verdict.position, revision: verdict.revision, recordedAt: verdict.recordedAt };
+    const { position, revision } = verdict;
+    const recordedAt = async () => verdict.recordedAt ?? (await this.#timeAt(stream, revision)) ?? context.now;
+    return { result: decision.result, events: decision.events, position, revision, recordedAt };
+  }
+
+  /** The command has succeeded: a store that cannot be read now is no reason to say otherwise. */
+  async #timeAt(stream: string, revision: bigint): Promise<number | undefined> {
+    const [there] = await this.#store.readStream(stream, { from: revision, limit: 1 }).catch(() => []);
+    return there?.revision === revision ? there.recordedAt : undefined;
   }
 
   #load<State, E extends DomainEvent>({ aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>, stream: string): Promise<Loaded<State>> {

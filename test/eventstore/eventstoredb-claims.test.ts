@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { EventStoreUnavailable } from '../../src/eventstore/port.ts';
+import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../../src/eventstore/port.ts';
 import { claimStream } from '../../src/eventstore/eventstoredb/claim-stream.ts';
 import { idsOf, mustAppend, newAppend, newClaim, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import { abandonedAppend, crashBefore, death, fencesIn, recover, wordsOf } from '../fixtures/eventstoredb/crashes.ts';
@@ -15,7 +16,7 @@ const PATIENTLY = { timeout: 20_000 };
 describe('EventStoreDB adapter: claims and crashes', () => {
   const { startNode, openStore } = withNode();
 
-  it('reserves before the events, confirms after them, and notes down what they release', async () => {
+  it('reserves before the events, and notes down after them what they release', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const append = newAppend(claim.tenantId, { take: [claim] });
@@ -25,10 +26,68 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(written.map(({ stream, type }) => [stream, type])).toEqual([
       [claimStream(claim), 'ClaimReserved'],
       [append.stream, 'AccountRenamed'],
-      [claimStream(claim), 'ClaimConfirmed'],
     ]);
     await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
-    expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimConfirmed', 'ClaimReleased']);
+    await expect.poll(() => wordsOf(node, claim), PATIENTLY).toEqual(['ClaimReserved', 'ClaimReleased']);
+  });
+
+  it('responds as soon as the events are written, and brings its claims to an end before it closes', async () => {
+    const node = await startNode();
+    const [taken, given] = [newClaim(newTenant()), newClaim(newTenant())];
+    const store = openStore(node);
+    const append = newAppend(taken.tenantId, { take: [given] });
+    await mustAppend(store, append);
+    let letGo: (fault?: undefined) => void = () => undefined;
+    const held = new Promise<undefined>((resolve) => (letGo = resolve));
+    let written = false;
+    node.faults = (_method, _, stream) => {
+      if (stream === append.stream) written = true;
+      return written && stream?.startsWith('claim-') ? held : undefined;
+    };
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [taken], release: [given] });
+    expect(wordsOf(node, taken)).toEqual(['ClaimReserved']);
+    const closed = store.close();
+    letGo();
+    await closed;
+    expect(wordsOf(node, taken)).toEqual(['ClaimReserved']);
+    expect(wordsOf(node, given)).toEqual(['ClaimReserved', 'ClaimReleased']);
+  });
+
+  it('reserves the claims of one append at the same time', async () => {
+    const node = await startNode();
+    const claims = [newClaim(newTenant()), newClaim(newTenant()), newClaim(newTenant())];
+    let [under, most] = [0, 0];
+    let letGo: (fault?: undefined) => void = () => undefined;
+    const held = new Promise<undefined>((resolve) => (letGo = resolve));
+    node.faults = (method, _, stream) => {
+      if (method !== 'append' || !stream?.startsWith('claim-')) return undefined;
+      most = Math.max(most, ++under);
+      if (most === claims.length) letGo();
+      return held;
+    };
+    await mustAppend(openStore(node), newAppend(claims[0]!.tenantId, { take: claims }));
+    expect(most).toBeGreaterThanOrEqual(claims.length);
+  });
+
+  it('does not let two appends wait for each other that want the same claims', async () => {
+    const node = await startNode();
+    const claims = [newClaim(newTenant()), newClaim(newTenant())] as const;
+    const [first, second] = claimStream(claims[0]) < claimStream(claims[1]) ? claims : [claims[1], claims[0]];
+    const [one, two] = ['one', 'two'].map((name) => openStore(`${node.connectionString}&connectionName=${name}`)) as unknown as [EventStore, EventStore];
+    // Each gets one of them first: the one the first by name, the other the second.
+    const isReserved = (claim: ClaimKey) => wordsOf(node, claim).length > 0;
+    node.faults = async (method, metadata, stream) => {
+      if (method !== 'append') return undefined;
+      const name = metadata.get('connection-name')[0];
+      const waitsFor = name === 'one' && stream === claimStream(second) ? second : name === 'two' && stream === claimStream(first) ? first : undefined;
+      while (waitsFor && !isReserved(waitsFor)) await once(node.log, 'commit');
+      return undefined;
+    };
+    const appends = [newAppend(first.tenantId, { take: claims }), newAppend(first.tenantId, { take: claims })] as const;
+    const verdicts = await Promise.all([one.append(appends[0]), two.append(appends[1])]);
+    expect(verdicts.map(({ kind }) => kind).sort()).toEqual(['appended', 'claimed']);
+    const winner = appends[verdicts.findIndex(({ kind }) => kind === 'appended')]!;
+    for (const claim of claims) expect(await openStore(node).claimHolder(claim)).toBe(winner.stream);
   });
 
   it('gives a claim back when its append had a wrong revision', async () => {
@@ -129,7 +188,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     });
   });
 
-  it('answers appended though it dies before it can confirm, and the claim is held all the same', async () => {
+  it('holds a claim as soon as the event that takes it is written, though it dies right after that', async () => {
     const node = await startNode();
     const claim = newClaim(newTenant());
     const append = newAppend(claim.tenantId, { take: [claim] });
@@ -140,7 +199,9 @@ describe('EventStoreDB adapter: claims and crashes', () => {
       reserved = true;
       return undefined;
     };
-    await mustAppend(openStore(node), append);
+    const dying = openStore(node);
+    await mustAppend(dying, append);
+    await dying.close();
     recover(node);
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
     const store = openStore(node, AT_ONCE);
@@ -163,9 +224,11 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     }
     crashBefore(node, claimStream(claim));
     const release = { ...append, expectedRevision: 250n, events: newEvents(1), take: [], release: [claim] };
-    await mustAppend(openStore(node), release);
+    const dying = openStore(node);
+    await mustAppend(dying, release);
+    await dying.close();
     recover(node);
-    expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimConfirmed']);
+    expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
     expect(await store.claimHolder(claim)).toBeUndefined();
     await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
   });
@@ -182,7 +245,7 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     };
     await mustAppend(openStore(node), newAppend(claim.tenantId, { take: [claim] }));
     expect(lost).toBe(true);
-    expect(wordsOf(node, claim)).toEqual(['ClaimReserved', 'ClaimConfirmed']);
+    expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
   });
 
   it('gives back what it had reserved when it cannot reach the next claim', async () => {

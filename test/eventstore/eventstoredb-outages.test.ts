@@ -124,8 +124,8 @@ describe('EventStoreDB adapter: outages', () => {
     const append = newAppend(newTenant());
     await mustAppend(store, append);
     await expectOnce(store, append);
-    expect(follower.calls).toEqual(['append', 'read']);
-    expect(leader.calls).toEqual(['append', 'read', 'read']);
+    expect(follower.calls.filter((method) => method === 'append')).toHaveLength(1);
+    expect(leader.calls.filter((method) => method === 'append')).toHaveLength(1);
   });
 
   it('finds the leader of a cluster by gossip, and the next one when it dies', async () => {
@@ -143,17 +143,21 @@ describe('EventStoreDB adapter: outages', () => {
     expect(two.calls).toContain('append');
   });
 
-  it('does not mind a server whose clock is ahead, which the client’s own way of appending would not survive', async () => {
+  it.each([3_600_000, -3_600_000])('does not mind a server whose clock is %s ms off, which the client’s own way of appending would not survive', async (offMs) => {
     const node = await startNode();
-    node.log.now = () => Date.now() + 3_600_000;
-    const client = EventStoreDBClient.connectionString(node.connectionString);
-    const byBatch = client.appendToStream('order-1', jsonEvent({ type: 'OrderPlaced', data: {} }), { expectedRevision: 'no_stream' });
-    await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
-    await client.dispose();
+    node.log.now = () => Date.now() + offMs;
+    if (offMs > 0) {
+      const client = EventStoreDBClient.connectionString(node.connectionString);
+      const byBatch = client.appendToStream('order-1', jsonEvent({ type: 'OrderPlaced', data: {} }), { expectedRevision: 'no_stream' });
+      await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
+      await client.dispose();
+    }
     const append = newAppend(newTenant());
     const store = openStore(node);
-    const { recordedAt } = await mustAppend(store, append);
-    expect(recordedAt).toBeGreaterThan(Date.now() + 3_000_000);
+    await mustAppend(store, append);
+    // The time of an event is the server's, whatever this process takes for the time.
+    const [{ recordedAt }] = (await store.readStream(append.stream)) as [StoredEvent];
+    expect(Math.abs(recordedAt - Date.now() - offMs)).toBeLessThan(1_000_000);
     await expectOnce(store, append);
   });
 
@@ -166,12 +170,12 @@ describe('EventStoreDB adapter: outages', () => {
     const append = newAppend(newTenant());
     const verdict = store.append(append);
     const lost = expectUnavailable(doomed.append(newAppend(newTenant())));
-    await expect.poll(() => [...node.calls, ...other.calls], PATIENTLY).toEqual(['append', 'append']);
+    await expect.poll(() => [...node.calls, ...other.calls].filter((method) => method === 'append'), PATIENTLY).toEqual(['append', 'append']);
     await other.stop();
     await lost;
     release();
     expect(await verdict).toMatchObject({ kind: 'appended' });
-    expect(node.calls).toEqual(['append', 'read']);
+    expect(node.calls.filter((method) => method === 'append')).toHaveLength(1);
   });
 
   it('finishes what is under way when it is closed, and takes nothing more', async () => {

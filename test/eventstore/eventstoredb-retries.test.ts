@@ -48,7 +48,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
     node.faults = (method) =>
       method === 'append' ? callError(grpc.status.PERMISSION_DENIED, 'no', { exception: 'access-denied' }) : undefined;
     await expect(openStore(node).append(newAppend(newTenant()))).rejects.toMatchObject({ type: 'access-denied' });
-    expect(node.calls).toEqual(['append']);
+    expect(node.calls.filter((method) => method === 'append')).toHaveLength(1);
   });
 
   it.each<[string, Fault, boolean]>([
@@ -64,7 +64,7 @@ describe('EventStoreDB adapter: calls that fail', () => {
     const verdict = await mustAppend(store, append);
     await expectOnce(store, append);
     const last = (await store.readStream(append.stream)).at(-1)!;
-    expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position, recordedAt: last.recordedAt });
+    expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position });
   });
 
   it('answers appended when somebody else has appended between the lost reply and the repetition', async () => {
@@ -81,8 +81,11 @@ describe('EventStoreDB adapter: calls that fail', () => {
     expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf([...append.events, ...later.events]));
   });
 
-  it('keeps a flood of appends in line', async () => {
-    const node = await startNode();
+  it.each([
+    ['through the batch call', true, 256],
+    ['call by call', false, 64],
+  ])('keeps a flood of appends in line %s', async (_, batchAppend, atMost) => {
+    const node = await startNode({ batchAppend });
     const store = openStore(node);
     let [under, most] = [0, 0];
     node.faults = async (method) => {
@@ -93,8 +96,8 @@ describe('EventStoreDB adapter: calls that fail', () => {
       under -= 1;
       return undefined;
     };
-    const verdicts = await Promise.all(Array.from({ length: 200 }, () => store.append(newAppend(newTenant()))));
+    const verdicts = await Promise.all(Array.from({ length: 400 }, () => store.append(newAppend(newTenant()))));
     expect(verdicts.every(({ kind }) => kind === 'appended')).toBe(true);
-    expect(most).toBeLessThanOrEqual(64);
+    expect(most).toBeLessThanOrEqual(atMost);
   });
 });

@@ -31,12 +31,15 @@ const foreign = (over: Partial<Proposed> = {}): Proposed => ({
 describe('EventStoreDB adapter', () => {
   const { startNode, openStore } = withNode();
 
-  it('appends call by call, at explicit revisions and to the leader', async () => {
+  it('appends through one batch call, to the leader, and reads nothing back', async () => {
     const node = await startNode();
     const headers: unknown[] = [];
+    const store = openStore(node);
+    await mustAppend(store, newAppend(newTenant()));
     node.faults = (method, metadata) => void headers.push([method, metadata.get('requires-leader')[0]]);
-    await mustAppend(openStore(node), newAppend(newTenant()));
-    expect(headers).toEqual([['append', 'true'], ['read', 'true']]);
+    await Promise.all([1, 2, 3].map(() => mustAppend(store, newAppend(newTenant()))));
+    expect(headers).toEqual([['append', 'true'], ['append', 'true'], ['append', 'true']]);
+    expect(node.calls.filter((method) => method === 'batchAppend')).toHaveLength(1);
   });
 
   it("truncates an erased person's telemetry, and leaves what others reported", async () => {

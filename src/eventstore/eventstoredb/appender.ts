@@ -1,49 +1,49 @@
-import type { JSONEventData } from '@eventstore/db-client';
-import type { Append, ClaimKey, StoredEvent, Verdict } from '../port.ts';
-import type { ClaimRegister, Reservation } from './claim-register.ts';
+import type { Append, StoredEvent, Verdict } from '../port.ts';
+import { ClaimReservations, type Wanted } from './claim-reservations.ts';
+import type { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { encodeEvents } from './event-encoding.ts';
+import type { OutgoingEvent } from './outgoing-event.ts';
 import type { StreamHistory } from './stream-history.ts';
-import type { StreamReader } from './stream-reader.ts';
-import type { StreamWriter, Written } from './stream-writer.ts';
+import type { StreamWriter } from './stream-writer.ts';
 
 /** An append as it is sent, with its claims under the names of their streams. */
 interface Prepared {
   readonly append: Append;
-  readonly events: JSONEventData[];
+  readonly events: readonly OutgoingEvent[];
   /** Each once, and in one order for everybody, so that two appends never wait for each other. */
-  readonly take: readonly (readonly [name: string, claim: ClaimKey])[];
-  readonly release: ReadonlySet<string>;
+  readonly take: readonly Wanted[];
   /** What is released and not taken again. */
   readonly released: readonly string[];
 }
 
 /**
- * Reserves the claims, appends, confirms. Nothing is taken back after an unknown outcome: whoever meets what was left behind
- * finds the truth in the stream (`ClaimRegister`), and the caller may append the same events again.
+ * Reserves the claims, appends, and responds: then everything that decides stands in the log. What is only quicker to find, the note
+ * that a claim was released, is written after the response. Nothing is taken back after an unknown outcome: whoever meets what was
+ * left behind finds the truth in the stream (`ClaimRegister`), and the caller may append the same events again.
  */
 export class Appender {
   readonly #writer: StreamWriter;
-  readonly #reader: StreamReader;
   readonly #history: StreamHistory;
   readonly #claims: ClaimRegister;
+  readonly #reservations: ClaimReservations;
   readonly #patience: Patience;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(writer: StreamWriter, reader: StreamReader, history: StreamHistory, claims: ClaimRegister, patience: Patience) {
+  constructor(writer: StreamWriter, history: StreamHistory, claims: ClaimRegister, patience: Patience) {
     this.#writer = writer;
-    this.#reader = reader;
     this.#history = history;
     this.#claims = claims;
     this.#patience = patience;
+    this.#reservations = new ClaimReservations(claims, patience, (work) => void this.#track(work));
   }
 
   append(append: Append): Promise<Verdict> {
     return this.#track(this.#append(append));
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is under way any more, what follows the responses included. */
   async drain(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
@@ -51,16 +51,18 @@ export class Appender {
   async #append(append: Append): Promise<Verdict> {
     const prepared = prepare(append);
     const deadline = new Deadline(this.#patience);
+    const firstEventId = append.events[0]!.id.toLowerCase();
+    const since = () => this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
     for (let expected = append.expectedRevision; ; ) {
-      const reservations = await this.#reserveAll(prepared, expected, deadline);
-      if ('kind' in reservations) {
-        const { events } = await this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
-        return appendedBefore(append, events) ?? reservations;
-      }
+      const taking = { holder: append.stream, eventId: firstEventId, revision: expected + 1n };
+      const reservations = prepared.take.length === 0 ? [] : await this.#reservations.reserve(prepared.take, taking, deadline);
+      if ('holder' in reservations) return appendedBefore(append, (await since()).events) ?? { kind: 'claimed', ...reservations };
       const outcome = await this.#writer.write(append.stream, expected, prepared.events, deadline);
-      if (outcome.kind === 'written') return this.#conclude(prepared, reservations, outcome, deadline);
-      await this.#giveBack(reservations, deadline);
-      const { events, end } = await this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
+      if (outcome.kind === 'written') {
+        if (prepared.released.length > 0) void this.#track(this.#noteReleases(prepared.released));
+        return { kind: 'appended', revision: outcome.revision, position: outcome.position };
+      }
+      const [{ events, end }] = await Promise.all([since(), this.#reservations.giveBack(reservations, deadline)]);
       const onlyFences = events.length === 0 && outcome.actual > expected && end >= outcome.actual;
       if (!onlyFences) return appendedBefore(append, events) ?? outcome;
       // What no reader sees is nothing that the caller could have decided on.
@@ -68,47 +70,10 @@ export class Appender {
     }
   }
 
-  /** All of them, or the verdict that one is held by somebody else; then what was reserved is given back. */
-  async #reserveAll({ append, events, take, release }: Prepared, expected: bigint, deadline: Deadline): Promise<Reservation[] | Verdict> {
-    const taking = { holder: append.stream, eventId: events[0]!.id.toLowerCase(), revision: expected + 1n };
-    const reservations: Reservation[] = [];
-    try {
-      for (const [name, claim] of take) {
-        const outcome = await this.#claims.reserve(name, taking, deadline);
-        if ('at' in outcome) {
-          reservations.push(outcome);
-        } else if (outcome.holder !== append.stream || !release.has(name)) {
-          await this.#giveBack(reservations, deadline);
-          return { kind: 'claimed', claim, holder: outcome.holder };
-        }
-      }
-      return reservations;
-    } catch (error) {
-      void this.#track(this.#giveBack(reservations, new Deadline(this.#patience)));
-      throw error;
-    }
-  }
-
-  /** What cannot be given back now is given up later: its place in the stream is taken, or will be fenced. */
-  async #giveBack(reservations: readonly Reservation[], deadline: Deadline): Promise<void> {
-    await Promise.allSettled(reservations.map((reservation) => this.#claims.giveBack(reservation, deadline)));
-  }
-
-  /** The events are written: whatever fails from here on is made good by the next taker or by the sweep. */
-  async #conclude({ append, released }: Prepared, reservations: Reservation[], written: Written, deadline: Deadline): Promise<Verdict> {
-    const [last] = await Promise.allSettled([
-      this.#reader.forwards(append.stream, written.revision, 1, deadline),
-      ...reservations.map((reservation) => this.#claims.confirm(reservation, deadline)),
-      ...released.map((name) => this.#claims.settle(name, deadline)),
-    ]);
-    const recorded = last.status === 'fulfilled' ? last.value[0] : undefined;
-    return {
-      kind: 'appended',
-      revision: written.revision,
-      position: written.position,
-      // The answer to an append does not tell the time; ours stands in when the event cannot be read back.
-      recordedAt: recorded?.created.getTime() ?? Date.now(),
-    };
+  /** The event that releases them is written: whatever fails here is made good by the next taker or by the sweep. */
+  #noteReleases(released: readonly string[]): Promise<unknown> {
+    const deadline = new Deadline(this.#patience);
+    return Promise.allSettled(released.map((name) => this.#claims.settle(name, deadline)));
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
@@ -127,8 +92,7 @@ function prepare(append: Append): Prepared {
   return {
     append,
     events: encodeEvents(append, { taken, released }),
-    take: taken.map((name) => [name, take.get(name)!]),
-    release,
+    take: taken.map((name) => ({ name, claim: take.get(name)!, isReleased: release.has(name) })),
     released,
   };
 }
@@ -138,5 +102,5 @@ function appendedBefore({ events }: Append, there: readonly StoredEvent[]): Verd
   const last = there.at(-1);
   if (!last || there.length !== events.length) return undefined;
   if (there.some(({ id }, at) => id !== events[at]!.id.toLowerCase())) return undefined;
-  return { kind: 'appended', revision: last.revision, position: last.position, recordedAt: last.recordedAt };
+  return { kind: 'appended', revision: last.revision, position: last.position };
 }

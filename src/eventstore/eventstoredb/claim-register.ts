@@ -1,7 +1,6 @@
 import { EventStoreUnavailable } from '../port.ts';
 import {
   claimWord,
-  confirmed,
   fence,
   NEVER_TAKEN,
   released,
@@ -21,6 +20,11 @@ export interface Reservation {
   readonly taking: Taking;
 }
 
+/** Whose a claim is that could not be reserved. */
+export interface Held {
+  readonly holder: string;
+}
+
 /** Who a claim belongs to; `pending` while a reservation's event may still arrive. */
 type Standing = 'free' | 'pending' | { readonly holder: string; readonly eventId: string };
 
@@ -30,7 +34,7 @@ const LONGEST_WAIT = 4;
 
 /**
  * Claims on a store that appends to one stream at a time. A claim is reserved in a stream of its own; the event that takes
- * it is what decides, and confirming only says so. So the truth stands in the holder's stream, also after a crash:
+ * it is what decides. So the truth stands in the holder's stream, also after a crash:
  *
  *  - a reservation whose event stands at its place is held, until a later event there releases it;
  *  - a reservation whose place is taken by something else can never come true;
@@ -39,6 +43,10 @@ const LONGEST_WAIT = 4;
  *
  * A claim passes on only from a word that is free, released or can never come true, by an append at an explicit revision,
  * so of any number of takers one goes through.
+ *
+ * Only the reservation has to be there before the event is written. Noting down a release may come at any time later or never,
+ * and nobody confirms a reservation whose event was written: the look at the holder's stream that finds a release finds the
+ * event too, so a confirmation would save nothing. (Earlier versions wrote it; to them as to this one it is no more than a word.)
  */
 export class ClaimRegister {
   readonly #writer: StreamWriter;
@@ -51,26 +59,29 @@ export class ClaimRegister {
     this.#graceMs = graceMs;
   }
 
-  /** The reservation, or whoever holds the claim. Waits for a reservation of another that is being decided. */
-  async reserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | { readonly holder: string }> {
+  /** The reservation, or whoever holds the claim. Does not wait: a reservation of another may still be `pending`. */
+  tryToReserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held | 'pending'> {
     // Most claims are new: the first try goes without reading.
-    let word: ClaimWord = NEVER_TAKEN;
+    return this.#reserveFrom(NEVER_TAKEN, claim, taking, deadline);
+  }
+
+  /** The same, after the reservation of another has been decided. */
+  async reserve(claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held> {
     for (let tries = 1; ; tries += 1) {
-      const standing = await this.#decide(claim, word, deadline, taking);
-      if (typeof standing !== 'string') return { holder: standing.holder };
-      if (standing === 'free') {
-        const outcome = await this.#writer.write(claim, word.at, [reserved(taking)], deadline);
-        if (outcome.kind === 'written') return { claim, at: outcome.revision, taking };
-      } else {
-        await deadline.pause(Math.min(tries, LONGEST_WAIT), new EventStoreUnavailable('a claim is still being decided'));
-      }
-      word = await this.#read(claim, deadline);
+      const outcome = await this.#reserveFrom(await this.#read(claim, deadline), claim, taking, deadline);
+      if (outcome !== 'pending') return outcome;
+      await deadline.pause(Math.min(tries, LONGEST_WAIT), new EventStoreUnavailable('a claim is still being decided'));
     }
   }
 
-  /** Only says what is true already; whoever comes by may have said it before. */
-  async confirm({ claim, at, taking }: Reservation, deadline: Deadline): Promise<void> {
-    await this.#writer.write(claim, at, [confirmed(taking)], deadline);
+  async #reserveFrom(known: ClaimWord, claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held | 'pending'> {
+    for (let word = known; ; word = await this.#read(claim, deadline)) {
+      const standing = await this.#decide(claim, word, deadline, taking);
+      if (standing === 'pending') return 'pending';
+      if (standing !== 'free') return { holder: standing.holder };
+      const outcome = await this.#writer.write(claim, word.at, [reserved(taking)], deadline);
+      if (outcome.kind === 'written') return { claim, at: outcome.revision, taking };
+    }
   }
 
   /** For the reserving call alone, and only when its append was not tried or has missed its revision. */
@@ -83,15 +94,20 @@ export class ClaimRegister {
     return typeof standing === 'string' ? undefined : standing.holder;
   }
 
-  /** Makes the claim's last word say what is true. False when that is not decided yet. */
+  /**
+   * Notes down that a claim is free, where it is. False when that is not decided yet. Where another word came in between, the
+   * confirmation by a process of an earlier version for example, that one is looked at as well.
+   */
   async settle(claim: string, deadline: Deadline): Promise<boolean> {
-    const word = await this.#read(claim, deadline);
-    if (word.word === 'free') return true;
-    const standing = await this.#decide(claim, word, deadline);
-    if (standing === 'pending') return false;
-    if (standing === 'free') await this.#writer.write(claim, word.at, [released(word.taking)], deadline);
-    else if (word.word === 'reserved') await this.#writer.write(claim, word.at, [confirmed(word.taking)], deadline);
-    return true;
+    for (;;) {
+      const word = await this.#read(claim, deadline);
+      if (word.word === 'free') return true;
+      const standing = await this.#decide(claim, word, deadline);
+      if (standing === 'pending') return false;
+      if (standing !== 'free') return true;
+      const outcome = await this.#writer.write(claim, word.at, [released(word.taking)], deadline);
+      if (outcome.kind === 'written') return true;
+    }
   }
 
   async #read(claim: string, deadline: Deadline): Promise<ClaimWord> {
@@ -99,22 +115,19 @@ export class ClaimRegister {
     return claimWord(last);
   }
 
+  /** One read tells it all, unless the holder's stream is long: the event that takes the claim, and those that may release it. */
   async #standing(claim: string, word: ClaimWord, deadline: Deadline): Promise<Standing> {
     if (word.word === 'free') return 'free';
-    const { taking } = word;
-    if (word.word === 'reserved') {
-      const [there] = await this.#reader.forwards(taking.holder, taking.revision, 1, deadline);
-      if (!there) return 'pending';
-      if (there.id !== taking.eventId) return 'free';
-    }
-    return (await this.#releasedSince(claim, taking, deadline)) ? 'free' : taking;
-  }
-
-  async #releasedSince(claim: string, { holder, revision }: Taking, deadline: Deadline): Promise<boolean> {
-    for (let from = revision + 1n; ; ) {
+    const { holder, eventId, revision } = word.taking;
+    for (let from = revision; ; ) {
       const page = await this.#reader.forwards(holder, from, PAGE, deadline);
-      if (page.some((event) => releasedBy(event).includes(claim))) return true;
-      if (page.length < PAGE) return false;
+      if (from === revision && word.word === 'reserved') {
+        const [there] = page;
+        if (!there) return 'pending';
+        if (there.id !== eventId) return 'free';
+      }
+      if (page.some((event) => releasedBy(event).includes(claim))) return 'free';
+      if (page.length < PAGE) return word.taking;
       from = page.at(-1)!.revision + 1n;
     }
   }

@@ -44,6 +44,7 @@ const claimEvent = (type: string, { holder, eventId, revision }: Taking): JSONEv
 });
 
 export const reserved = (taking: Taking): JSONEventData => claimEvent(RESERVED, taking);
+/** Written by earlier versions, and still read. */
 export const confirmed = (taking: Taking): JSONEventData => claimEvent(CONFIRMED, taking);
 export const released = (taking: Taking): JSONEventData => claimEvent(RELEASED, taking);
 /** Takes the place in the holder's stream that an abandoned append was meant for, so that it can never arrive. */

@@ -2,15 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { END } from '@eventstore/db-client';
 import { START, type Position } from '../../kernel/event.ts';
 import type { ClaimRegister } from './claim-register.ts';
-import { CLAIM_STREAMS, claimWord } from './claim-stream.ts';
+import { CLAIM_STREAMS, claimWord, type ClaimWord } from './claim-stream.ts';
 import { Deadline } from './deadline.ts';
-import { positionOfEvent, releasedBy } from './event-encoding.ts';
+import { positionOfEvent, releasedBy, takenBy } from './event-encoding.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
+import type { RawEvent } from './stream-reader.ts';
 
 /** How far the log has been swept. It shares the prefix of the claims, and with it the silence about them. */
 const PROGRESS = `${CLAIM_STREAMS}sweep`;
 const PAGE = 1000;
+
+/** Where a claim was mentioned that is still to be settled: the position before, and the event that released it, if one did. */
+interface Mention {
+  readonly before: Position;
+  readonly release?: RawEvent;
+}
 
 interface Progress {
   readonly position: Position;
@@ -18,8 +25,8 @@ interface Progress {
 }
 
 /**
- * Goes over the log once, piece by piece, and brings to an end what crashes have left: reservations that were never
- * confirmed, releases that were never noted down. Takers do that as well when they meet it; so this is tidiness, not safety,
+ * Goes over the log once, piece by piece, and brings to an end what crashes have left: reservations whose events never
+ * came, releases that were never noted down. Takers do that as well when they meet it; so this is tidiness, not safety,
  * and two sweeps at a time do no harm.
  */
 export class ClaimSweeper {
@@ -50,19 +57,22 @@ export class ClaimSweeper {
 
   /** The claims whose last mention in this part of the log leaves something to do, and the position before that. */
   async #openClaims(after: Position): Promise<{ open: Map<string, Position>; position: Position }> {
-    const open = new Map<string, Position>();
+    const open = new Map<string, Mention>();
     let position = after;
     for (;;) {
       const { events, last } = await this.#feed.scan(position, PAGE);
       for (const raw of events) {
-        for (const claim of releasedBy(raw)) open.set(claim, position);
+        // A reservation whose event stands in the log needs nothing more, unless a later event releases the claim.
+        for (const claim of takenBy(raw)) open.delete(claim);
+        for (const claim of releasedBy(raw)) open.set(claim, { before: position, release: raw });
         if (raw.streamId.startsWith(CLAIM_STREAMS) && raw.streamId !== PROGRESS) {
-          if (claimWord(raw).word === 'reserved') open.set(raw.streamId, position);
-          else open.delete(raw.streamId);
+          const word = claimWord(raw);
+          if (word.word === 'reserved') open.set(raw.streamId, { before: position });
+          else if (!confirmsReleased(word, open.get(raw.streamId)?.release)) open.delete(raw.streamId);
         }
         position = positionOfEvent(raw);
       }
-      if (last) return { open, position };
+      if (last) return { open: new Map([...open].map(([claim, { before }]) => [claim, before])), position };
     }
   }
 
@@ -87,3 +97,7 @@ export class ClaimSweeper {
     await writer.write(PROGRESS, revision, [event], new Deadline(patience));
   }
 }
+
+/** A process of an earlier version may have confirmed a claim after it was released. Then the release still has to be noted down. */
+const confirmsReleased = (word: ClaimWord, release: RawEvent | undefined): boolean =>
+  word.word === 'confirmed' && release?.streamId === word.taking.holder && release.revision > word.taking.revision;

@@ -28,8 +28,8 @@ const links = new WeakMap<Client, Link>();
  * | errors whose trailers are incomplete throw while they are converted, in a listener of the call | the interceptor of `Link` |
  * | a read or a subscription throws from `_transform` on a message that it cannot read, in a listener of the call or unheard | `heard` |
  * | a read or a subscription without a listener for `error` throws | `heard` |
- * | the batch call keeps what is pending in one table for the whole process: an error of any client fails the appends of all, and a reply that comes after that throws | it is not used: `supports` |
- * | the question which calls the server knows has no deadline | it is not asked: `supports` |
+ * | the batch call keeps what is pending in one table for the whole process: an error of any client fails the appends of all, and a reply that comes after that throws | it is not used: `supports`; `BatchCall` is ours |
+ * | the question which calls the server knows has no deadline | it is not asked: `supports`; `server-methods.ts` asks with one |
  *
  * Other reasons against its batch call: deadlines are times of day, so that a wrong clock fails every append, and a server that is "not
  * ready" is not recognised.

@@ -1,8 +1,8 @@
-import type { JSONEventData } from '@eventstore/db-client';
 import type { EventMetadata, Position } from '../../kernel/event.ts';
 import { isUuid, type TenantId } from '../../kernel/ids.ts';
 import { AppendRefused, MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
 import { CLAIM_STREAMS } from './claim-stream.ts';
+import type { OutgoingEvent } from './outgoing-event.ts';
 import { positionOf } from './positions.ts';
 import type { RawEvent } from './stream-reader.ts';
 
@@ -22,8 +22,8 @@ export interface ClaimNames {
   readonly released: readonly string[];
 }
 
-/** Checked here because the client would never settle the promise of what it cannot serialise. */
-export function encodeEvents(append: Append, claims: ClaimNames): JSONEventData[] {
+/** Checked here because neither client nor server says what is wrong with an event. */
+export function encodeEvents(append: Append, claims: ClaimNames): OutgoingEvent[] {
   const { stream, expectedRevision, events } = append;
   if (events.length === 0) throw new AppendRefused('an append has at least one event');
   if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
@@ -34,7 +34,7 @@ export function encodeEvents(append: Append, claims: ClaimNames): JSONEventData[
   return encoded.map(({ event }) => event);
 }
 
-function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | undefined): { event: JSONEventData; size: number } {
+function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | undefined): { event: OutgoingEvent; size: number } {
   if (!isUuid(event.id)) throw new AppendRefused('the id of an event is a UUID');
   if (event.type.startsWith('$')) throw new AppendRefused('types that begin with $ are the server’s own');
   const stored: StoredMetadata = {
@@ -48,12 +48,14 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
   };
   try {
     const metadata = JSON.stringify(stored);
-    const encoded: JSONEventData = {
+    const encoded: OutgoingEvent = {
       id: event.id,
       contentType: 'application/json',
       type: event.type,
+      // Parsed to see that it can be: the server would keep what is no JSON, and no reader could read it.
       data: JSON.parse(event.data) as Record<string, unknown>,
-      metadata: JSON.parse(metadata) as Record<string, unknown>,
+      metadata: stored as unknown as Record<string, unknown>,
+      texts: { data: event.data, metadata },
     };
     // As the server counts: text in UTF-8, the type in UTF-16.
     return { event: encoded, size: Buffer.byteLength(event.data) + Buffer.byteLength(metadata) + 2 * event.type.length };
@@ -86,6 +88,9 @@ export function positionOfEvent({ position, streamId, revision }: RawEvent): Pos
   if (!position) throw new Error(`the server does not tell the position of ${streamId}@${revision}`);
   return positionOf(position.commit);
 }
+
+/** The streams of the claims that an event took. */
+export const takenBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.taken ?? [];
 
 /** The streams of the claims that an event gave up. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];

@@ -68,7 +68,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.#feed = new FeedReader(this.#reader);
     this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
-    this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, this.#patience);
+    this.#appender = new Appender(this.#writer, this.#history, this.#claims, this.#patience);
     this.#sweeper = new ClaimSweeper(this.#tools, this.#feed, this.#claims);
   }
 

@@ -75,6 +75,8 @@ export const isSilence = (error: unknown): boolean =>
 
 export const isMissingStream = (error: unknown): boolean => (error as CallFailure).type === ErrorType.STREAM_NOT_FOUND;
 
+export const isTooLarge = (error: unknown): boolean => (error as CallFailure).type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED;
+
 /** The revision at which the stream was found instead, -1 for none; undefined when the error is another one. */
 export function wrongRevision(error: unknown): bigint | undefined {
   if ((error as CallFailure).type !== ErrorType.WRONG_EXPECTED_VERSION) return undefined;

@@ -45,7 +45,7 @@ export const unblockKeyRoutes: RouteGroup = {
         const { result, recordedAt } = await run(createUnblockKey, { domain, userId, deviceId, reason, expiresInHours, newKey: () => newUnblockKey(pickInteger) });
         const { unblockKeyId: id, key, expiresAt } = result;
         const about = { id, domain, userId, deviceId, reason, status: 'active', expiresAt, maxUses: 1, usedAt: null };
-        return { ...about, createdBy: adminId, createdAt: new Date(recordedAt).toISOString(), key };
+        return { ...about, createdBy: adminId, createdAt: new Date(await recordedAt()).toISOString(), key };
       },
     }),
     route({

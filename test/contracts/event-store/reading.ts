@@ -57,10 +57,10 @@ export function describeReading(subject: Subject): void {
       const event = newEvent({ type: 'ThingHappened', version: 7, data: JSON.stringify(data), metadata });
       const append = newAppend(tenantId, { events: [event] });
       const before = await store.head();
-      const { position, recordedAt } = await mustAppend(store, append);
+      const { position } = await mustAppend(store, append);
       const expected = {
         tenantId, id: event.id, type: 'ThingHappened', version: 7, stream: append.stream,
-        revision: 0n, position, recordedAt, data, metadata,
+        revision: 0n, position, recordedAt: expect.any(Number), data, metadata,
       };
       expect(plain(await store.readStream(append.stream))).toEqual([expected]);
       const fed = (await store.readFeed(before, 100)).events;

@@ -1,0 +1,102 @@
+import { BatchCall, isUnknownMethod, NoBatchCall } from './batch-call.ts';
+import type { AppendRequest } from './batch-request.ts';
+import type { Client } from './client.ts';
+import type { Connection } from './connection.ts';
+import { within, type Deadline } from './deadline.ts';
+import { isTransient } from './failures.ts';
+import { listsBatchAppend } from './server-methods.ts';
+import { appendSingly } from './single-append.ts';
+import { Slots } from './slots.ts';
+import type { Missed, Written } from './written.ts';
+
+/** More at once only wait in the server instead of here, and run into its limit of two seconds when its disk is slow. */
+const MOST_APPENDS = 256;
+/** A server takes 100 calls on a connection by default; more than that pile up in front of it and are refused in floods. */
+const MOST_CALLS = 64;
+
+/** The batch call of one client, from the moment when it is being opened. */
+interface Line {
+  readonly client: Client;
+  readonly opening: Promise<BatchCall>;
+  /** Set as soon as it is open, so that most appends need not wait for a promise. */
+  call?: BatchCall;
+}
+
+/**
+ * How appends reach the server: all through one long batch call for each connection, or in calls of their own where the server
+ * does not list it. A batch call that has ended is replaced with the next append.
+ */
+export class AppendCalls {
+  readonly #connection: Connection;
+  readonly #appends = new Slots(MOST_APPENDS);
+  readonly #calls = new Slots(MOST_CALLS);
+  readonly #withoutBatch = new WeakSet<Client>();
+  #line: Line | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    connection.onDiscard(() => this.#hangUp());
+  }
+
+  /** One try. It throws what `isTransient` knows when the outcome was not learned. */
+  append(request: AppendRequest, deadline: Deadline): Promise<Written | Missed> {
+    return this.#appends.run(deadline.remainingMs, () => this.#connection.call((client, heard) => this.#send(client, request, deadline, heard)));
+  }
+
+  async #send(client: Client, request: AppendRequest, deadline: Deadline, heard: () => void): Promise<Written | Missed> {
+    const call = this.#openCall(client) ?? (await this.#callOf(client, deadline.callMs()));
+    if (call) return call.append(request, deadline.callMs(), heard);
+    try {
+      return await this.#calls.run(deadline.remainingMs, () => appendSingly(client, request, deadline.callMs()));
+    } catch (error) {
+      // Behind the same address there may be another server next time.
+      if (isTransient(error)) this.#withoutBatch.delete(client);
+      throw error;
+    }
+  }
+
+  #openCall(client: Client): BatchCall | undefined {
+    return this.#line?.client === client ? this.#line.call : undefined;
+  }
+
+  /** Undefined for a server that has no batch call. */
+  async #callOf(client: Client, callMs: number): Promise<BatchCall | undefined> {
+    if (this.#withoutBatch.has(client)) return undefined;
+    if (this.#line?.client !== client) this.#line = this.#dial(client, callMs);
+    try {
+      return await within(callMs, this.#line.opening);
+    } catch (error) {
+      if (isUnknownMethod(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #dial(client: Client, callMs: number): Line {
+    const line: Line = { client, opening: this.#open(client, callMs, (error) => this.#forget(line, error)) };
+    line.opening.then(
+      (call) => {
+        // The connection was given up while the call was being opened.
+        if (this.#line === line) line.call = call;
+        else call.close();
+      },
+      (error: unknown) => this.#forget(line, error),
+    );
+    return line;
+  }
+
+  async #open(client: Client, callMs: number, ended: (error: Error) => void): Promise<BatchCall> {
+    if (!(await listsBatchAppend(client, callMs))) throw new NoBatchCall();
+    return BatchCall.open(client, ended);
+  }
+
+  #forget(line: Line, error: unknown): void {
+    if (isUnknownMethod(error)) this.#withoutBatch.add(line.client);
+    if (this.#line === line) this.#line = undefined;
+  }
+
+  #hangUp(): void {
+    const line = this.#line;
+    this.#line = undefined;
+    line?.call?.close();
+  }
+}

@@ -1,0 +1,70 @@
+import { AccessDeniedError, ErrorType, StreamDeletedError, UnknownError } from '@eventstore/db-client';
+import { AppendRefused } from '../port.ts';
+import { positionOf } from './positions.ts';
+import { INVALID_ARGUMENT, shared, UNAVAILABLE, type BatchAppendResp, type BatchStatus } from './protocol.ts';
+import type { Missed, Written } from './written.ts';
+
+/** The node takes no writes: it has not joined its cluster, or does not know who leads it. Only another node may be able to. */
+export class NodeNotReady extends Error {
+  readonly code = UNAVAILABLE;
+  /** Where the client looks for the reason why a call failed. */
+  readonly details: string;
+
+  constructor(details: string) {
+    super(details);
+    this.name = 'NodeNotReady';
+    this.details = details;
+  }
+}
+
+/** The server responded, and said that it does not know the outcome, or that it has no time now. */
+class TryAgain extends Error {
+  readonly type = ErrorType.TIMEOUT;
+}
+
+/** What a response says. An error is in the same words as that of a single append call, so that `isTransient` tells them apart. */
+export function outcomeOf(response: BatchAppendResp, stream: string): Written | Missed | Error {
+  const success = response.getSuccess();
+  if (!success) return refusal(response.getError(), stream);
+  const position = success.getPosition();
+  if (!position) return new Error('the server did not tell the position of an append');
+  return { kind: 'written', revision: BigInt(success.getCurrentRevision()), position: positionOf(BigInt(position.getCommitPosition())) };
+}
+
+const PACKAGE = 'event_store.client.';
+
+function refusal(status: BatchStatus | undefined, stream: string): Missed | Error {
+  const details = status?.getDetails();
+  const words = status?.getMessage() ?? '';
+  switch (details?.getTypeName()) {
+    case `${PACKAGE}WrongExpectedVersion`: {
+      const wrong = shared.WrongExpectedVersion.deserializeBinary(details.getValue_asU8());
+      return { kind: 'wrongRevision', actual: wrong.hasCurrentStreamRevision() ? BigInt(wrong.getCurrentStreamRevision()) : -1n };
+    }
+    case `${PACKAGE}StreamDeleted`:
+      return StreamDeletedError.fromStreamName(stream);
+    case `${PACKAGE}AccessDenied`:
+      return new AccessDeniedError();
+    case `${PACKAGE}Timeout`:
+      return new TryAgain('the server did not finish an append in time');
+    case `${PACKAGE}MaximumAppendSizeExceeded`: {
+      const most = shared.MaximumAppendSizeExceeded.deserializeBinary(details.getValue_asU8()).getMaxappendsize();
+      return new AppendRefused(`the server takes at most ${most} bytes in one append (its setting MaxAppendSize)`);
+    }
+    // Known to servers from 25.1 on only.
+    case `${PACKAGE}MaximumAppendEventSizeExceeded`:
+      return new AppendRefused('the server takes no event of that size (its setting MaxAppendEventSize)');
+    case `${PACKAGE}BadRequest`:
+      return new AppendRefused(`the server refused an append: ${shared.BadRequest.deserializeBinary(details.getValue_asU8()).getMessage()}`);
+    default:
+      return unnamedRefusal(words, status?.getCode());
+  }
+}
+
+/** What a node that cannot work says in prose alone. */
+function unnamedRefusal(words: string, code: number | undefined): Error {
+  if (/not ready|no leader info/i.test(words)) return new NodeNotReady(words);
+  if (/busy/i.test(words)) return new TryAgain(words);
+  if (code === INVALID_ARGUMENT) return new AppendRefused(`the server refused an append: ${words}`);
+  return new UnknownError(undefined, words || 'the server did not say why it refused an append');
+}

@@ -1,0 +1,33 @@
+import type * as Grpc from '@grpc/grpc-js';
+import type { Client } from './client.ts';
+import { within } from './deadline.ts';
+import { ServerFeaturesClient, shared, StreamsService, UNIMPLEMENTED } from './protocol.ts';
+
+/** Members that the client keeps for its subclasses; its version is pinned, and tests cover what is used of them. */
+interface CallMaker {
+  execute<T>(service: typeof ServerFeaturesClient, name: string, action: (features: ServerFeaturesClient) => Promise<T>): Promise<T>;
+  callArguments(options: { deadline: number }): [Grpc.Metadata, Partial<Grpc.CallOptions>];
+}
+
+/**
+ * Whether the server lists the batch call. The client's own question has no deadline, and a failure of it is kept for as long as
+ * the connection; so it is asked here. A server that does not know the question (before 21.10) lists nothing.
+ */
+export function listsBatchAppend(client: Client, callMs: number): Promise<boolean> {
+  const maker = client as unknown as CallMaker;
+  const ask = (features: ServerFeaturesClient) =>
+    new Promise<boolean>((resolve, reject) => {
+      const [metadata, options] = maker.callArguments({ deadline: callMs });
+      features.getSupportedMethods(new shared.Empty(), metadata, options, (error, supported) => {
+        if (!error) resolve(supported.getMethodsList().some(isBatchAppend));
+        else if (error.code === UNIMPLEMENTED) resolve(false);
+        else reject(error);
+      });
+    });
+  return within(callMs, maker.execute(ServerFeaturesClient, 'getSupportedMethods', ask));
+}
+
+const PATH = StreamsService.batchAppend.path.toLowerCase();
+
+const isBatchAppend = (method: { getServiceName(): string; getMethodName(): string }): boolean =>
+  `/${method.getServiceName()}/${method.getMethodName()}`.toLowerCase() === PATH;
