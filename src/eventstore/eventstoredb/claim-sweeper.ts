@@ -7,6 +7,7 @@ import { Deadline } from './deadline.ts';
 import { positionOfEvent, releasedBy } from './event-encoding.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
+import { EVENT_AND_CLAIM_STREAMS } from './stream-names.ts';
 
 /** How far the log has been swept. It shares the prefix of the claims, and with it the silence about them. */
 const PROGRESS = `${CLAIM_STREAMS}sweep`;
@@ -53,16 +54,17 @@ export class ClaimSweeper {
     const open = new Map<string, Position>();
     let position = after;
     for (;;) {
-      const { events, last } = await this.#feed.scan(position, PAGE);
-      for (const raw of events) {
+      const { found, position: reached, more } = await this.#feed.scan(position, PAGE, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
+      for (const raw of found) {
         for (const claim of releasedBy(raw)) open.set(claim, position);
-        if (raw.streamId.startsWith(CLAIM_STREAMS) && raw.streamId !== PROGRESS) {
+        if (raw.streamId.startsWith(CLAIM_STREAMS)) {
           if (claimWord(raw).word === 'reserved') open.set(raw.streamId, position);
           else open.delete(raw.streamId);
         }
         position = positionOfEvent(raw);
       }
-      if (last) return { open, position };
+      position = reached;
+      if (!more) return { open, position };
     }
   }
 

@@ -2,8 +2,8 @@ import type { JSONEventData } from '@eventstore/db-client';
 import type { EventMetadata, Position } from '../../kernel/event.ts';
 import { isUuid, type TenantId } from '../../kernel/ids.ts';
 import { AppendRefused, MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
-import { CLAIM_STREAMS } from './claim-stream.ts';
 import { positionOf } from './positions.ts';
+import { isEventStream } from './stream-names.ts';
 import type { RawEvent } from './stream-reader.ts';
 
 /** What stands beside an event's data. The first event of an append also names the claims that came and went with it. */
@@ -27,7 +27,8 @@ export function encodeEvents(append: Append, claims: ClaimNames): JSONEventData[
   const { stream, expectedRevision, events } = append;
   if (events.length === 0) throw new AppendRefused('an append has at least one event');
   if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
-  if (stream.startsWith('$') || stream.startsWith(CLAIM_STREAMS)) throw new AppendRefused('that stream is not for events of the house');
+  // No reader of the feed would ever be sent what stands in another stream.
+  if (!isEventStream(stream)) throw new AppendRefused('a stream of events is called <category>-<tenant>.<subject>, and is none of claims');
   const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, at === 0 ? claims : undefined));
   const bytes = encoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_APPEND_BYTES) throw new AppendRefused(`an append of ${bytes} bytes is larger than ${MAX_APPEND_BYTES}`);
@@ -77,7 +78,9 @@ export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
     revision: raw.revision,
     position: positionOfEvent(raw),
     recordedAt: raw.created.getTime(),
-    data: raw.data,
+    get data() {
+      return raw.data;
+    },
     metadata,
   };
 }

@@ -31,7 +31,7 @@ const SECONDS_PER_DAY = 86_400;
 const READ_AT_ONCE = 500;
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
-/** The store for those who outgrow one machine: EventStoreDB 22.10 and later, or KurrentDB. */
+/** The store for those who outgrow one machine: EventStoreDB 23.10 and later, or KurrentDB. */
 export class EventStoreDbEventStore implements EventStore {
   readonly name = 'eventstoredb';
   readonly gapless = false;
@@ -57,7 +57,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.#reader = new StreamReader(this.#reading, this.#patience);
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
-    this.#feed = new FeedReader(this.#reader);
+    this.#feed = new FeedReader(this.#reading, this.#reader, this.#patience);
     this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
     this.#appender = new Appender(this.#writer, this.#reader, this.#history, this.#claims, this.#patience);

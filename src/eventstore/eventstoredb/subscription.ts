@@ -1,10 +1,10 @@
 import { START, STREAM_NAME } from '@eventstore/db-client';
 import type { Position } from '../../kernel/event.ts';
-import { CLAIM_STREAMS } from './claim-stream.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { logPosition, positionOf } from './positions.ts';
+import { EVENT_STREAMS } from './stream-names.ts';
 
 export interface Listener {
   /** How long nothing may come, not even a checkpoint, before it is checked whether the feed has grown. */
@@ -14,8 +14,6 @@ export interface Listener {
   readonly grown: (position: Position) => void;
 }
 
-/** Matched by the server: neither its own streams nor claims. */
-const STREAMS_OF_EVENTS = `^(?!\\$|${CLAIM_STREAMS})`;
 /** In pages of 32 events that were looked at: about 1000 lie between two checkpoints. */
 const CHECKPOINT_PAGES = 30;
 
@@ -67,7 +65,7 @@ const subscribe = (client: Client, from: Position, looked: (position: Position) 
     requiresLeader: true,
     filter: {
       filterOn: STREAM_NAME,
-      regex: STREAMS_OF_EVENTS,
+      regex: EVENT_STREAMS,
       checkpointInterval: CHECKPOINT_PAGES,
       // Never throws: a rejection here would stall the subscription for good.
       checkpointReached: (_subscription, { commit }) => looked(positionOf(commit)),
