@@ -5,6 +5,7 @@ import { addDatabaseCommands } from './cli/database.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { wordsFor, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
+import { addLogCommands } from './cli/log.ts';
 import { addMasterKeyCommands } from './cli/master-key.ts';
 import { addOrganizationCommands } from './cli/organizations.ts';
 import { addPeopleCommands } from './cli/people.ts';
@@ -23,6 +24,7 @@ addProjectionCommands(program, withHouse);
 addAuditCommands(program, withHouse);
 addMasterKeyCommands(program, withHouse);
 addDatabaseCommands(program);
+addLogCommands(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { JSONEventData } from '@eventstore/db-client';
+import { canonicalJson } from '../../kernel/canonical-json.ts';
 import type { EventMetadata, Position } from '../../kernel/event.ts';
 import { isUuid, type TenantId } from '../../kernel/ids.ts';
 import { AppendRefused, MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
@@ -15,6 +16,8 @@ interface StoredMetadata extends EventMetadata {
   readonly $causationId: string;
   readonly taken?: readonly string[];
   readonly released?: readonly string[];
+  /** Of an event that was copied from another store: its time there. The server stamps the moment of the copy. */
+  readonly copied?: { readonly recordedAt: number };
 }
 
 export interface ClaimNames {
@@ -64,11 +67,18 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
   }
 }
 
+/** An event of another store, which keeps its time. */
+export function encodeCopied({ tenantId, id, type, version, data, metadata, recordedAt }: StoredEvent): { event: JSONEventData; size: number } {
+  const { event, size } = encodeEvent(tenantId, { id, type, version, data: canonicalJson(data), metadata }, undefined);
+  const copied = { recordedAt };
+  return { event: { ...event, metadata: { ...(event.metadata as object), copied } }, size: size + JSON.stringify({ copied }).length };
+}
+
 /** Undefined for what the house did not write: system events, claims, fences, and whatever else shares the server. */
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
-  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, ...metadata } = stored;
+  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, copied, ...metadata } = stored;
   return {
     tenantId,
     id: raw.id,
@@ -77,7 +87,7 @@ export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
     stream: raw.streamId,
     revision: raw.revision,
     position: positionOfEvent(raw),
-    recordedAt: raw.created.getTime(),
+    recordedAt: copied?.recordedAt ?? raw.created.getTime(),
     get data() {
       return raw.data;
     },
@@ -92,6 +102,12 @@ export function positionOfEvent({ position, streamId, revision }: RawEvent): Pos
 
 /** The streams of the claims that an event gave up. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];
+
+/** The streams of the claims that came and went with an event. */
+export function claimsIn(raw: RawEvent): ClaimNames {
+  const { taken = [], released = [] } = envelopeOf(raw) ?? {};
+  return { taken, released };
+}
 
 function envelopeOf({ metadata, position }: RawEvent): StoredMetadata | undefined {
   const { tenantId, version } = (metadata ?? {}) as Partial<StoredMetadata>;

@@ -11,6 +11,8 @@ import { Deadline, type Patience } from './deadline.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
 import { StreamHistory } from './stream-history.ts';
+import { LogExport } from './log-export.ts';
+import { LogImport } from './log-import.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
@@ -127,6 +129,15 @@ export class EventStoreDbEventStore implements EventStore {
     }
     for (const [stream, revision] of newest) await setStreamMetadata(this.#tools, stream, '$tb', Number(revision) + 1);
     return count;
+  }
+
+  /** For the copy of a whole log out of this store, and into it (`src/log-copy/`). */
+  get logExport(): LogExport {
+    return new LogExport(this.#feed);
+  }
+
+  get logImport(): LogImport {
+    return new LogImport(this.#tools, this.#feed);
   }
 
   /** The server's own scavenge does that. */

@@ -13,6 +13,8 @@ const NO_CLAIM = `(?!${CLAIM_STREAMS})`;
 export const EVENT_STREAMS = `^${NO_CLAIM}${CATEGORY}-${TENANT}\\.`;
 /** The same with the streams of claims, for whoever brings claims to an end. */
 export const EVENT_AND_CLAIM_STREAMS = `^${CATEGORY}-${TENANT}\\.`;
+/** And the metadata of both, which holds retention. */
+export const EVENT_CLAIM_AND_METADATA_STREAMS = `^(\\$\\$)?${CATEGORY}-${TENANT}\\.`;
 /** One tenant's streams of events. */
 export const eventStreamsOf = (tenantId: TenantId): string => `^${NO_CLAIM}${CATEGORY}-${tenantId}\\.`;
 
