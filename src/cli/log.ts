@@ -118,7 +118,7 @@ function sourceConfig(config: Config, { direction, url }: Endpoints): Config {
 }
 
 /** Gives up a copy that has not been finished; the service goes on where it was. */
-async function abandon(services: Services): Promise<void> {
+export async function abandon(services: Services): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record) throw new FailureError(conflict('no copy has been begun'));
@@ -129,7 +129,7 @@ async function abandon(services: Services): Promise<void> {
 }
 
 /** Deletes the log in the database that was left when it was copied to EventStoreDB. */
-async function discard(services: Services): Promise<void> {
+export async function discard(services: Services): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record?.isFinished || record.direction !== 'to') throw new FailureError(conflict('the log in PostgreSQL has not been moved to EventStoreDB'));

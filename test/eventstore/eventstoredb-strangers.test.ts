@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { EventStore } from '../../src/eventstore/port.ts';
 import { readEverything } from '../contracts/event-store/feed-pages.ts';
 import { idsOf, mustAppend, newAppend, newClaim, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import { ANY, type Proposed } from '../fixtures/eventstoredb/event-log.ts';
+import { unavailable } from '../fixtures/eventstoredb/faults.ts';
 import type { StandIn } from '../fixtures/eventstoredb/stand-in.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 
@@ -94,15 +96,14 @@ describe('EventStoreDB adapter beside other applications', () => {
     const append = newAppend(newTenant());
     await mustAppend(openStore(node), append);
     let checkpoints = 0;
-    let restarted: Promise<void> | undefined;
     node.onSend = (message) => {
-      if (!message.hasCheckpoint() || restarted) return undefined;
+      if (!message.hasCheckpoint()) return undefined;
       checkpoints += 1;
-      if (checkpoints === 3) restarted = node.restart();
-      return undefined;
+      if (checkpoints === 3) for (const call of node.openReads as Set<EventEmitter>) call.emit('error', unavailable());
+      return checkpoints >= 3 ? 'drop' : undefined;
     };
     const page = await openStore(node).readFeed(before, 100);
-    await restarted;
+    delete node.onSend;
     expect(page).toMatchObject({ events: [], more: true });
     expect(page.position).toBeGreaterThan(before);
     expect(idsOf(await readEverything(store, page.position))).toEqual(idsOf(append.events));

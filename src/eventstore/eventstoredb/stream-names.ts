@@ -5,7 +5,7 @@ import { CLAIM_STREAMS } from './claim-stream.ts';
 // that shares the server would have to choose that very shape to be read at all, and what it wrote would still carry no envelope of ours.
 // The server runs these expressions in .NET, unanchored; JavaScript reads them alike.
 
-const CATEGORY = '[A-Za-z]+';
+const CATEGORY = '[A-Za-z][A-Za-z0-9]*';
 const TENANT = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NO_CLAIM = `(?!${CLAIM_STREAMS})`;
 
