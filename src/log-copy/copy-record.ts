@@ -91,6 +91,10 @@ export async function saveProgress(client: Pick<pg.PoolClient, 'query'>, progres
     positions.map(([, to]) => String(to)),
   ]);
   await hashes.save(client);
-  await client.query('update log_copies set source_position = $1, target_position = $2, events = events + $3', [String(sourcePosition), String(targetPosition), copied]);
+  const { rowCount } = await client.query(
+    'update log_copies set source_position = $1, target_position = $2, events = events + $3 where id = $4 and source_position = $5 and finished_at is null',
+    [String(sourcePosition), String(targetPosition), copied, record.id, String(record.sourcePosition)],
+  );
+  if (rowCount !== 1) throw new FailureError(conflict('another process works on this copy'));
   return { ...record, sourcePosition, targetPosition, events: record.events + copied };
 }

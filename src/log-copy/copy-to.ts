@@ -15,6 +15,7 @@ const TRIMMED = '$trimmed';
 const PAGE = 1_000;
 /** Claims and retention marks are independent of each other. */
 const AT_ONCE = 32;
+const ROWS = 5_000;
 
 const NEW_CLAIMS = `
   select c.tenant_id, c.kind, encode(c.digest, 'hex') as digest, c.stream from claims c
@@ -40,6 +41,16 @@ interface ClaimRow {
   digest: string;
   stream: string;
 }
+
+interface RetentionRow {
+  stream: string;
+  max_age_days: number;
+  seconds: number;
+}
+
+const someOf = async <Row extends pg.QueryResultRow>(owner: pg.Pool, sql: string): Promise<Row[]> => (await owner.query<Row>(`${sql} limit ${ROWS}`)).rows;
+
+const heldClaim = ({ tenant_id, kind, digest, stream }: ClaimRow): HeldClaim => ({ tenantId: tenant_id, kind, digest, holder: stream });
 
 /** Copies the log from the database into EventStoreDB. The service may run meanwhile. */
 export class CopyTo implements LogCopy {
@@ -114,33 +125,38 @@ export class CopyTo implements LogCopy {
 
   async settle(): Promise<number> {
     const { owner } = this.#parts;
-    let open = 0;
-    const claim = async (row: ClaimRow) => {
-      const held: HeldClaim = { tenantId: row.tenant_id, kind: row.kind, digest: row.digest, holder: row.stream };
-      if (await this.#import.holdClaim(held)) await owner.query(NOTE_CLAIM, [row.tenant_id, row.kind, row.digest, row.stream]);
-      else open += 1;
+    const hold = async (row: ClaimRow) => {
+      if (!(await this.#import.holdClaim(heldClaim(row)))) return false;
+      await owner.query(NOTE_CLAIM, [row.tenant_id, row.kind, row.digest, row.stream]);
+      return true;
     };
     const free = async (row: ClaimRow) => {
-      await this.#import.freeClaim({ tenantId: row.tenant_id, kind: row.kind, digest: row.digest, holder: row.stream });
+      await this.#import.freeClaim(heldClaim(row));
       await owner.query(FORGET_CLAIM, [row.tenant_id, row.kind, row.digest]);
+      return true;
     };
-    const retain = async ({ stream, max_age_days, seconds }: { stream: string; max_age_days: number; seconds: number }) => {
+    const retain = async ({ stream, max_age_days, seconds }: RetentionRow) => {
       await this.#import.retain(stream, seconds);
       await owner.query(NOTE_RETENTION, [stream, max_age_days]);
+      return true;
     };
-    await eachOf(owner, FREED_CLAIMS, free);
-    await eachOf(owner, NEW_CLAIMS, claim);
-    await eachOf(owner, NEW_RETENTION, retain);
-    return open;
+    await eachOf(() => someOf<ClaimRow>(owner, FREED_CLAIMS), free);
+    const waiting = await eachOf(() => someOf<ClaimRow>(owner, NEW_CLAIMS), hold);
+    await eachOf(() => someOf<RetentionRow>(owner, NEW_RETENTION), retain);
+    return waiting;
   }
 }
 
-/** Some rows at a time, each once. */
-async function eachOf<Row extends object>(owner: pg.Pool, sql: string, work: (row: Row) => Promise<void>): Promise<void> {
-  const { rows } = await owner.query<Row>(sql);
-  let next = 0;
-  const worker = async () => {
-    for (let at = next++; at < rows.length; at = next++) await work(rows[at]!);
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, rows.length) }, worker));
+/** Works what is open, as many rows at a time as fit into memory, until nothing more can be done about the rest. */
+async function eachOf<Row>(open: () => Promise<Row[]>, work: (row: Row) => Promise<boolean>): Promise<number> {
+  for (;;) {
+    const rows = await open();
+    let next = 0;
+    let done = 0;
+    const worker = async () => {
+      for (let at = next++; at < rows.length; at = next++) if (await work(rows[at]!)) done += 1;
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, rows.length) }, worker));
+    if (done === 0 || rows.length < ROWS) return rows.length - done;
+  }
 }

@@ -1,56 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HeadSealer } from '../../src/audit/head-sealer.ts';
 import { SealAlarms } from '../../src/audit/seal-alarms.ts';
 import { abandon, copyLog, discard } from '../../src/cli/log.ts';
 import { diff } from '../../src/cli/projections.ts';
-import { compose, type House } from '../../src/compose.ts';
+import type { House } from '../../src/compose.ts';
 import { EventStoreDbEventStore } from '../../src/eventstore/eventstoredb/eventstoredb-event-store.ts';
 import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore, StoredEvent } from '../../src/eventstore/port.ts';
 import { START } from '../../src/kernel/event.ts';
 import { contentOf } from '../../src/log-copy/tenant-hashes.ts';
-import { newLogger } from '../../src/logger.ts';
-import { httpClient, mutualTlsClient, settle, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
-import { cheapPasswords } from '../dsl/cheap-passwords.ts';
+import { settle, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 import { mustAppend, newAppend, newTenant } from '../contracts/event-store/sample.ts';
 import { readEverything } from '../contracts/event-store/feed-pages.ts';
 import { ANY } from '../fixtures/eventstoredb/event-log.ts';
 import { death } from '../fixtures/eventstoredb/crashes.ts';
 import { startStandIn, type StandIn } from '../fixtures/eventstoredb/stand-in.ts';
+import { start, withOperator, type Standing } from './standing.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 const silently = () => undefined;
-
-/** The same installation on another store: its database and keys stay. */
-interface Standing {
-  readonly house: House;
-  readonly services: House['services'];
-  as(tenant: TestTenant): Client;
-  browser(device: EnrolledDevice): Client & { close(): void };
-}
-
-async function start(app: TestApp, eventStoreUrl: string | undefined, isService: boolean): Promise<Standing> {
-  const log = newLogger(app.config.logLevel);
-  const options = { database: app.services.database.config, log, passwords: cheapPasswords(), ...(isService ? {} : { listen: false, project: false }) };
-  const house = await compose({ ...app.config, eventStoreUrl }, options);
-  return {
-    house,
-    services: house.services,
-    as: ({ token }) => httpClient(house.addresses.http, { authorization: `Bearer ${token}` }),
-    browser: ({ certificatePem, privateKeyPem }) => mutualTlsClient(house.addresses.tls, certificatePem, privateKeyPem),
-  };
-}
-
-async function withOperator<T>(app: TestApp, eventStoreUrl: string | undefined, work: (services: House['services']) => Promise<T>): Promise<T> {
-  const operator = await start(app, eventStoreUrl, false);
-  try {
-    return await work(operator.services);
-  } finally {
-    await operator.house.stop();
-  }
-}
 
 /** Runs a step of the operator's, with the service's own log as its source. */
 const copying = (app: TestApp, { to, from, finish = false }: { to?: string; from?: string; finish?: boolean }): Promise<number> =>
@@ -63,13 +33,9 @@ const everything = async (store: EventStore) => contents(await readEverything(st
 async function expectWell({ services }: { services: House['services'] }): Promise<void> {
   await settle(services);
   const said: string[] = [];
-  const { log } = console;
-  console.log = (line: string) => void said.push(line);
-  try {
-    expect({ found: await diff(services, services.models), differing: said.filter((line) => !line.startsWith('same')) }).toEqual({ found: 0, differing: [] });
-  } finally {
-    console.log = log;
-  }
+  const spy = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  const found = await diff(services, services.models).finally(() => spy.mockRestore());
+  expect({ found, differing: said.filter((line) => !line.startsWith('same')) }).toEqual({ found: 0, differing: [] });
 }
 
 const audit = async (admin: Client) => (await admin.get('/api/v1/admin/audit-log/verify')).body as { valid: boolean; entriesChecked: number };
