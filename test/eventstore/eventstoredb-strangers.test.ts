@@ -109,6 +109,20 @@ describe('EventStoreDB adapter beside other applications', () => {
     expect(idsOf(await readEverything(store, page.position))).toEqual(idsOf(append.events));
   });
 
+  it('does not pass an event that is written where a checkpoint already stood', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const { position: before } = await mustAppend(store, newAppend(newTenant()));
+    flood(node, 100);
+    node.onSend = (message) => void (message.hasCheckpoint() && message.getCheckpoint()!.setCommitPosition(String(node.log.end)));
+    const reader = openStore(node);
+    const { position } = await reader.readFeed(before, 100);
+    expect(position).toBe(await reader.head());
+    const append = newAppend(newTenant());
+    await mustAppend(openStore(node), append);
+    expect(idsOf((await reader.readFeed(position, 100)).events)).toEqual(idsOf(append.events));
+  });
+
   it('sweeps claims without reading what others wrote', async () => {
     const node = await startNode();
     const store = openStore(node);

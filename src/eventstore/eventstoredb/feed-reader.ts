@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { decodeEvent, positionOfEvent } from './event-encoding.ts';
 import { isTransient } from './failures.ts';
-import { scanLog } from './log-scan.ts';
+import { scanLog, type Scan } from './log-scan.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
 import { EVENT_STREAMS, eventStreamsOf } from './stream-names.ts';
 
@@ -57,8 +57,9 @@ export class FeedReader {
     const end = this.#grownTo > after ? undefined : await this.head();
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
     const deadline = new Deadline(this.#patience);
+    const known = end ?? this.#grownTo;
     for (let tries = 1; ; tries += 1) {
-      const stretch = await this.#look(after, limit, streams, make, deadline.callMs());
+      const stretch = await this.#look({ after, streams, patienceMs: deadline.callMs() }, known, limit, make);
       if (!stretch.failure) return end !== undefined && !stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch;
       if (!isTransient(stretch.failure)) throw stretch.failure;
       // What has come is a page as well.
@@ -68,12 +69,12 @@ export class FeedReader {
   }
 
   async #look<T>(
-    after: Position,
+    scan: Scan,
+    known: Position,
     limit: number,
-    streams: string,
     make: (raw: RawEvent) => T | undefined,
-    patienceMs: number,
   ): Promise<Stretch<T> & { readonly failure?: unknown }> {
+    const { after } = scan;
     const found: T[] = [];
     const due = performance.now() + LONGEST_LOOK_MS;
     let position = after;
@@ -88,12 +89,14 @@ export class FeedReader {
         return goOn();
       },
       passed: (reached: Position) => {
-        if (reached > position) position = reached;
+        // A checkpoint at the end of the log may name the place of the next event, which is then not behind it.
+        const sure = reached < known ? reached : known;
+        if (sure > position) position = sure;
         return goOn();
       },
     };
     try {
-      await scanLog(this.#connection, { after, streams, patienceMs }, visitor);
+      await scanLog(this.#connection, scan, visitor);
       return { found, position, more };
     } catch (failure) {
       return { found, position, more: true, failure };
