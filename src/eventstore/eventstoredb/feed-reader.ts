@@ -20,6 +20,9 @@ interface Stretch<T> {
   readonly more: boolean;
 }
 
+/** A stretch that came to the end of the log stands there. */
+const upTo = <T>(end: Position, stretch: Stretch<T>): Stretch<T> => (!stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch);
+
 /** The one order over everything. The server leaves out claims and whatever others keep there; only what is asked for comes over the wire. */
 export class FeedReader {
   readonly #connection: Connection;
@@ -60,12 +63,20 @@ export class FeedReader {
     const known = end ?? this.#grownTo;
     for (let tries = 1; ; tries += 1) {
       const stretch = await this.#look({ after, streams, patienceMs: deadline.callMs() }, known, limit, make);
-      if (!stretch.failure) return end !== undefined && !stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch;
+      if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
       if (!isTransient(stretch.failure)) throw stretch.failure;
       // What has come is a page as well.
       if (stretch.position > after) return stretch;
       await deadline.pause(tries, stretch.failure);
     }
+  }
+
+  /** What lies behind the newest event of ours, such as a claim's confirmation, is passed by the next read, which asks for the end. */
+  #notYetTheEnd<T>(after: Position, stretch: Stretch<T>): Stretch<T> {
+    if (stretch.position > after) return { ...stretch, more: true };
+    // The event that was heard of is not there: the log is another one.
+    this.#grownTo = START;
+    return stretch;
   }
 
   async #look<T>(
@@ -89,7 +100,7 @@ export class FeedReader {
         return goOn();
       },
       passed: (reached: Position) => {
-        // A checkpoint at the end of the log may name the place of the next event, which is then not behind it.
+        // A checkpoint names the beginning of the page that was looked at. At the end of the log the next event will stand there.
         const sure = reached < known ? reached : known;
         if (sure > position) position = sure;
         return goOn();
