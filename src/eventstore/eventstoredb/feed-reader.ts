@@ -30,6 +30,8 @@ export class FeedReader {
   readonly #patience: Patience;
   /** The newest position at which an event of ours is known to stand. */
   #grownTo: Position = START;
+  /** The end of the log, when it was last asked for. */
+  #end: Position = START;
 
   constructor(connection: Connection, reader: StreamReader, patience: Patience) {
     this.#connection = connection;
@@ -57,7 +59,7 @@ export class FeedReader {
   /** The next events of the streams whose names match, as far as something can be made of them. */
   async scan<T>(after: Position, limit: number, streams: string, make: (raw: RawEvent) => T | undefined): Promise<Stretch<T>> {
     // An event that is committed while the scan is under way may lie before a position that is asked for afterwards.
-    const end = this.#grownTo > after ? undefined : await this.head();
+    const end = this.#grownTo > after ? undefined : await this.#endAfter(after);
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
     const deadline = new Deadline(this.#patience);
     const known = end ?? this.#grownTo;
@@ -69,6 +71,12 @@ export class FeedReader {
       if (stretch.position > after) return stretch;
       await deadline.pause(tries, stretch.failure);
     }
+  }
+
+  /** An end of the log that was seen before is good enough for whoever has not come to it: pages of a long history ask once. */
+  async #endAfter(after: Position): Promise<Position> {
+    if (this.#end <= after) this.#end = await this.head();
+    return this.#end;
   }
 
   /** What lies behind the newest event of ours, such as a claim's confirmation, is passed by the next read, which asks for the end. */
