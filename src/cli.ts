@@ -6,6 +6,7 @@ import { addDemoCommand } from './cli/demo.ts';
 import { addEventStoreCommands } from './cli/eventstore.ts';
 import { wordsFor, withHouse } from './cli/house.ts';
 import { addLicenseCommands } from './cli/license.ts';
+import { addLogCommands } from './cli/log.ts';
 import { addMasterKeyCommands } from './cli/master-key.ts';
 import { addOrganizationCommands } from './cli/organizations.ts';
 import { addPeopleCommands } from './cli/people.ts';
@@ -25,6 +26,7 @@ addAuditCommands(program, withHouse);
 addMasterKeyCommands(program, withHouse);
 addDatabaseCommands(program);
 addEventStoreCommands(program);
+addLogCommands(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -2,8 +2,10 @@ import type { Row } from '../measure.ts';
 import { appends } from './appends.ts';
 import { batchedAppends } from './batched-appends.ts';
 import { claimingAppends } from './claiming-appends.ts';
+import { measure as feed } from './feed.ts';
 import { groupCreation } from './group-creation.ts';
+import { measure as seats } from './seats.ts';
 import type { EventStoreServer } from './server.ts';
 
 /** What is measured, each in a file of its own. A whole service comes first, while the log of a given server is still short. */
-export const rows: readonly ((server: EventStoreServer) => Promise<Row[]>)[] = [groupCreation, appends, claimingAppends, batchedAppends];
+export const rows: readonly ((server: EventStoreServer) => Promise<Row[]>)[] = [groupCreation, seats, appends, claimingAppends, batchedAppends, feed];

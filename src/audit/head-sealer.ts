@@ -1,10 +1,11 @@
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
 import { ChainKey } from '../domain/audit/chain-key.ts';
-import type { ChainHead } from '../domain/audit/entry.ts';
+import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
 import { auditHead, auditHeadStream, isGenuineSeal, sealHead, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure } from '../kernel/failure.ts';
+import { copiedUpTo } from '../log-copy/switch.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 import { replay, type ChainSource } from './replay.ts';
@@ -120,12 +121,23 @@ export class HeadSealer {
 
   /** Where the entry that a head names stands, if the log, continued from the seal before, comes to the same hash there. */
   async #positionOf({ tenant_id: tenantId, sequence, hash }: Head, before: SealedHead): Promise<bigint | undefined> {
-    const from = { head: before, position: BigInt(before.position) };
+    const from = await this.#after(tenantId, before);
     for await (const { entries } of replay(this.#source, tenantId, from, await this.#services.store.head())) {
+      const sealed = entries.find((candidate) => candidate.sequence === before.sequence);
+      if (sealed && sealed.hash !== before.hash) return undefined;
       const entry = entries.find((candidate) => candidate.sequence === sequence);
       if (entry) return entry.hash === hash ? entry.position : undefined;
     }
     return undefined;
+  }
+
+  /** Where the chain goes on behind a seal. One that came with a copy of the log names a position of another log: then all of it is read. */
+  async #after(tenantId: TenantId, before: SealedHead): Promise<{ head: ChainHead; position: bigint }> {
+    const { store, database } = this.#services;
+    const copied = await copiedUpTo(database.projector);
+    if (copied === undefined) return { head: before, position: BigInt(before.position) };
+    const [seal] = await store.readStreamTail(auditHeadStream(tenantId), 1);
+    return seal && seal.position <= copied ? { head: GENESIS, position: 0n } : { head: before, position: BigInt(before.position) };
   }
 
   #alarm(tenantId: TenantId, reason: string): undefined {

@@ -61,6 +61,9 @@ export async function rebuild(services: Services, models: readonly AnyReadModel[
   }
 }
 
+const ADDED = `        rows that are "added" are in the table, but the log has no event for them. Where retention has removed telemetry from the log (after a
+        scavenge of EventStoreDB, for example) that is expected: \`projections rebuild\` drops them. Anything else is worth a look.`;
+
 /** Prints what differs; answers how many rows do. */
 export async function diff(services: Services, models: readonly AnyReadModel[]): Promise<number> {
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
@@ -69,6 +72,7 @@ export async function diff(services: Services, models: readonly AnyReadModel[]):
     const { rows, position, differences } = await diffModel(parts, model);
     found += differences.length;
     console.log(`${differences.length === 0 ? 'same   ' : 'DIFFERS'} ${model.name}: ${rows} rows at position ${position}`);
+    if (differences.some(({ kind }) => kind === 'added')) console.log(ADDED);
     for (const { kind, key, columns } of differences) console.log(`        ${kind} ${JSON.stringify(key)}${columns.length > 0 ? ` in ${columns.join(', ')}` : ''}`);
   }
   return found;

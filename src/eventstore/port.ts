@@ -64,6 +64,8 @@ export interface FeedFilter {
 export interface FeedPage {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
+  /** The store looked no further for now, though it found fewer events than it might: the log goes on behind `position`. */
+  readonly more?: boolean;
 }
 
 export interface FeedHint {

@@ -115,7 +115,7 @@ export class BacklogWorker {
     const { tail, term, reaction } = this.#services;
     const bound = term.position;
     const slice = await tail.readPart(position, limit, { tenantId, types: Object.keys(reaction.on) });
-    const to = slice.events.length < limit || slice.position > bound ? bound : slice.position;
+    const to = (slice.events.length < limit && !slice.more) || slice.position > bound ? bound : slice.position;
     const decoded = await tail.decode(slice.events.filter((event) => event.position <= to));
     return { events: decoded.filter((event) => event !== undefined), to };
   }

@@ -7,6 +7,7 @@ import type { EventStore, FeedFilter, FeedHint, StoredEvent } from '../eventstor
 export interface Slice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
+  readonly more?: boolean;
 }
 
 /** An event that stands in the log for good: what a log that went backwards, or another log, does not have in that place. */
@@ -179,7 +180,7 @@ export class FeedTail {
         const slice = await this.#readStore(from, limit);
         // A hint may have brought the same events in the meantime.
         const news = slice.events.filter((event) => event.position > this.#to);
-        if (slice.events.length >= limit) this.#suspect = true;
+        if (slice.events.length >= limit || slice.more) this.#suspect = true;
         if (slice.position > this.#to) this.#extend(news, slice.position);
       } catch (error) {
         this.#suspect = true;

@@ -62,7 +62,7 @@ export async function fill(
     const page = await next;
     const events = until ? page.events.filter((event) => within(event, until)) : page.events;
     // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
-    const last = page.events.length < most || events.length < page.events.length || passed(page.position, until);
+    const last = (page.events.length < most && !page.more) || events.length < page.events.length || passed(page.position, until);
     next = last ? next : store.readFeed(page.position, most);
     next.catch(() => undefined); // reported where it is awaited
     const wanted = events.filter(({ type }) => projection.wants(type));

@@ -222,7 +222,7 @@ export class Projector {
       if (poison) throw poison.error;
       projection.committed();
       reached = page.position < target ? page.position : target;
-      if (page.events.length === 0) break;
+      if (page.events.length === 0 && !page.more) break;
     }
     return reached;
   }

@@ -195,7 +195,7 @@ async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleT
   return { adminId, position: position! };
 }
 
-async function settle({ store, projector }: TestApp['services']): Promise<void> {
+export async function settle({ store, projector }: TestApp['services']): Promise<void> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     const head = await store.head();
@@ -232,7 +232,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function httpClient(url: string, always: Record<string, string>): Client {
+export function httpClient(url: string, always: Record<string, string>): Client {
   return clientOver(async (method, path, asking = {}) => {
     const payload = payloadOf(asking);
     const answer = await fetch(url + path, {
@@ -246,7 +246,7 @@ function httpClient(url: string, always: Record<string, string>): Client {
   });
 }
 
-function mutualTlsClient(url: string, cert: string, key: string): Client & { close(): void } {
+export function mutualTlsClient(url: string, cert: string, key: string): Client & { close(): void } {
   const agent = new HttpsAgent({ cert, key, keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
   const client = clientOver(
     (method, path, asking = {}) =>

@@ -32,6 +32,8 @@ interface ClaimData {
   readonly eventId: string;
   /** As text: JSON has no 64-bit numbers. */
   readonly revision: string;
+  /** The claim comes from another store: no event of the log names it. */
+  readonly copied?: true;
 }
 
 // Neither claims nor fences carry an envelope, which is what keeps them out of every feed.
@@ -58,3 +60,21 @@ export function claimWord(last: RawEvent | undefined): ClaimWord {
   const taking = { holder, eventId, revision: BigInt(revision) };
   return { word: type === RESERVED ? 'reserved' : 'confirmed', at, taking, recordedAt: last.created.getTime() };
 }
+
+/** A claim of a log that was copied from another store. */
+export function copiedClaim(taking: Taking): JSONEventData {
+  const word = confirmed(taking);
+  return { ...word, data: { ...(word.data as unknown as ClaimData), copied: true } } as JSONEventData;
+}
+
+/** The same was given up there before the copy was finished. */
+export const releasedClaim = (holder: string): JSONEventData => released({ holder, eventId: randomUUID(), revision: 0n });
+
+/** Who holds a claim that was copied; undefined for any other word. */
+export function copiedHolder({ type, data }: RawEvent): string | undefined {
+  const { holder, copied } = data as unknown as ClaimData;
+  return type === CONFIRMED && copied ? holder : undefined;
+}
+
+/** Who gave a claim up. */
+export const releasedHolder = ({ type, data }: RawEvent): string | undefined => (type === RELEASED ? (data as unknown as ClaimData).holder : undefined);

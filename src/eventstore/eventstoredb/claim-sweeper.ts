@@ -8,6 +8,7 @@ import { positionOfEvent, releasedBy, takenBy } from './event-encoding.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import type { RawEvent } from './stream-reader.ts';
+import { EVENT_AND_CLAIM_STREAMS } from './stream-names.ts';
 
 /** How far the log has been swept. It shares the prefix of the claims, and with it the silence about them. */
 const PROGRESS = `${CLAIM_STREAMS}sweep`;
@@ -60,8 +61,8 @@ export class ClaimSweeper {
     const open = new Map<string, Mention>();
     let position = after;
     for (;;) {
-      const { events, last } = await this.#feed.scan(position, PAGE);
-      for (const raw of events) {
+      const { found, position: reached, more } = await this.#feed.scan(position, PAGE, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
+      for (const raw of found) {
         // A reservation whose event stands in the log needs nothing more, unless a later event releases the claim.
         for (const claim of takenBy(raw)) open.delete(claim);
         for (const claim of releasedBy(raw)) open.set(claim, { before: position, release: raw });
@@ -72,7 +73,8 @@ export class ClaimSweeper {
         }
         position = positionOfEvent(raw);
       }
-      if (last) return { open: new Map([...open].map(([claim, { before }]) => [claim, before])), position };
+      position = reached;
+      if (!more) return { open: new Map([...open].map(([claim, { before }]) => [claim, before])), position };
     }
   }
 

@@ -1,9 +1,10 @@
+import { canonicalJson } from '../../kernel/canonical-json.ts';
 import type { EventMetadata, Position } from '../../kernel/event.ts';
 import { isUuid, type TenantId } from '../../kernel/ids.ts';
 import { AppendRefused, MAX_APPEND_BYTES, type Append, type NewEvent, type StoredEvent } from '../port.ts';
-import { CLAIM_STREAMS } from './claim-stream.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import { positionOf } from './positions.ts';
+import { isEventStream } from './stream-names.ts';
 import type { RawEvent } from './stream-reader.ts';
 
 /** What stands beside an event's data. The first event of an append also names the claims that came and went with it. */
@@ -15,6 +16,8 @@ interface StoredMetadata extends EventMetadata {
   readonly $causationId: string;
   readonly taken?: readonly string[];
   readonly released?: readonly string[];
+  /** Of an event that was copied from another store: its time there. The server stamps the moment of the copy. */
+  readonly copied?: { readonly recordedAt: number };
 }
 
 export interface ClaimNames {
@@ -27,7 +30,8 @@ export function encodeEvents(append: Append, claims: ClaimNames): OutgoingEvent[
   const { stream, expectedRevision, events } = append;
   if (events.length === 0) throw new AppendRefused('an append has at least one event');
   if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
-  if (stream.startsWith('$') || stream.startsWith(CLAIM_STREAMS)) throw new AppendRefused('that stream is not for events of the house');
+  // No reader of the feed would ever be sent what stands in another stream.
+  if (!isEventStream(stream)) throw new AppendRefused('a stream of events is called <category>-<tenant>.<subject>, and is none of claims');
   const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, at === 0 ? claims : undefined));
   const bytes = encoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_APPEND_BYTES) throw new AppendRefused(`an append of ${bytes} bytes is larger than ${MAX_APPEND_BYTES}`);
@@ -65,11 +69,20 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
   }
 }
 
+/** An event of another store, which keeps its time. */
+export function encodeCopied({ tenantId, id, type, version, data, metadata, recordedAt }: StoredEvent): { event: OutgoingEvent; size: number } {
+  const text = canonicalJson(data);
+  const { event, size } = encodeEvent(tenantId, { id, type, version, data: text, metadata }, undefined);
+  const copied = { recordedAt };
+  const more = { ...(event.metadata as object), copied };
+  return { event: { ...event, metadata: more, texts: { data: text, metadata: JSON.stringify(more) } }, size: size + JSON.stringify({ copied }).length };
+}
+
 /** Undefined for what the house did not write: system events, claims, fences, and whatever else shares the server. */
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
-  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, ...metadata } = stored;
+  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, copied, ...metadata } = stored;
   return {
     tenantId,
     id: raw.id,
@@ -78,8 +91,10 @@ export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
     stream: raw.streamId,
     revision: raw.revision,
     position: positionOfEvent(raw),
-    recordedAt: raw.created.getTime(),
-    data: raw.data,
+    recordedAt: copied?.recordedAt ?? raw.created.getTime(),
+    get data() {
+      return raw.data;
+    },
     metadata,
   };
 }
@@ -94,6 +109,12 @@ export const takenBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.ta
 
 /** The streams of the claims that an event gave up. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];
+
+/** The streams of the claims that came and went with an event. */
+export function claimsIn(raw: RawEvent): ClaimNames {
+  const { taken = [], released = [] } = envelopeOf(raw) ?? {};
+  return { taken, released };
+}
 
 function envelopeOf({ metadata, position }: RawEvent): StoredMetadata | undefined {
   const { tenantId, version } = (metadata ?? {}) as Partial<StoredMetadata>;

@@ -15,6 +15,8 @@ import { Deadline, type Patience } from './deadline.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
 import { StreamHistory } from './stream-history.ts';
+import { LogExport } from './log-export.ts';
+import { LogImport } from './log-import.ts';
 import { setStreamMetadata, type StoreAccess } from './stream-metadata.ts';
 import { StreamReader } from './stream-reader.ts';
 import { StreamWriter } from './stream-writer.ts';
@@ -37,7 +39,7 @@ const READ_AT_ONCE = 500;
 const CLAIMS_AT_ONCE = 24;
 const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
-/** The store for those who outgrow one machine: EventStoreDB 22.10 and later, or KurrentDB. */
+/** The store for those who outgrow one machine: EventStoreDB 23.10 and later, or KurrentDB. */
 export class EventStoreDbEventStore implements EventStore {
   readonly name = 'eventstoredb';
   readonly gapless = false;
@@ -65,7 +67,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.#reader = new StreamReader(this.#reading, this.#patience);
     this.#writer = new StreamWriter(this.#appending, this.#reader);
     this.#history = new StreamHistory(this.#reader);
-    this.#feed = new FeedReader(this.#reader);
+    this.#feed = new FeedReader(this.#reading, this.#reader, this.#patience);
     this.#growth = new Growth(this.#reading, this.#feed, { watchdogMs, warn });
     this.#claims = new ClaimRegister(this.#writer, this.#reader, claimGraceMs);
     this.#appender = new Appender(this.#writer, this.#history, this.#claims, this.#patience);
@@ -156,6 +158,15 @@ export class EventStoreDbEventStore implements EventStore {
     }
     for (const [stream, revision] of newest) await setStreamMetadata(this.#tools, stream, '$tb', Number(revision) + 1);
     return count;
+  }
+
+  /** For the copy of a whole log out of this store, and into it (`src/log-copy/`). */
+  get logExport(): LogExport {
+    return new LogExport(this.#feed);
+  }
+
+  get logImport(): LogImport {
+    return new LogImport(this.#tools, this.#feed);
   }
 
   /** The server's own scavenge does that. */

@@ -1,44 +1,125 @@
-import type { Position } from '../../kernel/event.ts';
-import type { FeedFilter, FeedPage, StoredEvent } from '../port.ts';
+import { START, type Position } from '../../kernel/event.ts';
+import type { FeedFilter, FeedPage } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { Deadline, type Patience } from './deadline.ts';
 import { decodeEvent, positionOfEvent } from './event-encoding.ts';
+import { isTransient } from './failures.ts';
+import { scanLog, type Scan } from './log-scan.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
+import { EVENT_STREAMS, eventStreamsOf } from './stream-names.ts';
 
-const LEAST = 64;
-const MOST = 1000;
+/** A page that takes longer is given out as far as it has come: whoever follows the feed can write its checkpoint down. */
+const LONGEST_LOOK_MS = 1_000;
 
-const wanted = ({ tenantId, type }: StoredEvent, filter: FeedFilter | undefined): boolean =>
-  filter === undefined || (tenantId === filter.tenantId && filter.types.includes(type));
+/** A stretch of the log. */
+interface Stretch<T> {
+  readonly found: T[];
+  /** How far the server has looked. */
+  readonly position: Position;
+  /** There may be more right behind it. */
+  readonly more: boolean;
+}
 
-/** The one order over everything, without what is not the house's own. */
+/** A stretch that came to the end of the log stands there. */
+const upTo = <T>(end: Position, stretch: Stretch<T>): Stretch<T> => (!stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch);
+
+/** The one order over everything. The server leaves out claims and whatever others keep there; only what is asked for comes over the wire. */
 export class FeedReader {
+  readonly #connection: Connection;
   readonly #reader: StreamReader;
+  readonly #patience: Patience;
+  /** The newest position at which an event of ours is known to stand. */
+  #grownTo: Position = START;
+  /** The end of the log, when it was last asked for. */
+  #end: Position = START;
 
-  constructor(reader: StreamReader) {
+  constructor(connection: Connection, reader: StreamReader, patience: Patience) {
+    this.#connection = connection;
     this.#reader = reader;
+    this.#patience = patience;
   }
 
-  /** Looks on until it has found `limit` events or the end: a shorter page means that the log ends there. */
+  /** An event of ours stands there: it will be found, so a read need not ask for the end of the log to move past what is not ours. */
+  heardOf(position: Position): void {
+    if (position > this.#grownTo) this.#grownTo = position;
+  }
+
+  /** The next events after a position. A page without `more` that has fewer than `limit` events ends where the log ended. */
   async read(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
-    const events: StoredEvent[] = [];
-    let position = after;
-    for (;;) {
-      const page = await this.scan(position, limit - events.length);
-      for (const raw of page.events) {
-        const event = decodeEvent(raw);
-        position = positionOfEvent(raw);
-        if (event && wanted(event, filter)) events.push(event);
-        if (events.length >= limit) return { events, position };
-      }
-      if (page.last) return { events, position };
+    const streams = filter ? eventStreamsOf(filter.tenantId) : EVENT_STREAMS;
+    const types = filter && new Set(filter.types);
+    const { found, position, more } = await this.scan(after, limit, streams, (raw) => {
+      if (types && !types.has(raw.type)) return undefined;
+      const event = decodeEvent(raw);
+      return filter && event?.tenantId !== filter.tenantId ? undefined : event;
+    });
+    return { events: found, position, ...(more ? { more } : {}) };
+  }
+
+  /** The next events of the streams whose names match, as far as something can be made of them. */
+  async scan<T>(after: Position, limit: number, streams: string, make: (raw: RawEvent) => T | undefined): Promise<Stretch<T>> {
+    // An event that is committed while the scan is under way may lie before a position that is asked for afterwards.
+    const end = this.#grownTo > after ? undefined : await this.#endAfter(after);
+    if (end !== undefined && end <= after) return { found: [], position: after, more: false };
+    const deadline = new Deadline(this.#patience);
+    const known = end ?? this.#grownTo;
+    for (let tries = 1; ; tries += 1) {
+      const stretch = await this.#look({ after, streams, patienceMs: deadline.callMs() }, known, limit, make);
+      if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
+      if (!isTransient(stretch.failure)) throw stretch.failure;
+      // What has come is a page as well.
+      if (stretch.position > after) return stretch;
+      await deadline.pause(tries, stretch.failure);
     }
   }
 
-  /** The next events of any kind strictly after a position; `last` when there are no more for now. */
-  async scan(after: Position, wanted: number): Promise<{ events: RawEvent[]; last: boolean }> {
-    const count = Math.min(Math.max(wanted + 1, LEAST), MOST);
-    const page = await this.#reader.all(after, count);
-    // The server begins with the event at the position itself.
-    return { events: page.filter((event) => positionOfEvent(event) > after), last: page.length < count };
+  /** An end of the log that was seen before is good enough for whoever has not come to it: pages of a long history ask once. */
+  async #endAfter(after: Position): Promise<Position> {
+    if (this.#end <= after) this.#end = await this.head();
+    return this.#end;
+  }
+
+  /** What lies behind the newest event of ours, such as a claim's confirmation, is passed by the next read, which asks for the end. */
+  #notYetTheEnd<T>(after: Position, stretch: Stretch<T>): Stretch<T> {
+    if (stretch.position > after) return { ...stretch, more: true };
+    // The event that was heard of is not there: the log is another one.
+    this.#grownTo = START;
+    return stretch;
+  }
+
+  async #look<T>(
+    scan: Scan,
+    known: Position,
+    limit: number,
+    make: (raw: RawEvent) => T | undefined,
+  ): Promise<Stretch<T> & { readonly failure?: unknown }> {
+    const { after } = scan;
+    const found: T[] = [];
+    const due = performance.now() + LONGEST_LOOK_MS;
+    let position = after;
+    let more = false;
+    const goOn = () => !(more = found.length >= limit || (position > after && performance.now() > due));
+    const visitor = {
+      event: (scanned: unknown) => {
+        const raw = scanned as RawEvent;
+        const made = make(raw);
+        position = positionOfEvent(raw);
+        if (made !== undefined) found.push(made);
+        return goOn();
+      },
+      passed: (reached: Position) => {
+        // A checkpoint names the beginning of the page that was looked at. At the end of the log the next event will stand there.
+        const sure = reached < known ? reached : known;
+        if (sure > position) position = sure;
+        return goOn();
+      },
+    };
+    try {
+      await scanLog(this.#connection, scan, visitor);
+      return { found, position, more };
+    } catch (failure) {
+      return { found, position, more: true, failure };
+    }
   }
 
   async idAt(position: Position): Promise<string | undefined> {
@@ -48,6 +129,6 @@ export class FeedReader {
 
   async head(): Promise<Position> {
     const newest = await this.#reader.newest();
-    return newest ? positionOfEvent(newest) : 0n;
+    return newest ? positionOfEvent(newest) : START;
   }
 }

@@ -55,6 +55,7 @@ export class Growth {
 
   /** Hints that come in the same moment become one. */
   announce(position: Position): void {
+    this.#feed.heardOf(position);
     const scheduled = this.#newest !== undefined;
     if (!scheduled || position > this.#newest!) this.#newest = position;
     if (!scheduled) void nextTick().then(() => this.#wakeWithNewest());

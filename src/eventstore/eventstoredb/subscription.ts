@@ -1,10 +1,10 @@
 import { START, STREAM_NAME } from '@eventstore/db-client';
 import type { Position } from '../../kernel/event.ts';
-import { CLAIM_STREAMS } from './claim-stream.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { logPosition, positionOf } from './positions.ts';
+import { EVENT_STREAMS } from './stream-names.ts';
 
 export interface Listener {
   /** How long nothing may come, not even a checkpoint, before it is checked whether the feed has grown. */
@@ -14,8 +14,6 @@ export interface Listener {
   readonly grown: (position: Position) => void;
 }
 
-/** Matched by the server: neither its own streams nor claims. */
-const STREAMS_OF_EVENTS = `^(?!\\$|${CLAIM_STREAMS})`;
 /** In pages of 32 events that were looked at: about 1000 lie between two checkpoints. */
 const CHECKPOINT_PAGES = 30;
 
@@ -25,11 +23,11 @@ export function listen(connection: Connection, feed: FeedReader, from: Position,
   return connection.call(async (client, heard) => {
     let seen = from;
     let quiet = false;
-    const hear = (position: Position) => {
+    const hear = () => {
       heard();
       quiet = false;
-      seen = position;
     };
+    // A checkpoint is a sign of life. It may name the place of an event that is not written yet, so nothing is concluded from it.
     const subscription = subscribe(client, from, hear);
     // Before anything else: an error that nobody listens to would end the process.
     subscription.on('error', () => undefined);
@@ -40,14 +38,18 @@ export function listen(connection: Connection, feed: FeedReader, from: Position,
     const watchdog = setInterval(async () => {
       const stillQuiet = quiet;
       quiet = true;
-      if (stillQuiet && (await hasGrown(feed, seen))) end('it did not tell of an event');
+      if (!stillQuiet) return;
+      const { grown, position } = await lookAfter(feed, seen);
+      if (grown) end('it did not tell of an event');
+      else if (position > seen) seen = position;
     }, watchdogMs);
     stopped.addEventListener('abort', onStop);
     if (stopped.aborted) onStop();
     try {
       for await (const { commitPosition } of subscription) {
         if (commitPosition === undefined) continue;
-        hear(positionOf(commitPosition));
+        hear();
+        seen = positionOf(commitPosition);
         listener.grown(seen);
       }
       throw new Error('the server ended it');
@@ -61,23 +63,24 @@ export function listen(connection: Connection, feed: FeedReader, from: Position,
   });
 }
 
-const subscribe = (client: Client, from: Position, looked: (position: Position) => void) =>
+const subscribe = (client: Client, from: Position, heard: () => void) =>
   client.subscribeToAll({
     fromPosition: logPosition(from) ?? START,
     requiresLeader: true,
     filter: {
       filterOn: STREAM_NAME,
-      regex: STREAMS_OF_EVENTS,
+      regex: EVENT_STREAMS,
       checkpointInterval: CHECKPOINT_PAGES,
       // Never throws: a rejection here would stall the subscription for good.
-      checkpointReached: (_subscription, { commit }) => looked(positionOf(commit)),
+      checkpointReached: () => heard(),
     },
   });
 
-async function hasGrown(feed: FeedReader, position: Position): Promise<boolean> {
+async function lookAfter(feed: FeedReader, after: Position): Promise<{ grown: boolean; position: Position }> {
   try {
-    return (await feed.read(position, 1)).events.length > 0;
+    const { events, position } = await feed.read(after, 1);
+    return { grown: events.length > 0, position };
   } catch {
-    return false; // a server that does not answer is dealt with by the read itself
+    return { grown: false, position: after }; // a server that does not answer is dealt with by the read itself
   }
 }

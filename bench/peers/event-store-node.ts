@@ -1,0 +1,6 @@
+import { startStandIn } from '../../test/fixtures/eventstoredb/stand-in.ts';
+
+// The stand-in for EventStoreDB in a process of its own, so that it does not share the clients' event loop. It ends with whoever forked it.
+const node = await startStandIn();
+process.on('disconnect', () => process.exit());
+process.send!(node.connectionString);

@@ -1,0 +1,60 @@
+import type streamsMessages from '@eventstore/db-client/generated/streams_pb.js';
+
+type Message = InstanceType<typeof streamsMessages.ReadResp.ReadEvent.RecordedEvent>;
+
+/** 100 ns. */
+const TICKS_PER_MS = 10_000n;
+
+/** An event of a scan, in the shape that the client gives to events. Its data is parsed for those who ask: most readers want few types. */
+export class ScannedEvent {
+  readonly #message: Message;
+  readonly id: string;
+  readonly type: string;
+  readonly streamId: string;
+  readonly isJson: boolean;
+  readonly position: { readonly commit: bigint; readonly prepare: bigint };
+  readonly metadata: unknown;
+  #data: unknown;
+  #isParsed = false;
+
+  constructor(message: Message) {
+    this.#message = message;
+    this.id = message.getId()!.getString();
+    this.type = message.getMetadataMap().get('type') ?? '';
+    this.isJson = message.getMetadataMap().get('content-type') === 'application/json';
+    this.streamId = textOf(message.getStreamIdentifier()!.getStreamName_asU8());
+    const commit = BigInt(message.getCommitPosition());
+    const prepare = message.getPreparePosition();
+    this.position = { commit, prepare: String(commit) === prepare ? commit : BigInt(prepare) };
+    this.metadata = parsed(message.getCustomMetadata_asU8());
+  }
+
+  get revision(): bigint {
+    return BigInt(this.#message.getStreamRevision());
+  }
+
+  get created(): Date {
+    return new Date(Number(BigInt(this.#message.getMetadataMap().get('created') ?? '0') / TICKS_PER_MS));
+  }
+
+  get data(): unknown {
+    if (!this.#isParsed) {
+      const bytes = this.#message.getData_asU8();
+      this.#data = this.isJson ? (parsed(bytes) ?? textOf(bytes)) : bytes;
+      this.#isParsed = true;
+    }
+    return this.#data;
+  }
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+
+/** Undefined for what is no JSON: not everything on a shared server is. */
+function parsed(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(textOf(bytes));
+  } catch {
+    return undefined;
+  }
+}
