@@ -1,6 +1,7 @@
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
 import { ChainKey } from '../domain/audit/chain-key.ts';
 import type { ChainHead } from '../domain/audit/entry.ts';
+import { transaction } from '../database/transaction.ts';
 import { auditHead, auditHeadStream, isGenuineSeal, sealHead, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { system } from '../kernel/actor.ts';
@@ -67,6 +68,7 @@ export class HeadSealer {
     const { rows } = await this.#services.database.projector.query<Head>(HEADS);
     const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
     if (moved.length === 0) return;
+    await this.#settleTables();
     const filed = this.#file.newest();
     const fresh: FiledSeal[] = [];
     for (const head of moved) {
@@ -81,6 +83,18 @@ export class HeadSealer {
     this.#file.append(fresh);
     // Whoever keeps this service's log elsewhere has a witness that neither database nor data directory can contradict.
     for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
+  }
+
+  /**
+   * Read models commit without waiting for the disk. What a seal speaks of must have come there, also after a crash of the database: a
+   * log that knows more of the tables than they do tells that an older copy of them was restored (`installation/tables-check.ts`).
+   */
+  #settleTables(): Promise<unknown> {
+    return transaction(this.#services.database.projector, async (client) => {
+      await client.query('set local synchronous_commit = on');
+      // A commit that has written something takes everything before it along.
+      await client.query('update log_watch set position = position');
+    });
   }
 
   /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */
