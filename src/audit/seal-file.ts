@@ -43,10 +43,10 @@ export class SealFile {
     return new Map(this.#read(() => true).map((seal) => [seal.tenantId, seal]));
   }
 
-  /** Takes seals out that a restored log contradicts, and keeps them in a file beside: they are evidence of what was lost. */
-  setAside(isContradicted: (seal: FiledSeal) => boolean): FiledSeal[] {
+  /** Takes seals out that a restored log does not hold, and keeps them in a file beside: they are evidence of what was lost. */
+  setAside(isLost: (seal: FiledSeal) => boolean): FiledSeal[] {
     const all = this.#read(() => true);
-    const dropped = all.filter(isContradicted);
+    const dropped = all.filter(isLost);
     if (dropped.length === 0) return [];
     writeFlushed(`${this.#path}.dropped`, 'a', `\n${linesOf(dropped)}`);
     this.#replace(all.filter((seal) => !dropped.includes(seal)));

@@ -39,7 +39,7 @@ export async function restoreAcceptLog(services: Services, { yes, reason }: Aske
   const lost = services.store.gapless && standing.reached > standing.end ? `the ${standing.reached - standing.end} events` : 'everything';
   say(`lost: ${lost} after position ${standing.end}, which only the tables still show`);
   say(`made anew from the log: ${services.models.length} read models and what ${reactions.length} reactions remember, without their effects`);
-  say('set aside: sealed audit heads that the log contradicts (audit-heads.jsonl.dropped)');
+  say('set aside: sealed audit heads that the log does not hold (audit-heads.jsonl.dropped)');
   say('kept: keys, secrets, sessions, jobs; erased persons stay erased');
   if (!yes) return say(NOTHING_DONE);
   const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);

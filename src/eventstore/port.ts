@@ -32,6 +32,8 @@ export interface EventStore {
 
   /** The stream that holds a claim now, if any. */
   claimHolder(claim: ClaimKey): Promise<string | undefined>;
+  /** What a stream holds now, by name: for whom the values behind the digests are not known any more. */
+  claimsHeldBy(stream: string): Promise<ClaimKey[]>;
 
   /** Lets events of the stream be dropped once they are older than this. Only telemetry streams ever get it. */
   setRetention(stream: string, maxAgeDays: number): Promise<void>;

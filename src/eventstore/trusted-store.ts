@@ -27,6 +27,7 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     onGrowth: (wake) => store.onGrowth(wake),
     onInterruption: (heard) => store.onInterruption(heard),
     claimHolder: (claim) => store.claimHolder(claim),
+    claimsHeldBy: (stream) => store.claimsHeldBy(stream),
     ping: () => store.ping(),
     close: () => store.close(),
   };

@@ -5,8 +5,8 @@ import { conflict, FailureError, orThrow } from '../kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import { rebuildLive } from '../projector/rebuild.ts';
 import type { Services } from '../services.ts';
-import { setAsideContradictedHeads } from './contradicted-heads.ts';
 import { carryOutErasures } from './erasures.ts';
+import { setAsideLostHeads } from './lost-heads.ts';
 import { bringReactionsTo } from './reaction-checkpoints.ts';
 import type { Standing } from './standing.ts';
 import { untilTrusted } from './until-trusted.ts';
@@ -23,7 +23,7 @@ export function refuseUnlessLogIsOlder({ mismatch }: Standing): void {
 
 /**
  * Brings everything that follows the log to the log as it is: read models are built anew, reactions remember what it says, sealed heads
- * that it contradicts are set aside. Nothing is done twice outside. The tables are changed first and the trust in the log comes last, so
+ * that it does not hold are set aside. Nothing is done twice outside. The tables are changed first and the trust in the log comes last, so
  * that whatever interrupts this leaves the service stopped and the command to be repeated.
  */
 export async function acceptLog(services: Services, standing: Standing, reason: string, say: (text: string) => void): Promise<AcceptedLog> {
@@ -36,7 +36,7 @@ export async function acceptLog(services: Services, standing: Standing, reason: 
     say(`rebuilt ${model.name}`);
   }
   await forgetClaimsOfLostStreams(services);
-  const headsDropped = await setAsideContradictedHeads(services);
+  const headsDropped = await setAsideLostHeads(services);
   await bringReactionsTo(parts, standing.end, 'what they had');
   say('brought reactions to the log');
   if (!standing.log) await database.projector.query('update installation set in_log = false');

@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { carryOutErasure } from '../../commands/employees/carry-out-erasure.ts';
-import { erasePerson } from '../../commands/employees/erase-person.ts';
 import { removeLostAdmin } from '../../commands/installation/remove-lost-admin.ts';
+import { employee, employeeStream } from '../domain/employees/employee.ts';
 import { system } from '../kernel/actor.ts';
-import { isFailure, orThrow, type Failure } from '../kernel/failure.ts';
+import type { EventMetadata } from '../kernel/event.ts';
+import { conflict, FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 
-type Needed = Pick<Services, 'database' | 'executor' | 'store'>;
+type Needed = Pick<Services, 'database' | 'executor' | 'store' | 'codec' | 'loader'>;
+
+const ACTOR = system('castellan restore');
 
 /**
  * Carries out in the log what the tables know of: whose key was destroyed is erased there too. An older log may have lost the erasure,
@@ -17,14 +21,27 @@ export async function carryOutErasures(services: Needed): Promise<void> {
   for (const { tenant_id: tenantId, person_id: personId } of rows) await carryOut(services, tenantId, personId);
 }
 
-async function carryOut({ executor, store }: Needed, tenantId: TenantId, personId: string): Promise<void> {
-  const issuer = { tenantId, actor: system('castellan restore') };
-  const decided = await executor.execute(erasePerson, { userId: personId }, issuer);
-  if (isUnknown(decided)) return void orThrow(await executor.execute(removeLostAdmin, { adminId: personId }, issuer));
-  orThrow(decided);
-  const { events } = orThrow(await executor.execute(carryOutErasure, { userId: personId }, issuer));
-  if (events.length > 0) await store.forgetTelemetryOf(tenantId, personId);
+async function carryOut(services: Needed, tenantId: TenantId, personId: string): Promise<void> {
+  const { executor, loader, store } = services;
+  const issuer = { tenantId, actor: ACTOR };
+  const { status } = await loader.load(employee, employeeStream(tenantId, personId));
+  // An admin, or somebody of whom the log knows nothing any more.
+  if (status === 'none') return void orThrow(await executor.execute(removeLostAdmin, { adminId: personId }, issuer));
+  if (status === 'erased') return;
+  if (status !== 'erasing') await decideErasure(services, tenantId, personId, status === 'deleted');
+  orThrow(await executor.execute(carryOutErasure, { userId: personId }, issuer));
+  await store.forgetTelemetryOf(tenantId, personId);
 }
 
-/** No employee: an admin, or somebody of whom the log knows nothing any more. */
-const isUnknown = (outcome: unknown): outcome is Failure => isFailure(outcome) && outcome.kind === 'notFound';
+/** As `ErasePerson` does it, but for the claims: the digest of the e-mail went with the key, so they are given up by name. */
+async function decideErasure({ store, codec, loader }: Needed, tenantId: TenantId, userId: string, isDeleted: boolean): Promise<void> {
+  const stream = employeeStream(tenantId, userId);
+  const events = [...(isDeleted ? [] : [{ type: 'EmployeeDeleted', data: { userId } }]), { type: 'EmployeeErasureRequested', data: { userId } }];
+  const run = randomUUID();
+  const metadata: EventMetadata = { actor: ACTOR, correlationId: run, causationId: run, commandId: run };
+  const [last] = await store.readStreamTail(stream, 1);
+  const encoded = await Promise.all(events.map((event) => codec.encode(randomUUID(), tenantId, event, metadata)));
+  const verdict = await store.append({ tenantId, stream, expectedRevision: last!.revision, events: encoded, take: [], release: await store.claimsHeldBy(stream) });
+  if (verdict.kind !== 'appended') throw new FailureError(conflict(`${stream} was changed meanwhile: stop every process of the service, and run this again`));
+  loader.forget();
+}

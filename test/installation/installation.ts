@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import pg from 'pg';
 import { compose } from '../../src/compose.ts';
 import type { Config } from '../../src/config.ts';
 import { newLogger } from '../../src/logger.ts';
@@ -17,6 +18,7 @@ export interface Site {
   copyOf(database: FreshDatabase): Promise<FreshDatabase>;
   /** The service on this database; `over` names another log. */
   start(database: FreshDatabase, over?: Partial<Config>): Promise<TestApp>;
+  query(database: FreshDatabase, sql: string): Promise<unknown>;
   /** Stops what runs and drops what was made. */
   clear(): Promise<void>;
 }
@@ -39,6 +41,11 @@ export function newSite(over: Partial<Config> = {}): Site {
       const app = appOf(house);
       apps.push(app);
       return app;
+    },
+    async query({ config: server }, sql) {
+      const client = new pg.Client(server);
+      await client.connect();
+      await client.query(sql).finally(() => client.end());
     },
     async clear() {
       for (const app of apps) await app.close();

@@ -87,6 +87,9 @@ export function positionOfEvent({ position, streamId, revision }: RawEvent): Pos
   return positionOf(position.commit);
 }
 
+/** The streams of the claims that an event took. */
+export const takenBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.taken ?? [];
+
 /** The streams of the claims that an event gave up. */
 export const releasedBy = (raw: RawEvent): readonly string[] => envelopeOf(raw)?.released ?? [];
 
