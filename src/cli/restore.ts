@@ -29,6 +29,10 @@ export async function restoreStatus(services: Services, say: (text: string) => v
   say(`the tables have come to position ${reached} and belong to ${tables ? `installation ${tables.installationId}` : 'no installation yet'}`);
   say(mismatch ? `NOTHING IS WRITTEN (${mismatch.kind}): ${mismatch.reason}` : 'log, tables and keys belong together');
   if (mismatch) say(WAY_BACK[mismatch.kind]);
+  if (standing.headsLost.size > 0) {
+    say(`audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost, or taken away. Those chains are not sealed any more.`);
+    if (!mismatch) say('If an older copy was restored on purpose, `castellan restore accept-log` sets these heads aside, and says so in the audit log.');
+  }
   return standing;
 }
 
@@ -36,14 +40,18 @@ export async function restoreStatus(services: Services, say: (text: string) => v
 export async function restoreAcceptLog(services: Services, { yes, reason }: Asked, say: (text: string) => void = console.log): Promise<void> {
   const standing = await restoreStatus(services, say);
   refuseUnlessLogIsOlder(standing);
-  const lost = services.store.gapless && standing.reached > standing.end ? `the ${standing.reached - standing.end} events` : 'everything';
-  say(`lost: ${lost} after position ${standing.end}, which only the tables still show`);
-  say(`made anew from the log: ${services.models.length} read models and what ${reactions.length} reactions remember, without their effects`);
-  say('set aside: sealed audit heads that the log does not hold (audit-heads.jsonl.dropped)');
-  say('kept: keys, secrets, sessions, jobs; erased persons stay erased');
+  if (standing.mismatch) sayWhatIsLost(services, standing, say);
+  say(`set aside: sealed heads of ${standing.headsLost.size} audit chains that the log does not hold (audit-heads.jsonl.dropped)`);
   if (!yes) return say(NOTHING_DONE);
   const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);
   say(`the log is accepted, and the audit log says so; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`);
+}
+
+function sayWhatIsLost(services: Services, standing: Standing, say: (text: string) => void): void {
+  const lost = services.store.gapless && standing.reached > standing.end ? `the ${standing.reached - standing.end} events` : 'everything';
+  say(`lost: ${lost} after position ${standing.end}, which only the tables still show`);
+  say(`made anew from the log: ${services.models.length} read models and what ${reactions.length} reactions remember, without their effects`);
+  say('kept: keys, secrets, sessions, jobs; erased persons stay erased');
 }
 
 /** Shows what rebuilding from the log means; does it where `yes` is said. */
@@ -66,8 +74,8 @@ export function addRestoreCommands(program: Command, withHouse: WithHouse): void
     .command('status')
     .description('whether event log, tables and keys belong together, and what to do where they do not; exit code 1 if they do not')
     .action(async () => {
-      const { mismatch } = await withHouse(({ services }) => restoreStatus(services));
-      if (mismatch) process.exitCode = 1;
+      const { mismatch, headsLost } = await withHouse(({ services }) => restoreStatus(services));
+      if (mismatch || headsLost.size > 0) process.exitCode = 1;
     });
   const asked = (command: Command): Command =>
     command.option('--yes', 'do it; without, it is only shown').option('--reason <text>', 'for the audit log of the installation; needed with --yes');

@@ -16,9 +16,9 @@ export interface AcceptedLog {
 }
 
 /** Refuses where there is nothing to accept, or something else is wrong. */
-export function refuseUnlessLogIsOlder({ mismatch }: Standing): void {
-  if (!mismatch) throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
-  if (mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log') throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
+export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void {
+  if (!mismatch && headsLost.size === 0) throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
+  if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log') throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
 }
 
 /**
@@ -28,26 +28,17 @@ export function refuseUnlessLogIsOlder({ mismatch }: Standing): void {
  */
 export async function acceptLog(services: Services, standing: Standing, reason: string, say: (text: string) => void): Promise<AcceptedLog> {
   refuseUnlessLogIsOlder(standing);
-  const { store, codec, database, projector, models, executor, trust } = services;
-  const parts = { store, codec, pool: database.projector };
-  await projector.discardUnserved();
-  for (const model of models) {
-    await rebuildLive(parts, projector, model, () => undefined);
-    say(`rebuilt ${model.name}`);
-  }
-  await forgetClaimsOfLostStreams(services);
+  const { trust, executor } = services;
+  if (standing.mismatch) await bringTables(services, standing, say);
   const headsDropped = await setAsideLostHeads(services);
-  await bringReactionsTo(parts, standing.end, 'what they had');
-  say('brought reactions to the log');
-  if (!standing.log) await database.projector.query('update installation set in_log = false');
-  await database.projector.query('update log_watch set position = null, event_id = null, doubt = null, mismatch = null, doubted_at = null');
   await untilTrusted(trust);
+  await services.installation.adopt(executor);
   await carryOutErasures(services);
   const { installationId } = (await services.installation.inTables())!;
   const data = {
     installationId,
     reason,
-    mismatch: standing.mismatch!.kind,
+    mismatch: standing.mismatch?.kind ?? 'heads_lost',
     logEnd: String(standing.end),
     tablesReached: String(standing.reached),
     chainsCut: headsDropped.size,
@@ -55,6 +46,22 @@ export async function acceptLog(services: Services, standing: Standing, reason: 
   };
   orThrow(await executor.execute(recordLogAccepted, data, { tenantId: INSTALLATION, actor: system('castellan restore accept-log') }));
   return { headsDropped };
+}
+
+async function bringTables(services: Services, standing: Standing, say: (text: string) => void): Promise<void> {
+  const { store, codec, database, projector, models } = services;
+  const parts = { store, codec, pool: database.projector };
+  await projector.discardUnserved();
+  for (const model of models) {
+    await rebuildLive(parts, projector, model, () => undefined);
+    say(`rebuilt ${model.name}`);
+  }
+  await forgetClaimsOfLostStreams(services);
+  // A log that went another way since, and has grown past the checkpoints, was worked by whoever wrote it.
+  await bringReactionsTo(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
+  say('brought reactions to the log');
+  if (!standing.log) await database.projector.query('update installation set in_log = false');
+  await database.projector.query('update log_watch set position = null, event_id = null, doubt = null, mismatch = null, doubted_at = null');
 }
 
 /** In PostgreSQL claims stand beside the log. What a lost stream held is free again. */

@@ -38,6 +38,7 @@ export async function rebuildFromLog(services: Services, standing: Standing, rea
   say('brought reactions to the log');
   await database.projector.query('update log_watch set doubt = null, mismatch = null, doubted_at = null');
   await untilTrusted(trust);
+  await services.installation.adopt(executor);
   await carryOutErasures(services);
   const { installationId } = (await services.installation.inTables())!;
   const data = { installationId, reason, mismatch: standing.mismatch!.kind, logEnd: String(standing.end), tablesReached: String(standing.reached), personsLost: lost.length };

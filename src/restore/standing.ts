@@ -2,7 +2,9 @@ import { tracesAfter, type Traces } from '../installation/lost-keys.ts';
 import type { Identity, Mismatch } from '../installation/mismatch.ts';
 import type { Position } from '../kernel/event.ts';
 import { standingDoubt } from '../projector/log-watch.ts';
+import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
+import { lostHeads } from './lost-heads.ts';
 
 /** How log, tables and keys stand to each other. */
 export interface Standing {
@@ -12,15 +14,18 @@ export interface Standing {
   readonly end: Position;
   /** The furthest checkpoint. */
   readonly reached: Position;
+  /** Chains of which this data directory knows sealed heads that the log does not hold, each with the furthest. */
+  readonly headsLost: ReadonlyMap<TenantId, number>;
 }
 
 const REACHED = `select coalesce(max(position), 0)::text as position from cursors where state <> 'retired'`;
 
-export async function standingOf({ database, installation, store, trust }: Services): Promise<Standing> {
+export async function standingOf(services: Services): Promise<Standing> {
+  const { database, installation, store, trust } = services;
   const { doubt } = trust;
   const mismatch = doubt?.kind === 'contradicted' ? { kind: doubt.mismatch, reason: doubt.reason } : await standingDoubt(database.projector);
   const [log, tables, end, { rows }] = await Promise.all([installation.inLog(), installation.inTables(), store.head(), database.projector.query<{ position: string }>(REACHED)]);
-  return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position) };
+  return { mismatch, log, tables, end, reached: BigInt(rows[0]!.position), headsLost: await lostHeads(services) };
 }
 
 /** Whose keys are missing behind the checkpoints. */

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { restoreAcceptLog, restoreRebuildFromLog } from '../../src/cli/restore.ts';
+import { restoreAcceptLog, restoreRebuildFromLog, restoreStatus } from '../../src/cli/restore.ts';
 import type { TestApp } from '../dsl/app.ts';
 import type { FreshDatabase } from '../dsl/database.ts';
 import type { EventLog } from '../fixtures/eventstoredb/event-log.ts';
@@ -24,6 +24,7 @@ afterEach(async () => {
   node = undefined;
 });
 
+const headsOf = ({ config }: Site) => join(config.dataDir, 'audit-heads.jsonl');
 const doubtOf = ({ services }: TestApp) => (services.trust.doubt?.kind === 'contradicted' ? services.trust.doubt.mismatch : undefined);
 const entryOf = async ({ services }: TestApp, action: string) =>
   (await services.database.projector.query<{ details: string }>('select details from audit_log where action = $1', [action])).rows.map(({ details }) => JSON.parse(details) as object);
@@ -51,6 +52,20 @@ describe('an installation on EventStoreDB', () => {
   it('goes on from both halves of one backup', { timeout: 60_000 }, async () => {
     const { app, database, inhabited } = await begin();
     await app.close();
+    const [log, tables, heads] = [node!.log.olderCopy(node!.log.all.length), await site.copyOf(database), readFileSync(headsOf(site))];
+    const after = await site.start(database);
+    await later(after, inhabited);
+    await after.close();
+    await putBack(log);
+    writeFileSync(headsOf(site), heads);
+    const restored = await site.start(tables);
+    expect(doubtOf(restored)).toBeUndefined();
+    await expectSound(restored, inhabited);
+  });
+
+  it('goes on from both halves of one backup under newer sealed heads, once an operator has accepted that', { timeout: 120_000 }, async () => {
+    const { app, database, inhabited } = await begin();
+    await app.close();
     const [log, tables] = [node!.log.olderCopy(node!.log.all.length), await site.copyOf(database)];
     const after = await site.start(database);
     await later(after, inhabited);
@@ -58,7 +73,14 @@ describe('an installation on EventStoreDB', () => {
     await putBack(log);
     const restored = await site.start(tables);
     expect(doubtOf(restored)).toBeUndefined();
+    const lines: string[] = [];
+    const { headsLost } = await restoreStatus(restored.services, (line) => lines.push(line));
+    expect([...headsLost.keys()]).toContain(inhabited.tenant.tenantId);
+    expect(lines.join('\n')).toMatch(/knows sealed heads of \d chains? ?.* that the log does not hold/);
+    await restoreAcceptLog(restored.services, ASKED, silent);
     await expectSound(restored, inhabited);
+    expect(await entryOf(restored, 'installation.log_accepted')).toEqual([expect.objectContaining({ reason: REASON, mismatch: 'heads_lost' })]);
+    expect((await restoreStatus(restored.services, silent)).headsLost.size).toBe(0);
   });
 
   it('is brought to a log that is older than its tables, as a backup of the log first and the tables next leaves it', { timeout: 120_000 }, async () => {
@@ -109,7 +131,7 @@ describe('an installation on EventStoreDB', () => {
     await restored.close();
     const again = await site.start(database);
     expect((await again.anonymous.get('/health')).body.dependencies.audit_seals.status).toBe('healthy');
-    expect(readFileSync(join(site.config.dataDir, 'audit-heads.jsonl'), 'utf8')).toContain(inhabited.tenant.tenantId);
+    expect(readFileSync(headsOf(site), 'utf8')).toContain(inhabited.tenant.tenantId);
     await expectSound(again, inhabited);
   });
 
