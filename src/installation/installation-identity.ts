@@ -47,16 +47,17 @@ export class InstallationIdentity {
 
   /**
    * Writes the identity where it is missing; of processes that start at once, the first one's counts. Called when log and tables are known
-   * to fit: a new installation, one from before there were identities, or a log that was accepted.
+   * to fit: a new installation, one from before there were identities, or a log that was accepted. False where nothing was missing.
    */
-  async adopt(executor: Executes): Promise<void> {
+  async adopt(executor: Executes): Promise<boolean> {
     const known = await this.inTables();
-    if (known?.inLog) return;
+    if (known?.inLog) return false;
     const inLog = await this.inLog();
     await this.#pool.query(INSERT, [inLog?.installationId ?? randomUUID(), LOG_FORMAT, JSON.stringify(this.keys)]);
     const { installationId } = (await this.inTables())!;
     const identity = { installationId, format: LOG_FORMAT, keys: this.keys };
     orThrow(await executor.execute(identifyInstallation, identity, { tenantId: INSTALLATION, actor: system('castellan') }));
     if ((await this.inLog())?.installationId === installationId) await this.#pool.query(SEEN, [installationId]);
+    return true;
   }
 }

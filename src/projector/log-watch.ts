@@ -112,9 +112,8 @@ export class LogWatch {
   async #adoptNow(): Promise<void> {
     const { trust, identity, executor } = this.#parts;
     if (!this.#adopts || this.#isAdopted || !trust.holds) return;
-    await identity.adopt(executor);
     // Another installation may have been faster on the same log.
-    await this.check();
+    if (await identity.adopt(executor)) await this.check();
     this.#isAdopted = trust.holds;
   }
 
