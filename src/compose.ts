@@ -187,8 +187,8 @@ async function startReactions({ log, onStop }: Site, { database, projector, tail
   const slots = new Slots(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {
     const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, trust, effects, log, alone, slots });
-    // On a log in doubt it waits: what it writes down would hide how far the tables had come.
-    if (trust.holds) await runner.prepare();
+    // Where log and tables contradict each other it waits: what it writes down would hide how far the tables had come.
+    if (trust.doubt?.kind !== 'contradicted') await runner.prepare();
     runner.start();
     onStop(() => runner.stop());
   }

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { auditVerify } from '../../src/cli/audit.ts';
 import { diff } from '../../src/cli/projections.ts';
 import type { StoredEvent } from '../../src/eventstore/port.ts';
@@ -75,14 +75,13 @@ export async function expectSound(app: TestApp, inhabited: Inhabited, employees 
 /** Commands print what they find; a test only counts it, and shows the lines where there is something. */
 async function quietly(work: () => Promise<number>): Promise<number> {
   const lines: string[] = [];
-  const print = console.log;
-  console.log = (line: string) => void lines.push(line);
+  const printing = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
   try {
     const found = await work();
     if (found > 0) throw new Error(lines.filter((line) => !/^(same|valid)/.test(line)).join('\n'));
     return found;
   } finally {
-    console.log = print;
+    printing.mockRestore();
   }
 }
 
