@@ -26,6 +26,8 @@ import { StandingSchedules } from './jobs/standing-schedules.ts';
 import type { AnyCommand } from './kernel/command.ts';
 import { openLimits } from './limits.ts';
 import { within } from './health.ts';
+import { InstallationIdentity } from './installation/installation-identity.ts';
+import { keyFingerprints } from './installation/key-fingerprints.ts';
 import { newLogger } from './logger.ts';
 import { maintenanceSchedules } from './maintenance/jobs.ts';
 import { LogWatch } from './projector/log-watch.ts';
@@ -83,9 +85,11 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const background = openBackground(site, storage, writeSide, readSide);
   const tokenKey = await tokenKeyGeneration(storage.database.owner, site.config.tokenKeyGeneration);
   const services = assemble(site, storage, writeSide, readSide, background, tokenKey);
-  await watchLog(site, storage, readSide);
+  const watch = await watchLog(site, services);
 
   await services.projector.prepare();
+  // Behind the tables: in a log that is empty read models need not be filled.
+  await watch.adopt();
   services.live.start();
   onStop(() => services.live.stop());
   await startWork(site, services, storage.alone);
@@ -96,12 +100,13 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
 }
 
 /** Nothing is appended or projected before the log was held against what is known of it. */
-async function watchLog(site: Site, { store, database, trust }: Storage, { tail }: ReadSide): Promise<void> {
+async function watchLog(site: Site, { store, database, trust, installation, executor, tail, log }: Services): Promise<LogWatch> {
   trust.onDoubt(() => forgetRetention(store));
-  const watch = new LogWatch({ store, pool: database.projector, tail, trust, log: site.log, projects: projects(site) });
+  const watch = new LogWatch({ store, pool: database.projector, service: database.service, identity: installation, executor, tail, trust, log, projects: projects(site) });
   await watch.check();
   watch.start();
   site.onStop(() => watch.stop());
+  return watch;
 }
 
 const idempotencyKeysOf = ({ keyrings }: Storage) => ({ sealing: keysOf(keyrings, 'idempotent-answers'), digesting: keyrings.current.key('idempotency') });
@@ -121,6 +126,7 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     database,
     store,
     trust,
+    installation: new InstallationIdentity(database.projector, store, keyFingerprints(keyrings, config.auditKey)),
     codec,
     vault,
     personKeys,
@@ -182,7 +188,8 @@ async function startReactions({ log, onStop }: Site, { database, projector, tail
   const slots = new Slots(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {
     const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, trust, effects, log, alone, slots });
-    await runner.prepare();
+    // Where log and tables contradict each other it waits: what it writes down would hide how far the tables had come.
+    if (trust.doubt?.kind !== 'contradicted') await runner.prepare();
     runner.start();
     onStop(() => runner.stop());
   }

@@ -1,6 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
+import { MISMATCHES } from './installation/mismatch.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { Limits } from './limits.ts';
 import { registry } from './metrics.ts';
@@ -13,7 +14,8 @@ const behind = new Gauge({ name: 'castellan_reaction_tenants_behind', help: 'Ten
 const jobCount = new Gauge({ name: 'castellan_jobs', help: 'Background jobs by state', labelNames: ['state'] as const, registers: [registry] });
 const head = new Gauge({ name: 'castellan_feed_position', help: 'Position of the newest event', registers: [registry] });
 
-const trusted = new Gauge({ name: 'castellan_event_log_trusted', help: '1 while the event log is the one that this process knows; 0 while it is being checked, went backwards or is another one', registers: [registry] });
+const trusted = new Gauge({ name: 'castellan_event_log_trusted', help: '1 while the event log is the one that this process knows; 0 while it is being checked, or does not belong to tables and keys', registers: [registry] });
+const mismatch = new Gauge({ name: 'castellan_event_log_mismatch', help: '1 for the way in which event log, tables and keys do not belong together, if any', labelNames: ['kind'] as const, registers: [registry] });
 const share = new Gauge({ name: 'castellan_tenant_share', help: 'Requests that each tenant may have in work at once, while short requests are kept waiting; below 1 with a rest after each', registers: [registry] });
 const awaitingTurn = new Gauge({ name: 'castellan_requests_awaiting_turn', help: 'Requests that wait until it is the turn of their tenant', registers: [registry] });
 
@@ -22,6 +24,8 @@ export const serviceMetrics = (store: EventStore, trust: LogTrust, projector: Pr
   share.set(tenants.share);
   awaitingTurn.set(tenants.waiting);
   trusted.set(trust.holds ? 1 : 0);
+  const { doubt } = trust;
+  for (const kind of MISMATCHES) mismatch.labels(kind).set(doubt?.kind === 'contradicted' && doubt.mismatch === kind ? 1 : 0);
   const end = await store.head();
   head.set(Number(end));
   for (const [state, count] of Object.entries(await jobs.counts())) jobCount.labels(state).set(count);

@@ -59,9 +59,9 @@ export const serviceProbes = ({ store, trust, database, projector, jobs, redis, 
   { name: 'projections', critical: false, check: () => projector.impairment() },
 ];
 
-/** A log that is being checked degrades for a moment; one that contradicts what is known of it stops the service. */
+/** A log that is being checked degrades for a moment; log, tables or keys that do not belong together stop the service. */
 function logDoubt({ doubt }: LogTrust): string | undefined {
-  if (doubt?.kind === 'contradicted') throw new Unhealthy(`the event log went backwards or is another one: ${doubt.reason}`);
+  if (doubt?.kind === 'contradicted') throw new Unhealthy(doubt.reason);
   return doubt && `the event log is being checked: ${doubt.reason}`;
 }
 

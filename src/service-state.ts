@@ -6,6 +6,8 @@ export interface Readiness {
   readonly ready: boolean;
   /** Read models that are behind the feed; empty also where that cannot be known. */
   readonly lagging: readonly string[];
+  /** Why nothing is served, where event log, tables and keys do not belong together. */
+  readonly reason?: string;
 }
 
 /** As old as an answer to a probe may be. The routes are open to everybody, and each question costs several transactions. */
@@ -42,7 +44,8 @@ export class ServiceState {
       const [health, behind] = await Promise.all([this.health(), lags()]);
       // Without what only degrades, such as Redis or the storage for objects, requests are served: all nodes would leave at once.
       const ready = health.status !== 'unhealthy' && behind?.length === 0;
-      return { status: health.status, ready, lagging: behind ?? [] };
+      const log = health.dependencies['event_log'];
+      return { status: health.status, ready, lagging: behind ?? [], ...(log?.status === 'unhealthy' && log.message ? { reason: log.message } : {}) };
     };
     this.measured = freshly(() => within(PATIENCE_MS, taken()).then(() => true, () => false), (isCurrent) => isCurrent);
   }

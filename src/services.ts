@@ -19,6 +19,7 @@ import type { EventStore } from './eventstore/port.ts';
 import type { AggregateLoader } from './execution/aggregate-loader.ts';
 import type { Executor } from './execution/executor.ts';
 import type { AccessTokens } from './identity/access-tokens.ts';
+import type { InstallationIdentity } from './installation/installation-identity.ts';
 import type { KnownBrowsers } from './identity/known-browsers.ts';
 import type { OneTimeTokens } from './identity/one-time-tokens.ts';
 import type { Passwords } from './identity/passwords.ts';
@@ -74,6 +75,8 @@ export interface Services {
   readonly store: EventStore;
   /** Whether the log is the one that this process knows; `store` refuses to write while it is not. */
   readonly trust: LogTrust;
+  /** Whose log and tables these are. */
+  readonly installation: InstallationIdentity;
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;

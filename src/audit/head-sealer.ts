@@ -1,6 +1,7 @@
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
 import { ChainKey } from '../domain/audit/chain-key.ts';
 import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
+import { transaction } from '../database/transaction.ts';
 import { auditHead, auditHeadStream, isGenuineSeal, sealHead, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { system } from '../kernel/actor.ts';
@@ -74,6 +75,7 @@ export class HeadSealer {
     const { rows } = await this.#services.database.projector.query<Head>(HEADS);
     const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
     if (moved.length === 0 && this.#hasComparedFile) return;
+    if (moved.length > 0) await this.#settleTables();
     const filed = this.#file.newest();
     if (!this.#hasComparedFile) await this.#alarmOfMissing(rows, filed);
     this.#hasComparedFile = true;
@@ -100,6 +102,18 @@ export class HeadSealer {
       const { state: inLog } = await this.#services.loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
       if (sequence > inLog.sequence) this.#alarm(tenantId, LACKS_A_SEAL);
     }
+  }
+
+  /**
+   * Read models commit without waiting for the disk. What a seal speaks of must have come there, also after a crash of the database: a
+   * log that knows more of the tables than they do tells that an older copy of them was restored (`installation/tables-check.ts`).
+   */
+  #settleTables(): Promise<unknown> {
+    return transaction(this.#services.database.projector, async (client) => {
+      await client.query('set local synchronous_commit = on');
+      // A commit that has written something takes everything before it along.
+      await client.query('update log_watch set position = position');
+    });
   }
 
   /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */

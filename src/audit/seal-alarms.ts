@@ -18,6 +18,6 @@ export class SealAlarms {
     for (const reason of this.#reasons.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
     if (counts.size === 0) return undefined;
     const parts = [...counts].map(([reason, chains]) => `${reason} (${chains} ${chains === 1 ? 'chain' : 'chains'})`);
-    return `audit heads are not sealed: ${parts.join('; ')}; run \`audit verify\``;
+    return `audit heads are not sealed: ${parts.join('; ')}; run \`audit verify\`, and \`restore status\` after a restore`;
   }
 }

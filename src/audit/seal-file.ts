@@ -43,6 +43,22 @@ export class SealFile {
     return new Map(this.#read(() => true).map((seal) => [seal.tenantId, seal]));
   }
 
+  /** Takes seals out that a restored log does not hold, and keeps them in a file beside: they are evidence of what was lost. */
+  setAside(isLost: (seal: FiledSeal) => boolean): FiledSeal[] {
+    const all = this.#read(() => true);
+    const dropped = all.filter(isLost);
+    if (dropped.length === 0) return [];
+    writeFlushed(`${this.#path}.dropped`, 'a', `\n${linesOf(dropped)}`);
+    this.#replace(all.filter((seal) => !dropped.includes(seal)));
+    return dropped;
+  }
+
+  #replace(seals: readonly FiledSeal[]): void {
+    const next = `${this.#path}.next`;
+    writeFlushed(next, 'w', linesOf(seals));
+    renameSync(next, this.#path);
+  }
+
   #read(wanted: (line: string) => boolean): FiledSeal[] {
     if (!existsSync(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8').split('\n').filter((line) => line !== '' && wanted(line));
@@ -52,9 +68,7 @@ export class SealFile {
   #compact(): void {
     const byTenant = new Map<TenantId, FiledSeal[]>();
     for (const seal of this.#read(() => true)) byTenant.set(seal.tenantId, [...(byTenant.get(seal.tenantId) ?? []), seal].slice(-KEPT));
-    const next = `${this.#path}.next`;
-    writeFlushed(next, 'w', linesOf([...byTenant.values()].flat()));
-    renameSync(next, this.#path);
+    this.#replace([...byTenant.values()].flat());
     this.#compactAbove = Math.max(COMPACT_BYTES, 2 * statSync(this.#path).size);
   }
 }

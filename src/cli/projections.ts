@@ -81,8 +81,8 @@ export async function diff(services: Services, models: readonly AnyReadModel[]):
 async function status({ projector, store, trust, database }: Services): Promise<void> {
   const head = await store.head();
   console.log(`feed position ${head} (${store.name})`);
-  const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector));
-  if (doubt) console.log(`THE EVENT LOG WENT BACKWARDS OR IS ANOTHER ONE, nothing is written: ${doubt}`);
+  const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector))?.reason;
+  if (doubt) console.log(`NOTHING IS WRITTEN: ${doubt}; \`castellan restore status\` names the way back`);
   for (const { name, version, generation, lane, kind, state, position, idleSeconds, failure } of await projector.progress()) {
     const behind = position < head ? `${head - position} behind` : position > head ? `${position - head} beyond the end of the log` : 'up to date';
     console.log(`${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`);

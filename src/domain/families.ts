@@ -13,6 +13,7 @@ import { agentSecretEvents } from './enrollment/agent-secret.ts';
 import { enrollmentEvents } from './enrollment/events.ts';
 import { extensionWatchEvents } from './extensions/watch-events.ts';
 import { groupEvents } from './groups/events.ts';
+import { installationEvents } from './installation/identity.ts';
 import { loginEvents } from './logins/events.ts';
 import { totpEvents } from './mfa/totp-codes.ts';
 import { parkedEventRequests } from './operations/parked-events.ts';
@@ -43,6 +44,7 @@ export const families: readonly EventFamily[] = [
   totpEvents,
   recoveryEvents,
   masterKeyEvents,
+  installationEvents,
   organizationEvents,
   ssoEvents,
   ssoSignInEvents,

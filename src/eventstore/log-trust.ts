@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MismatchKind } from '../installation/mismatch.ts';
 import { EventStoreUnavailable } from './port.ts';
 
 /** The log is not known to be the one that this process has read and written so far. Nothing may be appended to it. */
@@ -16,8 +17,8 @@ type State =
   | { readonly kind: 'trusted' }
   /** Something happened after which the log may be another one; nobody has looked yet. */
   | { readonly kind: 'unchecked'; readonly reason: string }
-  /** The log contradicts what this process, or the tables, know of it. */
-  | { readonly kind: 'contradicted'; readonly reason: string };
+  /** Log, tables and keys do not belong together. */
+  | { readonly kind: 'contradicted'; readonly reason: string; readonly mismatch: MismatchKind };
 
 /**
  * Whether the event log is still the one that this process knows. `LogWatch` finds out; appends, read models, reactions, the head
@@ -39,7 +40,7 @@ export class LogTrust {
   }
 
   /** Why the log cannot be trusted, in words for operators; undefined while it can. */
-  get doubt(): { readonly kind: 'unchecked' | 'contradicted'; readonly reason: string } | undefined {
+  get doubt(): Exclude<State, { readonly kind: 'trusted' }> | undefined {
     return this.#state.kind === 'trusted' ? undefined : this.#state;
   }
 
@@ -60,9 +61,9 @@ export class LogTrust {
     this.#raise();
   }
 
-  contradicted(reason: string): void {
+  contradicted(mismatch: MismatchKind, reason: string): void {
     const isNews = this.#state.kind !== 'contradicted';
-    this.#state = { kind: 'contradicted', reason };
+    this.#state = { kind: 'contradicted', reason, mismatch };
     if (isNews) this.#raise();
     this.#wake();
   }

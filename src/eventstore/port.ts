@@ -34,6 +34,8 @@ export interface EventStore {
   claimHolder(claim: ClaimKey): Promise<string | undefined>;
   /** The same for many claims, in their order. It never has more than a few reads under way, however many claims it is given. */
   claimHolders(claims: readonly ClaimKey[]): Promise<readonly (string | undefined)[]>;
+  /** What a stream holds now, by name: for whom the values behind the digests are not known any more. */
+  claimsHeldBy(stream: string): Promise<ClaimKey[]>;
 
   /** Lets events of the stream be dropped once they are older than this. Only telemetry streams ever get it. */
   setRetention(stream: string, maxAgeDays: number): Promise<void>;

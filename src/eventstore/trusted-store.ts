@@ -28,6 +28,7 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     onInterruption: (heard) => store.onInterruption(heard),
     claimHolder: (claim) => store.claimHolder(claim),
     claimHolders: (claims) => store.claimHolders(claims),
+    claimsHeldBy: (stream) => store.claimsHeldBy(stream),
     ping: () => store.ping(),
     close: () => store.close(),
   };

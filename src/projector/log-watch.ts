@@ -3,8 +3,12 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position } from '../kernel/event.ts';
 import { serverIdentity } from '../database/server-identity.ts';
+import type { TenantPool } from '../database/tenant-pool.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
+import type { InstallationIdentity } from '../installation/installation-identity.ts';
+import { displaced, mismatchOf, type Mismatch, type MismatchKind } from '../installation/mismatch.ts';
+import { TablesCheck } from '../installation/tables-check.ts';
 import type { FeedTail, LogMark } from './feed-tail.ts';
 
 const EVERY_MS = 5_000;
@@ -14,15 +18,22 @@ const SOON_MS = 500;
 const DOUBT_STANDS_SECONDS = 15;
 
 const KNOWN = `
-  select position::text, event_id, (select max(c.position)::text from cursors c where c.state <> 'retired') as furthest from log_watch`;
+  select position::text, event_id, (select max(c.position)::text from cursors c where c.state <> 'retired') as furthest,
+         case when doubted_at > now() - interval '${DOUBT_STANDS_SECONDS} s' then doubt end as doubt, mismatch
+    from log_watch`;
 const MARK = 'update log_watch set position = $1, event_id = $2 where position is null or position < $1';
-const DOUBT = 'update log_watch set doubt = $1, doubted_at = now()';
-const CLEAR = 'update log_watch set doubt = null, doubted_at = null where doubt is not null';
-const STANDING = `select doubt from log_watch where doubted_at > now() - make_interval(secs => $1)`;
+const DOUBT = 'update log_watch set doubt = $1, mismatch = $2, doubted_at = now()';
+const CLEAR = 'update log_watch set doubt = null, mismatch = null, doubted_at = null where doubt is not null';
+const STANDING = `select doubt as reason, mismatch as kind from log_watch where doubted_at > now() - make_interval(secs => $1)`;
+/** Found by processes that project alone, as they read the log behind the checkpoints for it. The others repeat what those say. */
+const FOUND_BY_PROJECTORS: readonly (string | null)[] = ['tables_older', 'keys_missing'] satisfies readonly MismatchKind[];
 
 interface Parts {
   readonly store: EventStore;
   readonly pool: pg.Pool;
+  readonly service: TenantPool;
+  readonly identity: InstallationIdentity;
+  readonly executor: Parameters<InstallationIdentity['adopt']>[0];
   readonly tail: FeedTail;
   readonly trust: LogTrust;
   readonly log: Logger;
@@ -30,10 +41,18 @@ interface Parts {
   readonly projects: boolean;
 }
 
+interface Known {
+  readonly position: string | null;
+  readonly event_id: string | null;
+  readonly furthest: string | null;
+  readonly doubt: string | null;
+  readonly mismatch: string | null;
+}
+
 /**
- * Compares the log with what is known of it: with what this process has read, with a mark that processes leave in the database,
- * and with every checkpoint. A log only grows, so any difference means that it was restored from an older copy, replaced, or
- * taken over by a replica that lagged. Checked at the start, after every lost connection, and every few seconds.
+ * Compares the log with what is known of it: whose it is, what this process has read, a mark that processes leave in the database,
+ * and every checkpoint. A log only grows, and tables follow it, so any difference means that one of them was restored from an older
+ * copy, replaced, or taken over by a replica that lagged. Checked at the start, after every lost connection, and every few seconds.
  */
 export class LogWatch {
   readonly #parts: Parts;
@@ -42,9 +61,13 @@ export class LogWatch {
   #server: string | undefined;
   #marked: Position = 0n;
   #hasTold = false;
+  #adopts = false;
+  #isAdopted = false;
+  readonly #tables: TablesCheck;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#tables = new TablesCheck(parts);
   }
 
   start(): void {
@@ -57,17 +80,25 @@ export class LogWatch {
     if (this.#hasTold) await this.#parts.pool.query(CLEAR).catch(() => undefined);
   }
 
+  /** Writes down whose log this is, where that is missing, once the read models have their tables. */
+  async adopt(): Promise<void> {
+    this.#adopts = true;
+    await this.#adoptNow();
+  }
+
   /** One check. Throws where log or database cannot be reached; the log stays as doubted as it was. */
   async check(): Promise<void> {
     const { trust, log } = this.#parts;
     for (;;) {
       const epoch = trust.epoch;
       await this.#meetServer();
-      const reason = await this.#contradiction();
-      if (reason !== undefined) {
-        if (trust.doubt?.kind !== 'contradicted') log.fatal({ reason }, 'the event log went backwards or is another one; nothing is written until it is whole again');
-        trust.contradicted(reason);
-        return this.#tell(reason);
+      // Found twice: another process may have been writing down the identity of a new installation.
+      const mismatch = (await this.#mismatch()) && (await this.#mismatch());
+      if (mismatch) {
+        const { kind, reason } = mismatch;
+        if (trust.doubt?.kind !== 'contradicted') log.fatal({ mismatch: kind }, `${reason}; nothing is written, and \`castellan restore status\` names the way back`);
+        trust.contradicted(kind, reason);
+        return this.#tell(mismatch);
       }
       const wasContradicted = trust.doubt?.kind === 'contradicted';
       if (wasContradicted) trust.suspect('it was in doubt');
@@ -78,13 +109,23 @@ export class LogWatch {
     }
   }
 
+  async #adoptNow(): Promise<void> {
+    const { trust, identity, executor } = this.#parts;
+    if (!this.#adopts || this.#isAdopted || !trust.holds) return;
+    // Another installation may have been faster on the same log.
+    if (await identity.adopt(executor)) await this.check();
+    this.#isAdopted = trust.holds;
+  }
+
   async #run(): Promise<void> {
     const { trust, log } = this.#parts;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await trust.changed(trust.holds ? EVERY_MS : SOON_MS, signal);
       if (signal.aborted) return;
-      await this.check().catch((error: Error) => log.warn({ reason: error.message }, 'the event log could not be checked'));
+      await this.check()
+        .then(() => this.#adoptNow())
+        .catch((error: Error) => log.warn({ reason: error.message }, 'the event log could not be checked'));
       if (!trust.holds) await sleep(SOON_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -97,20 +138,32 @@ export class LogWatch {
     if (before !== undefined && before !== server) this.#parts.trust.suspect('the database server is another one, or was started anew');
   }
 
-  async #contradiction(): Promise<string | undefined> {
-    const { store, pool, tail } = this.#parts;
+  async #mismatch(): Promise<Mismatch | undefined> {
+    const { store, pool, tail, identity } = this.#parts;
+    // Whoever writes down an identity begins with the tables: read the other way round, it cannot seem to be in the log alone.
+    const inLog = await identity.inLog();
+    const inTables = await identity.inTables();
     // What is known is looked up before the end of the log: the log may grow meanwhile, never shrink.
     const { head: read, mark: seen } = tail;
-    const { rows: [known] } = await pool.query<{ position: string | null; event_id: string | null; furthest: string | null }>({ name: 'log-known', text: KNOWN });
+    const known = (await pool.query<Known>({ name: 'log-known', text: KNOWN })).rows[0]!;
     const end = await store.head();
-    const furthest = BigInt(known?.furthest ?? 0);
-    if (furthest > end) return `it ends at position ${end}, but read models or reactions have come to ${furthest}`;
-    if (read > end) return `it ends at position ${end}, but this process has read it up to ${read}`;
-    const stored = known?.position && known.event_id ? { position: BigInt(known.position), id: known.event_id } : undefined;
+    const isUsed = inLog !== undefined || (await store.readFeed(0n, 1)).events.length > 0;
+    const furthest = BigInt(known.furthest ?? 0);
+    const found = mismatchOf({ own: identity.keys, log: { identity: inLog, end, isUsed }, tables: { identity: inTables, furthest }, read });
+    return found ?? (await this.#displaced(seen, known)) ?? (await this.#olderTables(known, furthest, end));
+  }
+
+  async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
+    const stored = position && id ? { position: BigInt(position), id } : undefined;
     for (const mark of [seen, stored]) {
-      if (mark && (await store.idAt(mark.position)) !== mark.id) return `the event at position ${mark.position} is not the one that was there before`;
+      if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displaced(mark.position);
     }
     return undefined;
+  }
+
+  async #olderTables({ doubt, mismatch }: Known, furthest: Position, end: Position): Promise<Mismatch | undefined> {
+    if (this.#parts.projects) return this.#tables.mismatch(furthest, end);
+    return doubt !== null && FOUND_BY_PROJECTORS.includes(mismatch) ? { kind: mismatch as MismatchKind, reason: doubt } : undefined;
   }
 
   async #leaveMark(): Promise<void> {
@@ -124,14 +177,15 @@ export class LogWatch {
   }
 
   /** For `projections status`, which is another process and may find nothing wrong itself. */
-  async #tell(reason: string): Promise<void> {
+  async #tell({ kind, reason }: Mismatch): Promise<void> {
+    if (!this.#parts.projects && FOUND_BY_PROJECTORS.includes(kind)) return;
     this.#hasTold = true;
-    await this.#parts.pool.query(DOUBT, [reason]);
+    await this.#parts.pool.query(DOUBT, [reason, kind]);
   }
 }
 
 /** What some running process holds against the log, if any does. */
-export async function standingDoubt(pool: pg.Pool): Promise<string | undefined> {
-  const { rows } = await pool.query<{ doubt: string }>(STANDING, [DOUBT_STANDS_SECONDS]);
-  return rows[0]?.doubt;
+export async function standingDoubt(pool: pg.Pool): Promise<Mismatch | undefined> {
+  const { rows } = await pool.query<Mismatch>(STANDING, [DOUBT_STANDS_SECONDS]);
+  return rows[0];
 }

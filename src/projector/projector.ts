@@ -73,6 +73,12 @@ export class Projector {
     await Promise.all([...this.#lanes.map((lane) => lane.stop()), this.#filling]);
   }
 
+  /** Gives up tables that were being filled and are not served: they were filled from a log that is another one now. */
+  async discardUnserved(): Promise<void> {
+    const { pool } = this.#options;
+    await pool.query(`update cursors set state = 'retired', epoch = epoch + 1, leased_until = '-infinity' where kind = 'model' and state = 'filling'`);
+  }
+
   /** Every cursor, with how long ago it last moved. */
   async progress(): Promise<(Cursor & { idleSeconds: number; failure: string | null })[]> {
     const [cursors, { rows }] = await Promise.all([

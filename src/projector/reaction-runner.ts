@@ -66,6 +66,7 @@ export class ReactionRunner {
   readonly #stop = new AbortController();
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
+  #isPrepared = false;
   #renewed = 0;
   #lastPage = 0;
   #lookedAt = 0;
@@ -94,6 +95,7 @@ export class ReactionRunner {
       await this.#state.create(client);
       await succeed(client, key);
     });
+    this.#isPrepared = true;
   }
 
   start(): void {
@@ -114,6 +116,7 @@ export class ReactionRunner {
       try {
         // While the log is in doubt nothing happens; a term that a doubt has ended reads its checkpoints anew.
         await trust.assured();
+        if (!this.#isPrepared) await this.prepare();
         const { epoch } = trust;
         const { name, state } = this.#reaction;
         [this.#cursor] = await this.#services.cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);

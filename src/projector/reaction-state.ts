@@ -3,7 +3,7 @@ import type { AnyReaction } from '../kernel/reaction.ts';
 import { settleAll } from '../database/transaction.ts';
 import type { WorkSet } from './fold-batch.ts';
 import { RowWriter } from './row-writer.ts';
-import { createTable, tableName, type TableRow, type TableShape } from './table.ts';
+import { createTable, qualified, tableName, type TableRow, type TableShape } from './table.ts';
 
 /** The table in which a reaction keeps what it remembers; for a reaction without state, nothing. */
 export class ReactionState {
@@ -21,6 +21,11 @@ export class ReactionState {
 
   async create(client: pg.PoolClient): Promise<void> {
     if (this.#shape) await client.query(createTable(this.#shape, this.#table));
+  }
+
+  /** Forgets everything, of every tenant. */
+  async clear(client: pg.PoolClient): Promise<void> {
+    if (this.#shape) await client.query(`delete from ${qualified('public', this.#table)}`);
   }
 
   async load(pool: pg.Pool, keys: readonly TableRow[]): Promise<TableRow[]> {

@@ -1,4 +1,6 @@
+import { hkdfSync } from 'node:crypto';
 import type pg from 'pg';
+import { ConfigError } from '../config-error.ts';
 import { transaction } from '../database/transaction.ts';
 import { Keyring, newKey, open, seal } from './keyring.ts';
 
@@ -30,6 +32,17 @@ export class WrongMasterKey extends Error {
     this.name = 'WrongMasterKey';
   }
 }
+
+/** Digest keys that this installation once had are gone from its database. Others would find no account and no claim. */
+export class KeysMissing extends ConfigError {
+  constructor(purposes: readonly string[]) {
+    super(`keys are missing from this database (${purposes.join(', ')}), and new ones would find nothing that was digested with them: restore the table kept_keys from a backup; nothing was changed`);
+    this.name = 'KeysMissing';
+  }
+}
+
+/** Names a key without telling anything of it: 16 hex digits. */
+export const fingerprintOf = (key: Buffer): string => Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'castellan/kept-key-fingerprint', 8)).toString('hex');
 
 export interface Wrapped {
   readonly wrapped: Buffer;
@@ -78,12 +91,21 @@ async function retiredAmong(client: pg.PoolClient, keyrings: readonly (Keyring |
 
 async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<ReadonlyMap<string, Buffer>> {
   let rows = await readKept(client);
-  if (KEPT.some((purpose) => !rows.has(purpose))) {
+  const missing = KEPT.filter((purpose) => !rows.has(purpose));
+  if (missing.length > 0) {
+    if (await isIdentified(client)) throw new KeysMissing(missing);
     const keyOf = await makerOfKeys(client, keyrings);
     for (const purpose of KEPT) await keep(client, keyrings.current, purpose, purpose === LOGIN_SECRET ? keyrings.current.key(purpose) : keyOf(purpose));
     rows = await readKept(client);
   }
   return new Map([...rows].map(([purpose, row]) => [purpose, openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open')]));
+}
+
+/** An installation that has an identity has had its keys: they are never made again. */
+async function isIdentified(client: pg.PoolClient): Promise<boolean> {
+  const { rows: [table] } = await client.query<{ exists: boolean }>(`select to_regclass('public.installation') is not null as exists`);
+  if (!table!.exists) return false;
+  return (await client.query('select from installation')).rowCount! > 0;
 }
 
 async function readKept(client: pg.PoolClient): Promise<ReadonlyMap<string, Wrapped>> {

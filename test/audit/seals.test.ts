@@ -192,7 +192,7 @@ describe('what is sealed, outside of the databases', async () => {
     const file = readFileSync(path);
     writeFileSync(path, lines.join(''));
     await sealer.sealAll();
-    expect(alarms.impairment()).toBe('audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`');
+    expect(alarms.impairment()).toBe('audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`, and `restore status` after a restore');
     writeFileSync(path, file);
     await sealer.sealAll();
     expect(alarms.impairment()).toBeUndefined();

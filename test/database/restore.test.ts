@@ -183,6 +183,10 @@ describe('an installation of a version before', () => {
       const client = new pg.Client({ connectionString: env.DATABASE_URL });
       await client.connect();
       expect((await client.query('select count(*)::int as n from audit_key')).rows).toEqual([{ n: 1 }]);
+      // Its log says whose it is from now on, and its tables say the same.
+      const identified = await client.query(`select i.in_log, e.data ->> 'installationId' = i.id::text as fits from installation i, events e where e.type = 'InstallationIdentified'`);
+      expect(identified.rows).toEqual([{ in_log: true, fits: true }]);
+      expect(castellan(dataDir, env, 'restore', 'status')).toMatchObject({ status: 0, stdout: expect.stringContaining('log, tables and keys belong together') });
       await client.end();
     } finally {
       await server.stop();

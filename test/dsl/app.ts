@@ -117,7 +117,17 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
   const dataDir = scratchFolder('app');
   const config = testConfig(dataDir, over);
   const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel), passwords: cheapPasswords() });
+  return appOf(house, async () => {
+    await house.stop();
+    await database.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+}
+
+/** The same words for a house that a test has made itself. */
+export function appOf(house: House, close: () => Promise<void> = () => house.stop()): TestApp {
   const { services } = house;
+  const { config } = services;
   const url = house.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {
@@ -157,11 +167,7 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
     },
     device: (certificatePem, privateKeyPem) => mutualTlsClient(house.addresses.tls, certificatePem, privateKeyPem),
     settled: () => settle(services),
-    async close() {
-      await house.stop();
-      await database.drop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
   };
   return app;
 }

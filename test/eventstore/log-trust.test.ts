@@ -26,7 +26,7 @@ describe('trust in the event log', () => {
   it('refuses appends to a log that contradicts what is known of it, and still lets it be read', async () => {
     const trust = new LogTrust();
     const { store, appended } = storeThat(trust);
-    trust.contradicted('it ends at 3');
+    trust.contradicted('log_older', 'it ends at 3');
     await expect(store.append(APPEND)).rejects.toThrow(LogDoubted);
     await expect(store.readFeed(0n, 1)).resolves.toBe('read');
     expect(appended).toHaveLength(0);
@@ -34,9 +34,9 @@ describe('trust in the event log', () => {
 
   it('does not end a contradiction by a lost connection alone', async () => {
     const trust = new LogTrust();
-    trust.contradicted('it ends at 3');
+    trust.contradicted('log_older', 'it ends at 3');
     trust.suspect('a connection was lost');
-    expect(trust.doubt).toEqual({ kind: 'contradicted', reason: 'it ends at 3' });
+    expect(trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_older', reason: 'it ends at 3' });
   });
 
   it('does not take a check that began before the last suspicion for an answer to it', () => {
@@ -55,8 +55,8 @@ describe('trust in the event log', () => {
     trust.onDoubt(() => (dropped += 1));
     trust.suspect('one');
     trust.suspect('two');
-    trust.contradicted('three');
-    trust.contradicted('three');
+    trust.contradicted('log_older', 'three');
+    trust.contradicted('log_older', 'three');
     expect(dropped).toBe(3);
   });
 });

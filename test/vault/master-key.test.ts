@@ -6,6 +6,7 @@ import { createTenant } from '../../src/cli/tenants.ts';
 import { compose, type House } from '../../src/compose.ts';
 import { newLogger } from '../../src/logger.ts';
 import { asTenantId, INSTALLATION } from '../../src/kernel/ids.ts';
+import { keyFingerprints } from '../../src/installation/key-fingerprints.ts';
 import { Keyring } from '../../src/vault/keyring.ts';
 import { WrongMasterKey } from '../../src/vault/keyrings.ts';
 import { masterKeyUses, NewerMasterKey } from '../../src/vault/rewrap.ts';
@@ -168,12 +169,15 @@ describe('a database of a version that named no master key', () => {
   const tenantId = asTenantId(randomUUID());
   const place = { owner: 'x', field: 'y' };
 
-  /** As that version left it: keys derived from its master key, and nothing said about it. */
+  /** As that version left it: keys derived from its master key, and nothing said about them but in the log of an installation that was identified later. */
   async function ofBefore(masterKey: Buffer): Promise<{ reference: string; salt: string }> {
     const first = await start(masterKey);
     const reference = await first.services.vault.put(tenantId, place, 'secret');
     await first.services.database.owner.query('alter table tenant_keys alter column wrapped_by drop not null');
     await first.services.database.owner.query('update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys; delete from retired_master_keys');
+    await first.services.database.owner.query('delete from installation');
+    const keys = keyFingerprints({ current: new Keyring(masterKey), other: undefined }, AUDIT_KEY);
+    await first.services.database.owner.query(`update events set data = jsonb_set(data::jsonb, '{keys}', $1)::json where type = 'InstallationIdentified'`, [JSON.stringify(keys)]);
     await first.stop();
     return { reference, salt: new Keyring(masterKey).digester('credential-salt')(tenantId) };
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONEventData } from '@eventstore/db-client';
+import type { TenantId } from '../../kernel/ids.ts';
 import type { ClaimKey } from '../port.ts';
 import type { RawEvent } from './stream-reader.ts';
 
@@ -7,6 +8,12 @@ import type { RawEvent } from './stream-reader.ts';
 export const CLAIM_STREAMS = 'claim-';
 
 export const claimStream = ({ tenantId, kind, digest }: ClaimKey): string => `${CLAIM_STREAMS}${tenantId}.${kind}.${digest}`;
+
+/** The claim that a stream is of. */
+export function claimOfStream(name: string): ClaimKey {
+  const [tenantId, kind, digest] = name.slice(CLAIM_STREAMS.length).split('.') as [TenantId, string, string];
+  return { tenantId, kind, digest };
+}
 
 /** The event that takes a claim, and the place in its stream where it stands or is about to. */
 export interface Taking {

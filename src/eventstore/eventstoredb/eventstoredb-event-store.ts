@@ -4,7 +4,7 @@ import { inParallel } from '../../kernel/in-parallel.ts';
 import type { Append, ClaimKey, EventStore, FeedFilter, FeedHint, FeedPage, StoredEvent, Verdict } from '../port.ts';
 import { Appender } from './appender.ts';
 import { ClaimRegister } from './claim-register.ts';
-import { claimStream } from './claim-stream.ts';
+import { claimOfStream, claimStream } from './claim-stream.ts';
 import { ClaimSweeper } from './claim-sweeper.ts';
 import { Connection } from './connection.ts';
 import { ConfigError } from '../../config-error.ts';
@@ -12,6 +12,7 @@ import { serverSettings, type ServerSettings } from './connection-string.ts';
 import { diagnose } from './diagnosis.ts';
 import { missingRights } from './access-rights.ts';
 import { Deadline, type Patience } from './deadline.ts';
+import { releasedBy, takenBy } from './event-encoding.ts';
 import { FeedReader } from './feed-reader.ts';
 import { Growth } from './growth.ts';
 import { StreamHistory } from './stream-history.ts';
@@ -132,6 +133,19 @@ export class EventStoreDbEventStore implements EventStore {
       holders[at] = await this.claimHolder(claim);
     });
     return holders;
+  }
+
+  async claimsHeldBy(stream: string): Promise<ClaimKey[]> {
+    const held = new Set<string>();
+    for (let from = 0n; ; ) {
+      const page = await this.#reader.forwards(stream, from, READ_AT_ONCE);
+      for (const raw of page) {
+        for (const name of releasedBy(raw)) held.delete(name);
+        for (const name of takenBy(raw)) held.add(name);
+      }
+      if (page.length < READ_AT_ONCE) return [...held].map(claimOfStream);
+      from = page.at(-1)!.revision + 1n;
+    }
   }
 
   sweepClaims(): Promise<number> {

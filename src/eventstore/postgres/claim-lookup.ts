@@ -7,6 +7,8 @@ const HOLDERS = `
     from unnest($1::uuid[], $2::text[], $3::text[]) as asked(tenant_id, kind, digest)
     join claims c on c.tenant_id = asked.tenant_id and c.kind = asked.kind and c.digest = decode(asked.digest, 'hex')`;
 
+const HELD = `select tenant_id as "tenantId", kind, encode(digest, 'hex') as digest from claims where stream = $1`;
+
 const nameOf = ({ tenant_id, kind, digest }: { tenant_id: string; kind: string; digest: string }) => `${tenant_id}/${kind}/${digest}`;
 
 /** Who holds a claim. What is asked at once is one statement: whoever looks for a free seat asks for a thousand. */
@@ -20,6 +22,11 @@ export class ClaimLookup {
 
   holder(claim: ClaimKey): Promise<string | undefined> {
     return this.#asked.ask('all', claim);
+  }
+
+  /** Reads all claims: for operators' commands. */
+  async heldBy(stream: string): Promise<ClaimKey[]> {
+    return (await this.#pool.query<ClaimKey>(HELD, [stream])).rows;
   }
 
   async #holders(claims: readonly ClaimKey[]): Promise<(string | undefined)[]> {

@@ -136,6 +136,14 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
+  async claimsHeldBy(stream: string): Promise<ClaimKey[]> {
+    try {
+      return await this.#claims.heldBy(stream);
+    } catch (cause) {
+      throw new EventStoreUnavailable('the event store could not be read', { cause });
+    }
+  }
+
   async setRetention(stream: string, maxAgeDays: number): Promise<void> {
     await this.#pool.query(
       `insert into stream_retention (stream, max_age_days) values ($1, $2)

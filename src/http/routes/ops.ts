@@ -50,7 +50,7 @@ export const opsRoutes: RouteGroup = {
       path: '/ready',
       access: open('none'),
       summary: 'Whether requests should be sent here',
-      answer: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()) }),
+      answer: z.object({ status, ready: z.boolean(), lagging: z.array(z.string()), reason: z.string().optional() }),
       handle: async ({ services, reply }) => {
         const readiness = await services.state.readiness();
         if (!readiness.ready) reply.status(503);

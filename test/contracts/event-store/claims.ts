@@ -28,6 +28,19 @@ export function describeClaims(subject: Subject): void {
       expect(await store.claimHolders([claims[40]!, claims[1]!, claims[40]!])).toEqual([holder.stream, undefined, holder.stream]);
     });
 
+    it('are named by what holds them, without those that were released', async () => {
+      const { store } = subject;
+      const tenantId = newTenant();
+      const [kept, moved, released] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
+      const first = newAppend(tenantId, { take: [kept!, moved!, released!] });
+      await mustAppend(store, first);
+      await mustAppend(store, { ...first, expectedRevision: 0n, events: newEvents(1), take: [], release: [moved!, released!] });
+      await mustAppend(store, { ...first, expectedRevision: 1n, events: newEvents(1), take: [moved!], release: [] });
+      const byDigest = (claims: readonly { digest: string }[]) => claims.toSorted((a, b) => a.digest.localeCompare(b.digest));
+      expect(byDigest(await store.claimsHeldBy(first.stream))).toEqual(byDigest([kept!, moved!]));
+      expect(await store.claimsHeldBy(newAppend(tenantId).stream)).toEqual([]);
+    });
+
     it('name claim and holder to the second taker, whose stream stays as it was', async () => {
       const { store } = subject;
       const tenantId = newTenant();

@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 import { until } from './until.ts';
 
 /** The words and the metric by which the service says that its log is not the one it knew. */
-const WORDS = /went backwards|another one/i;
+const WORDS = /event log (is older than|is empty|went back)/i;
 const METRIC = /^castellan_event_log_trusted 0$/m;
 const SAID_MS = 30_000;
 

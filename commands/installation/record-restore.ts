@@ -1,0 +1,22 @@
+import type { z } from 'zod';
+import { installation, installationStream, type installationEvents } from '../../src/domain/installation/identity.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
+
+type Accepted = z.output<typeof installationEvents.definitions.LogAccepted.schema>;
+type Rebuilt = z.output<typeof installationEvents.definitions.TablesRebuilt.schema>;
+
+/** For the audit log: an operator has brought the tables to an older log. */
+export const recordLogAccepted = defineCommand({
+  name: 'RecordLogAccepted',
+  aggregate: installation,
+  stream: (_accepted: Accepted) => installationStream(),
+  decide: (_state, data) => accept([{ type: 'LogAccepted', data }]),
+});
+
+/** For the audit log: an operator has brought older tables to the log. */
+export const recordTablesRebuilt = defineCommand({
+  name: 'RecordTablesRebuilt',
+  aggregate: installation,
+  stream: (_rebuilt: Rebuilt) => installationStream(),
+  decide: (_state, data) => accept([{ type: 'TablesRebuilt', data }]),
+});

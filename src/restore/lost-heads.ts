@@ -1,0 +1,35 @@
+import { SealFile } from '../audit/seal-file.ts';
+import { sealsInLog } from '../audit/seals.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { Services } from '../services.ts';
+
+type Needed = Pick<Services, 'config' | 'store'>;
+
+/** Chains of which the file beside the databases knows sealed heads that the log does not hold, each with the furthest. Nothing is changed. */
+export async function lostHeads({ config, store }: Needed): Promise<ReadonlyMap<TenantId, number>> {
+  const file = new SealFile(config.dataDir);
+  const lost = new Map<TenantId, number>();
+  for (const owner of file.owners()) {
+    const held = await macsInLog(store, owner);
+    const sequences = file.sealsOf(owner).flatMap(({ mac, sequence }) => (held.has(mac) ? [] : [sequence ?? 0]));
+    if (sequences.length > 0) lost.set(owner, Math.max(...sequences));
+  }
+  return lost;
+}
+
+/** Takes those heads out of the file, and returns them. */
+export async function setAsideLostHeads(services: Needed): Promise<ReadonlyMap<TenantId, number>> {
+  const lost = await lostHeads(services);
+  const file = new SealFile(services.config.dataDir);
+  for (const owner of lost.keys()) {
+    const held = await macsInLog(services.store, owner);
+    file.setAside(({ tenantId, mac }) => tenantId === owner && !held.has(mac));
+  }
+  return lost;
+}
+
+async function macsInLog(store: Needed['store'], owner: TenantId): Promise<ReadonlySet<unknown>> {
+  const macs = new Set<unknown>();
+  for await (const seal of sealsInLog(store, owner, await store.head())) macs.add((seal as { mac?: unknown } | undefined)?.mac);
+  return macs;
+}
