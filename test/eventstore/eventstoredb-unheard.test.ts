@@ -54,7 +54,7 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     const store = openStore(node);
     const append = newAppend(newTenant());
     await mustAppend(store, append);
-    node.onSend = (message) => void message.getEvent()?.getEvent()?.clearStreamIdentifier();
+    node.onSend = (message) => message.getEvent()?.getEvent()?.clearStreamIdentifier();
     await expect(store.readStream(append.stream)).rejects.toThrow(/streamIdentifier/);
     delete node.onSend;
     await expectOnce(store, append);
@@ -84,7 +84,7 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
       const inner = client as unknown as Inner;
       const stub = await inner.getGRPCClient(StreamsClient);
       const appending = client.appendToStream(`order-${randomUUID()}`, jsonEvent({ type: 'OrderPlaced', data: {} })).then(() => 'settled', () => 'settled');
-      for (let turn = 0; turn < turns; turn += 1) await null;
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       await inner.handleError(stub, unavailable());
       expect(await appending).toBe('settled');
     });
