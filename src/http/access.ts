@@ -21,7 +21,7 @@ export type Access =
   /** No credential, or one that the handler checks itself (a password, an enrollment token). */
   | { readonly kind: 'open'; readonly rate: RateClass; readonly offered?: (config: Config) => boolean }
   /**
-   * A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-52). `reauth`:
+   * A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-052). `reauth`:
    * with a re-authentication token of this session besides (choice OP-025). `reauthWhere`: the command decides whether it
    * needs one; the text names the condition. Which routes ask for it: `docs/decisions/0025-step-up-authentication.md`.
    */

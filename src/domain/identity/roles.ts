@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Tenant admins (interface line 452). `executive` exists only as a key of the mobile-access map. */
+/** Tenant admins (F088). `executive` exists only as a key of the mobile-access map. */
 export const roles = ['super_admin', 'admin', 'analyst', 'viewer'] as const;
 export const roleSchema = z.enum(roles);
 export type Role = (typeof roles)[number];

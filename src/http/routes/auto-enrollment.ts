@@ -37,7 +37,7 @@ type AutoEnrollment = z.output<typeof autoEnrollment>;
 
 const NO_TENANT = invalid('X-Tenant-ID', 'is required');
 
-/** Interface, "Errors", point 2: the only four codes that there are, whatever went wrong. */
+/** F240 … F243: the only four codes that there are, whatever went wrong. */
 function errorCodeOf({ status, message }: Refused): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
   if (message === NO_TENANT.message) return 'missing_tenant';
   if (status === 404) return 'user_not_found';
