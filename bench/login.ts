@@ -122,8 +122,8 @@ async function readRates({ services, tenantId, headers }: BenchApp, adminId: str
   const server = fastify();
   validateWithZod(server);
   server.decorateRequest('principal', undefined);
-  await limitRates(server, undefined);
-  const answers = new IdempotentAnswers(services.database.service, [Buffer.alloc(32)]);
+  await limitRates(server, undefined, services.log);
+  const answers = new IdempotentAnswers(services.database.service, { sealing: [Buffer.alloc(32)], digesting: Buffer.alloc(32) });
   const behind = (path: string, access: Access) =>
     registerRoute(server, route({ method: 'GET', path, access, summary: '', answer: z.object({}), handle: ({ ask }) => ask(getAdminUser, { adminId }, tenantId) }), services, answers);
   behind('/guarded', admin('self:read'));
