@@ -12,6 +12,8 @@ const GROW = 1.04;
 /** Near where short requests had to wait the last time. */
 const GROW_CAREFULLY = 1.01;
 const LOOK_EVERY_MS = 100;
+/** A database that keeps a short question waiting for so long is frozen or away, which is no tenant's doing. */
+const STANDSTILL_MS = 1_000;
 /** A tenant that asked for nothing for so long is nobody's rival. */
 const ABSENT_AFTER_MS = 10_000;
 const LONGEST_REST_MS = 500;
@@ -54,7 +56,7 @@ export class TenantTurns {
   #tooMuch = MOST;
   #wasFelt = false;
   #timer: NodeJS.Timeout | undefined;
-  #probing = false;
+  #probedAt: number | undefined;
   #tenants = 0;
 
   /** `probe`: a short question to the database. */
@@ -90,11 +92,11 @@ export class TenantTurns {
 
   #enter(presence: Presence, group: string, caller: string): EndTurn | Promise<EndTurn> {
     if (this.#mayBegin(presence)) return this.#begin(presence);
-    if (this.#waiting.size >= WAITING || this.#waiting.sizeOf(group) >= WAITING_PER_TENANT) throw tooBusy();
+    if (this.#waiting.size >= WAITING || this.#waiting.sizeOf(group) >= WAITING_PER_TENANT) throw this.#tooBusy();
     return new Promise((resolve, reject) => {
       const path = [group, caller] as const;
       const giveUp = () => {
-        if (this.#waiting.remove(path, waiter)) reject(tooBusy());
+        if (this.#waiting.remove(path, waiter)) reject(this.#tooBusy());
       };
       const waiter: Waiter = { path, begin: () => resolve(this.#begin(presence)), timer: setTimeout(giveUp, WAIT_MS) };
       this.#waiting.push(path, waiter);
@@ -160,7 +162,8 @@ export class TenantTurns {
   #look(): void {
     const busiest = this.#busiest();
     this.#forgetAbsent();
-    if (!this.#areRivals) [this.#share, this.#tooMuch] = [MOST, MOST];
+    // Everybody waits for the database then, and nobody for the others.
+    if (!this.#areRivals || this.#standsStill) [this.#share, this.#tooMuch] = [MOST, MOST];
     else {
       void this.#measure();
       this.#adjust(busiest);
@@ -201,11 +204,19 @@ export class TenantTurns {
     }
   }
 
-  /** One at a time: a probe that gets no answer says so by how long it takes. */
+  get #standsStill(): boolean {
+    return this.#probedAt !== undefined && performance.now() - this.#probedAt > STANDSTILL_MS;
+  }
+
+  #tooBusy(): TooBusy {
+    return new TooBusy('requests of a tenant', { isOwnShare: !this.#standsStill, retryAfterSeconds: 5 });
+  }
+
+  /** One at a time. What the database answers after a standstill says nothing of tenants. */
   async #measure(): Promise<void> {
-    if (this.#probing) return;
-    this.#probing = true;
+    if (this.#probedAt !== undefined) return;
     const begun = performance.now();
+    this.#probedAt = begun;
     try {
       await new Promise((resolve) => setImmediate(resolve));
       await this.#probe();
@@ -213,10 +224,9 @@ export class TenantTurns {
       // That the database is away is said elsewhere, and is no tenant's doing.
       return;
     } finally {
-      this.#probing = false;
+      this.#probedAt = undefined;
     }
-    this.#strain.observe(performance.now() - begun);
+    const took = performance.now() - begun;
+    if (took <= STANDSTILL_MS) this.#strain.observe(took);
   }
 }
-
-const tooBusy = (): TooBusy => new TooBusy('requests of a tenant', { isOwnShare: true, retryAfterSeconds: 5 });

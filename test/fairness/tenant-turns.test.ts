@@ -101,6 +101,16 @@ describe('turns of tenants', () => {
     expect(turns.share).toBeGreaterThan(30);
   });
 
+  it('limit nobody while the database stands still', async () => {
+    await strained();
+    await ask(A, 'a4');
+    expect(names()).toEqual(['a1', 'a2', 'a3']);
+    probeMs = 60_000;
+    await vi.advanceTimersByTimeAsync(1_300);
+    for (let n = 5; n < 20; n += 1) await ask(A, `a${n}`);
+    expect(names()).toHaveLength(19);
+  });
+
   it('refuse what waits too long, and what exceeds a tenant\'s part of the queue', async () => {
     await strained();
     const waiting = Promise.resolve(turns.enter(A, 'late'));
