@@ -26,6 +26,6 @@ export const openLimits = (probe: () => Promise<unknown>): Limits => ({
   archives: new FairLimiter({ what: 'archives', atOnce: 3, perKey: 1, waiting: 12, waitingPerKey: 2, waitMs: 30 * SECOND, retryAfterSeconds: 10 }),
   // Two, of which one walks in threads and one on this thread: each keeps one connection of the event store busy.
   verifications: new FairLimiter({ what: 'verifications', atOnce: 2, perKey: 1, waiting: 16, waitingPerKey: 1, waitMs: 30 * SECOND, retryAfterSeconds: 30 }),
-  devices: new FairLimiter({ what: 'devices', atOnce: Number.POSITIVE_INFINITY, perKey: 8, waiting: Number.POSITIVE_INFINITY, waitingPerKey: 32, waitMs: 5 * SECOND }),
+  devices: new FairLimiter({ what: 'devices', atOnce: Number.POSITIVE_INFINITY, perKey: 8, waiting: Number.POSITIVE_INFINITY, waitingPerKey: 32, waitMs: 5 * SECOND, isShort: true }),
   tenants: new TenantTurns(probe),
 });

@@ -11,7 +11,7 @@ const part = (max: number, share: number): number => Math.max(1, Math.floor(max 
 const sizeOf = (pool: pg.Pool): number => pool.options.max;
 
 const limiter = (what: string, atOnce: number, perKey: number) =>
-  new FairLimiter({ what, atOnce, perKey, waiting: WAITING, waitingPerKey: WAITING_PER_KEY, waitMs: CHECKOUT_MS });
+  new FairLimiter({ what, atOnce, perKey, waiting: WAITING, waitingPerKey: WAITING_PER_KEY, waitMs: CHECKOUT_MS, isShort: true });
 
 /**
  * The read pool. Lists, figures and searches of administrators use at most 6 of 10 connections, one tenant 4. What sign-in and

@@ -28,6 +28,8 @@ export interface Shares {
   readonly waitMs: number;
   /** For `Retry-After`. Default: 1. */
   readonly retryAfterSeconds?: number;
+  /** Pieces of work are short: where none ended during a whole wait, the resource stands still (a frozen database), which is not the caller's doing. */
+  readonly isShort?: boolean;
 }
 
 interface Waiter {
@@ -45,6 +47,8 @@ export class FairLimiter {
   readonly #running = new Map<string, number>();
   readonly #waiting = new FairQueue<Waiter>();
   #total = 0;
+  /** Pieces of work that have ended, ever. */
+  #ended = 0;
 
   constructor(shares: Shares) {
     this.#shares = shares;
@@ -75,13 +79,14 @@ export class FairLimiter {
       this.#begin(key);
       return undefined;
     }
-    const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1 } = this.#shares;
+    const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1, isShort = false } = this.#shares;
     const isOwnShare = this.#isShareUsed(key) || (waitingPerKey > 0 && this.#waiting.sizeOf(key) >= waitingPerKey);
     if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey) throw new TooBusy(what, { isOwnShare, retryAfterSeconds });
     return new Promise((resolve, reject) => {
       const path = [key] as const;
+      const ended = this.#ended;
       const giveUp = () => {
-        if (this.#waiting.remove(path, waiter)) reject(new TooBusy(what, { isOwnShare, retryAfterSeconds }));
+        if (this.#waiting.remove(path, waiter)) reject(new TooBusy(what, { isOwnShare: isOwnShare && !(isShort && this.#ended === ended), retryAfterSeconds }));
       };
       const waiter: Waiter = { path, begin: resolve, timer: setTimeout(giveUp, waitMs) };
       this.#waiting.push(path, waiter);
@@ -89,6 +94,7 @@ export class FairLimiter {
   }
 
   leave(key: string): void {
+    this.#ended += 1;
     const left = (this.#running.get(key) ?? 0) - 1;
     if (left > 0) this.#running.set(key, left);
     else this.#running.delete(key);

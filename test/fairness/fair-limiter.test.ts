@@ -50,6 +50,19 @@ describe('a fair limiter', () => {
     expect(works.begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
+  it('calls it the fault of the resource, not of the key, where no short work ended during a whole wait', async () => {
+    const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
+    for (const name of ['a1', 'a2']) void works.start('a', name);
+    const still = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await still;
+    const busy = expect(works.start('a', 'a4')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true });
+    void works.start('b', 'b1');
+    await works.end('b1');
+    await vi.advanceTimersByTimeAsync(1_000);
+    await busy;
+  });
+
   it('refuses a key whose part of the queue is full, and leaves room for others', async () => {
     const limiter = new FairLimiter(SHARES);
     const works = new Works(limiter);
