@@ -6,6 +6,9 @@ import { csvRecords, type CsvRecord } from './csv.ts';
 /** Choice OP-210. */
 const MOST_ROWS = 10_000;
 
+/** Of the header, named or not. */
+const MOST_COLUMNS = 100;
+
 /** An empty cell says nothing: it is null for a new employee and keeps what a known one has. */
 const cell = z.string().trim().max(200).regex(/^\P{Cc}*$/u, 'contains control characters').transform((text) => text || undefined).optional();
 const rowSchema = z.object({ email: z.string().trim().pipe(emailField), displayname: cell, department: cell, jobtitle: cell });
@@ -24,11 +27,13 @@ export function importedRows(file: Buffer, explain: Explain): { rows: ImportRow[
   const [header, ...records] = boundedRecords(textOf(file));
   const columns = header && 'cells' in header ? header.cells.map((name) => name.trim().toLowerCase().replaceAll(/[\s_-]/g, '')) : [];
   if (!columns.includes('email')) throw new FailureError(invalid('file', 'needs a header row with the column email'));
+  if (columns.length > MOST_COLUMNS) throw new FailureError(tooLarge(`file: must have at most ${MOST_COLUMNS} columns`));
+  const known = Object.keys(rowSchema.shape).map((name) => [name, columns.lastIndexOf(name)] as const);
   const rows: ImportRow[] = [];
   const errors: RowError[] = [];
   const seen = new Set<string>();
   for (const record of records) {
-    const read = readRow(columns, record, explain);
+    const read = readRow(columns.length, known, record, explain);
     const address = 'email' in read ? read.email.toLowerCase() : '';
     if ('error' in read) errors.push(read);
     else if (seen.has(address)) errors.push({ row: read.row, error: invalid('email', 'stands in an earlier row').message });
@@ -54,10 +59,10 @@ function boundedRecords(text: string): CsvRecord[] {
   return records;
 }
 
-function readRow(columns: readonly string[], record: CsvRecord, explain: Explain): ImportRow | RowError {
+function readRow(width: number, known: readonly (readonly [name: string, column: number])[], record: CsvRecord, explain: Explain): ImportRow | RowError {
   const { row } = record;
   if ('broken' in record) return { row, error: invalid('row', record.broken).message };
-  if (record.cells.length > columns.length) return { row, error: invalid('row', 'has more cells than the header').message };
-  const read = rowSchema.safeParse(Object.fromEntries(columns.map((name, at) => [name, record.cells[at] ?? ''])), { reportInput: true });
+  if (record.cells.length > width) return { row, error: invalid('row', 'has more cells than the header').message };
+  const read = rowSchema.safeParse(Object.fromEntries(known.map(([name, column]) => [name, record.cells[column] ?? ''])), { reportInput: true });
   return read.success ? { ...read.data, row } : { row, error: explain('row', read.error).message };
 }

@@ -11,8 +11,11 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  sizeOf(key: string): number {
-    return this.#branches.get(key)?.size ?? 0;
+  /** Of a key, or of a path of several. */
+  sizeOf(key: string, ...rest: readonly string[]): number {
+    const branch = this.#branches.get(key);
+    const [next, ...further] = rest;
+    return next === undefined ? (branch?.size ?? 0) : (branch?.sizeOf(next, ...further) ?? 0);
   }
 
   push(path: readonly string[], item: Item): void {

@@ -4,8 +4,8 @@ const LATEST = 10;
 const SLOW_BY_CHANCE = 3;
 /** Slower than this many times the fastest that was seen is strained. */
 const TIMES = 3;
-/** What a single turn of another caller's work takes; below this nobody is kept waiting. */
-const NOTHING_MS = 2;
+/** What a turn or two of other callers' work takes; below this nobody is kept waiting. */
+const NOTHING_MS = 4;
 /** The fastest is forgotten after so many: a database that was moved may be farther away. */
 const REMEMBERED = 36_000;
 

@@ -5,8 +5,8 @@ import { Strain } from './strain.ts';
 
 /** Requests that one tenant may have in work at once: as good as no limit. */
 const MOST = 32;
-/** One at a time, and a rest of three times as long after it. */
-const LEAST = 0.25;
+/** One at a time, and a rest of the same length after it. */
+const LEAST = 0.5;
 const SHRINK = 0.5;
 const GROW = 1.04;
 /** Near where short requests had to wait the last time. */
@@ -17,9 +17,13 @@ const STANDSTILL_MS = 1_000;
 /** A tenant that asked for nothing for so long is nobody's rival. */
 const ABSENT_AFTER_MS = 10_000;
 const LONGEST_REST_MS = 500;
-const WAITING = 4_000;
-const WAITING_PER_TENANT = 256;
+/** Their bodies are in memory. */
+const WAITING = 512;
+const WAITING_PER_GROUP = 256;
+const WAITING_PER_CALLER = 64;
 const WAIT_MS = 10_000;
+/** What takes longer waits for somebody else (a slow upload, a long export), and keeps nobody from a turn. */
+const LONGEST_TURN_MS = 2_000;
 /** Beyond these, strangers have no group of their own. */
 const MOST_GROUPS = 5_000;
 
@@ -92,7 +96,10 @@ export class TenantTurns {
 
   #enter(presence: Presence, group: string, caller: string): EndTurn | Promise<EndTurn> {
     if (this.#mayBegin(presence)) return this.#begin(presence);
-    if (this.#waiting.size >= WAITING || this.#waiting.sizeOf(group) >= WAITING_PER_TENANT) throw this.#tooBusy();
+    // Strangers from one address are one group, such as an office that enrolls.
+    const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
+    const isFull = this.#waiting.size >= WAITING || this.#waiting.sizeOf(group) >= WAITING_PER_GROUP || ofCaller >= WAITING_PER_CALLER;
+    if (isFull) throw this.#tooBusy();
     return new Promise((resolve, reject) => {
       const path = [group, caller] as const;
       const giveUp = () => {
@@ -129,15 +136,18 @@ export class TenantTurns {
     const begun = performance.now();
     presence.working += 1;
     let ended = false;
-    return () => {
+    const end = () => {
       if (ended) return;
       ended = true;
+      clearTimeout(timer);
       const took = performance.now() - begun;
       presence.working -= 1;
       presence.worked += took;
       this.#rest(presence, took);
       if (this.#waiting.size > 0) this.#serve();
     };
+    const timer = setTimeout(end, LONGEST_TURN_MS).unref();
+    return end;
   }
 
   #rest(presence: Presence, took: number): void {

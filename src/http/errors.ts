@@ -78,7 +78,9 @@ const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-leng
 /** Writes the one shape of every refusal, and logs what is our own fault. */
 export function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message, retryAfter } = failureOf(error);
-  if (status >= 500) request.log.error({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
+  // A client that went away leaves requests half done: no fault of ours, and no alarm.
+  const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
+  if (status >= 500) request.log[level]({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
   for (const name of ABOUT_THE_BODY) {
     reply.removeHeader(name);
     // A stream that failed before its first byte has left its headers here.

@@ -2,7 +2,7 @@ import { extensionConfig, type ExtensionConfig } from '../../queries/extension/e
 import { groupIdsOfUser } from '../../queries/policies/group-ids-of-user.ts';
 import { isFailure, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Bound, Invalidation } from '../projector/live-state.ts';
+import type { Bound, Invalidation, LiveState } from '../projector/live-state.ts';
 import { toldModels, toldTypes } from '../resources/told-to-extensions.ts';
 import type { Services } from '../services.ts';
 
@@ -36,15 +36,16 @@ export async function extensionAnswerFor(services: Services, tenantId: TenantId,
 
 /** Every browser of a fleet polls this every few minutes: an answer is put together once for people of the same groups, and again when something changed. */
 function rememberedBy(services: Services): Remembered {
-  let known = built.get(services);
-  if (!known) built.set(services, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
+  let known = built.get(services.live);
+  if (!known) built.set(services.live, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
   return known;
 }
 
 /** Octets, or nearly so: one answer may be hundreds of kilobytes, and each set of groups has its own. */
 const BODIES: Bound<ExtensionAnswer> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
 
-const built = new WeakMap<Services, Remembered>();
+/** By what outlives requests: each request has a view of the services of its own. */
+const built = new WeakMap<LiveState, Remembered>();
 const changes: Invalidation = Object.fromEntries(toldTypes.map((type) => [type, () => 'tenant' as const]));
 
 /** The feed made us forget; tables that have not come as far would make us remember what was before. */

@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate } from './plugins/authentication.ts';
 import type { EndTurn } from '../fairness/tenant-turns.ts';
-import { awaitStrangersTurn, awaitTurn } from './plugins/tenant-turns.ts';
+import { awaitTurn } from './plugins/tenant-turns.ts';
 import { countedBy } from './plugins/rate-limits.ts';
 import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
 import type { KeyedRequest } from './plugins/keyed-request.ts';
@@ -46,22 +46,21 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
     config: { declared },
     onRequest: [
       ...countedBy(app, rateClassOf(access), services),
-      async (request: FastifyRequest, reply: FastifyReply) => {
+      async (request: FastifyRequest) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
         request.services = servicesWithin(request.deadline);
         request.principal = await authenticate(request, access, request.services);
         await declared.precondition?.(request.services);
         refuseOtherMedia(request, declared);
-        await awaitTurn(request, reply, services);
       },
     ],
+    preValidation: (request: FastifyRequest, reply: FastifyReply) => awaitTurn(request, reply, services),
   };
   app.route({
     method,
     url: declared.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...options,
     handler: async (request, reply) => {
-      if (access.kind === 'open') await awaitStrangersTurn(request, reply, services);
       const begun = method === 'POST' ? await beginOf(request, declared, answers) : undefined;
       if (begun && 'status' in begun) return replay(reply, begun);
       const stopSaying = begun && answers.whileRunning(begun);

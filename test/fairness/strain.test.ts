@@ -24,6 +24,6 @@ describe('strain', () => {
   });
 
   it('is not felt below what a turn of other work takes', () => {
-    expect(strainAfter(0.1, 1.5, 1.6, 1.7)).toBe(false);
+    expect(strainAfter(0.1, 2.5, 3.6, 3.7)).toBe(false);
   });
 });

@@ -141,6 +141,14 @@ describe('the import of employees', () => {
     expect((await acme.admin.get(`${USERS}?search=p1@acme.example`)).body.total).toBe(0);
   });
 
+  it('refuses a header of many columns: each row would be read in that width', async () => {
+    const answer = await importing(acme, `email${',c'.repeat(100_000)}`, ...Array.from({ length: 10_000 }, () => 'x'));
+    expect(answer).toMatchObject({ status: 413, body: { error: 'file: must have at most 100 columns' } });
+    const other = address();
+    expect(await importing(acme, `note,email${',c'.repeat(97)},Display Name`, `kept,${other}${',x'.repeat(97)},Ada`)).toMatchObject({ status: 200 });
+    expect((await all(acme)).users).toContainEqual(expect.objectContaining({ email: other, displayName: 'Ada' }));
+  });
+
   it('survives a body that breaks off', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=zzz' };
     const raw = '--zzz\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail,displayName\r\n';

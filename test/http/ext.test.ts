@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 import { hashOf, reportedLogin } from '../dsl/observations.ts';
@@ -42,6 +42,16 @@ describe('extensions over mTLS', () => {
     for (const answer of await Promise.all([app.anonymous.post(EVENTS, { events: [seen()] }), app.anonymous.post(HEARTBEAT, {}), app.anonymous.get(POLICIES)])) {
       expect([answer.status, answer.body]).toEqual([401, { error: 'authentication required' }]);
     }
+  });
+
+  it('are told what was put together once, as long as nothing changes', async () => {
+    const { client } = await newDevice(await app.newTenant());
+    await app.settled();
+    expect((await client.get(POLICIES)).status).toBe(200);
+    const made = vi.spyOn(app.services.bundleSigner, 'sign');
+    for (let n = 0; n < 5; n += 1) expect((await client.get(POLICIES)).status).toBe(200);
+    expect(made).not.toHaveBeenCalled();
+    made.mockRestore();
   });
 
   describe('telemetry', () => {

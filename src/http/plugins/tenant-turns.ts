@@ -4,25 +4,31 @@ import { isUuid } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
 import { clientAddress } from '../client-address.ts';
 
-/** Before anything of the body is read. Policy fetches of browsers go at once: they are short, and counted by device. */
-export async function awaitTurn(request: FastifyRequest, reply: FastifyReply, { limits }: Services): Promise<void> {
-  const { principal, method } = request;
-  if (!principal || (principal.kind === 'device' && method === 'GET')) return;
-  const caller = principal.kind === 'device' ? principal.deviceId : principal.adminId;
-  await hold(request, reply, limits.tenants.enter(principal.tenantId, caller));
-}
-
-/** Whoever is nobody yet waits with others who name the same tenant, or none on the same route. */
-export async function awaitStrangersTurn(request: FastifyRequest, reply: FastifyReply, { limits }: Services): Promise<void> {
-  await hold(request, reply, limits.tenants.enterStranger(namedTenant(request) ?? `at ${request.routeOptions.url}`, clientAddress(request.ip)));
+/**
+ * When the body is there: whoever is slow to send one keeps nobody from a turn. Policy fetches of browsers go at once: they are short, and
+ * counted by device. Strangers wait with those who come from the same address, and then with those who name the same tenant.
+ */
+export async function awaitTurn(request: FastifyRequest, reply: FastifyReply, { limits: { tenants } }: Services): Promise<void> {
+  const { principal, method, ip } = request;
+  if (principal?.kind === 'device' && method === 'GET') return;
+  if (principal) return hold(request, reply, tenants.enter(principal.tenantId, principal.kind === 'device' ? principal.deviceId : principal.adminId));
+  // Whose client has gone has no address any more.
+  if (typeof ip !== 'string') return;
+  const address = clientAddress(ip);
+  await hold(request, reply, tenants.enterStranger(`from ${address}`, address));
+  await hold(request, reply, tenants.enterStranger(`${request.routeOptions.url} ${namedTenant(request) ?? ''}`, address));
 }
 
 async function hold(request: FastifyRequest, reply: FastifyReply, turn: EndTurn | Promise<EndTurn>): Promise<void> {
   const end = turn instanceof Promise ? await turn : turn;
   if (turn instanceof Promise) request.deadline?.restart();
-  request.endTurn = end;
+  const endBefore = request.endTurn;
+  request.endTurn = () => {
+    end();
+    endBefore?.();
+  };
   // The client may have gone while it waited.
-  if (reply.raw.destroyed) end();
+  if (reply.raw.destroyed) request.endTurn();
   else reply.raw.once('close', end);
 }
 
