@@ -18,11 +18,16 @@ export interface EventStore {
   /** The newest `limit` events of a stream, oldest first: for streams that only matter in their latest part. */
   readStreamTail(stream: string, limit: number): Promise<StoredEvent[]>;
 
-  /** The next events strictly after a position. `position` is how far the store looked, also where nothing was of use. */
+  /**
+   * The next events strictly after a position: 0, or one that the store gave out, since positions are not computed. `position` is how far the
+   * store looked, also where nothing was of use.
+   */
   readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage>;
   /** The position of the newest event, 0 when there is none. */
   head(): Promise<Position>;
-  /** The id of the event at exactly this position, if one is there. */
+  /** The event of ours at exactly this position, if one is there. */
+  eventAt(position: Position): Promise<StoredEvent | undefined>;
+  /** The id of whatever stands at exactly this position, if something does. */
   idAt(position: Position): Promise<string | undefined>;
   /** Calls back when the feed may have grown: a hint, never the truth. Answers the function that ends it. */
   onGrowth(wake: (hint?: FeedHint) => void): () => void;

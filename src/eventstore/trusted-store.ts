@@ -23,6 +23,7 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     readStreamTail: (stream, limit) => store.readStreamTail(stream, limit),
     readFeed: (after, limit, filter) => store.readFeed(after, limit, filter),
     head: () => store.head(),
+    eventAt: (position) => store.eventAt(position),
     idAt: (position) => store.idAt(position),
     onGrowth: (wake) => store.onGrowth(wake),
     onInterruption: (heard) => store.onInterruption(heard),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../kernel/actor.ts';
 import type { Claim, Command, CommandContext, Decision } from '../kernel/command.ts';
 import type { DomainEvent, EventMetadata, Position } from '../kernel/event.ts';
-import { conflict, isFailure, unavailable, type Failure } from '../kernel/failure.ts';
+import { awayForNow, conflict, isFailure, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
@@ -81,7 +81,7 @@ export class Executor<Ports> {
       const earlier = issuer.isRetryable ? await this.#earlierRun(command, input, context) : undefined;
       return earlier ?? (await this.#run(command, input, context, issuer.isRetryable === true));
     } catch (error) {
-      if (error instanceof EventStoreUnavailable) return unavailable();
+      if (error instanceof EventStoreUnavailable) return awayForNow();
       throw error;
     }
   }
@@ -132,7 +132,7 @@ export class Executor<Ports> {
       workbench = await afterUndoing(workbench, this.#newWorkbench());
       facts = await prepare();
     }
-    return afterUndoing(workbench, unavailable('too many changes at once, try again'));
+    return afterUndoing(workbench, awayForNow('too many changes at once, try again'));
   }
 
   /** Rebuilds the outcome of an earlier run from its events, with the result that its decision had. */

@@ -7,7 +7,7 @@ import { TooBusy } from '../fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../identity/hashing-turns.ts';
 import { isStorageFull } from '../objects/storage-full.ts';
 import { PartlyDone } from './partly-done.ts';
-import { FailureError, invalid, notFound, tooLarge, unavailable, type Failure, type FailureKind } from '../kernel/failure.ts';
+import { AWAY_SECONDS, FailureError, invalid, notFound, tooLarge, unavailable, type Failure, type FailureKind } from '../kernel/failure.ts';
 
 /** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
 const STATUS: Readonly<Record<FailureKind, number>> = {
@@ -27,9 +27,6 @@ export const statusOf = (failure: Failure): number => STATUS[failure.kind];
 export const isUnavailable = (error: unknown): boolean =>
   (error instanceof FailureError && error.failure.kind === 'unavailable') || error instanceof TooBusy || error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
 
-/** A failover or a restart takes seconds. */
-const RETRY_AFTER_SECONDS = 2;
-
 /** What the framework itself refuses, in the interface's words. Anything else is our own fault: 500, and no detail. */
 function failureOf(error: FastifyError): { status: number; message: string; retryAfter?: number } {
   if (error instanceof FailureError) {
@@ -41,7 +38,7 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
     };
   }
   if (error instanceof TooBusy) return { status: error.isOwnShare ? 429 : 503, message: error.isOwnShare ? 'too many requests at once' : unavailable().message, retryAfter: error.retryAfterSeconds };
-  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: RETRY_AFTER_SECONDS };
+  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: AWAY_SECONDS };
   if (error instanceof EventIsNoText) return { status: 400, message: invalid('request', 'contains characters that are not text').message };
   if (error instanceof EventTooLarge) return { status: 413, message: tooLarge().message };
   switch (error.code) {

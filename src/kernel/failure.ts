@@ -35,6 +35,10 @@ export const notFound = (message = 'not found'): Failure => failure('notFound', 
 export const conflict = (message = 'already exists'): Failure => failure('conflict', message);
 export const tooLarge = (message = 'payload too large'): Failure => failure('tooLarge', message);
 export const unavailable = (message = 'service unavailable'): Failure => failure('unavailable', message);
+/** A failover or a restart takes seconds. */
+export const AWAY_SECONDS = 2;
+/** The same request may succeed when it is sent again soon. */
+export const awayForNow = (message?: string): Failure => ({ ...unavailable(message), retryAfterSeconds: AWAY_SECONDS });
 export const limited = (retryAfterSeconds: number): Failure => ({
   ...failure('limited', 'rate limit exceeded'),
   retryAfterSeconds,

@@ -127,7 +127,7 @@ export class BacklogWorker {
     const flowing = new ReactionPage(reaction, events.filter(({ stream }) => !parked.has(stream)));
     const behind = events.filter(({ stream }) => parked.has(stream));
     const rows = await state.load(pool, flowing.missing);
-    const worked = await workShare({ tenantId: laggard.tenantId, flowing, behind, to }, rows, runner, { effects: TURN_EFFECTS, atLeastOne: true, signal });
+    const worked = await workShare({ tenantId: laggard.tenantId, flowing, behind, from: laggard.position, to }, rows, runner, { effects: TURN_EFFECTS, atLeastOne: true, signal });
     const { interruption } = worked;
     if (!interruption || worked.reached > laggard.position) await this.#pass(laggard, worked);
     if (!interruption) return;

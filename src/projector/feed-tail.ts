@@ -103,6 +103,13 @@ export class FeedTail {
     return after >= this.#to ? { events: [], position: after } : this.#slice(after, limit);
   }
 
+  /** The event at exactly this position. A log that drops what has expired may have it no more. */
+  async eventAt(position: Position): Promise<Recorded | undefined> {
+    const near = this.#recent[this.#indexAfter(position) - 1];
+    const stored = near?.position === position ? near : await this.#store.eventAt(position);
+    return stored && (await this.decode([stored]))[0];
+  }
+
   /** One tenant's next events of some types: for a follower that works its tenants apart. Read from the store. */
   readPart(after: Position, limit: number, filter: FeedFilter): Promise<Slice> {
     return this.#store.readFeed(after, limit, filter);
@@ -217,9 +224,9 @@ export class FeedTail {
     if (lasting) this.#mark = { position: lasting.position, id: lasting.id };
     this.#grownAt = Date.now();
     if (this.#recent.length > 2 * REMEMBERED) {
-      this.#recent = this.#recent.slice(-REMEMBERED);
       // What comes after this position is still remembered.
-      this.#from = this.#recent[0]!.position - 1n;
+      this.#from = this.#recent.at(-REMEMBERED - 1)!.position;
+      this.#recent = this.#recent.slice(-REMEMBERED);
     }
     for (const { after, concerns, wake, passed } of this.#waiters) {
       if (!concerns || to - after > MOST_PASSED || events.some(({ type }) => concerns(type))) wake();

@@ -52,9 +52,7 @@ async function retryStream(member: Member, { parking, pool, cursors, tail, log }
 async function eventsAt({ projection }: Member, tail: FeedTail, positions: readonly Position[]): Promise<Recorded[]> {
   const events: Recorded[] = [];
   for (const position of positions) {
-    const { events: stored } = await tail.read(position - 1n, 1);
-    // In a log that drops what has expired, another event may follow.
-    const [event] = await tail.decode(stored.filter((one) => one.position === position));
+    const event = await tail.eventAt(position);
     if (event && projection.wants(event.type)) events.push(event);
   }
   return events;

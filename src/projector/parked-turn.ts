@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { Position, Recorded } from '../kernel/event.ts';
+import { START, type Position, type Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { AnyReaction } from '../kernel/reaction.ts';
 import type { EffectRunner } from './effect-runner.ts';
@@ -52,9 +52,9 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
   const to = waiting.at(-1)!.position;
   const events = await eventsAt(tail, waiting.filter(({ isSkipped }) => !isSkipped).map(({ position }) => position));
   const known = events.filter(({ type }) => (reaction.on as Record<string, unknown>)[type] !== undefined);
-  const share = { tenantId, flowing: new ReactionPage(reaction, known), behind: [], to };
+  const share = { tenantId, flowing: new ReactionPage(reaction, known), behind: [], from: START, to };
   const keepFrom = (from: Position, error: Error) => (client: pg.PoolClient) => parking.keepFrom(client, term.cursor, stream, from, error.message);
-  const nothing = { tenantId, page: new ReactionPage(reaction, []), parked: [], reached: 0n, isCut: false };
+  const nothing = { tenantId, page: new ReactionPage(reaction, []), parked: [], reached: START, isCut: false };
   try {
     const worked = await workShare(share, await state.load(pool, share.flowing.missing), runner, { effects: EFFECTS_AT_ONCE, atLeastOne: true, signal });
     const [poison] = worked.parked;
@@ -74,8 +74,7 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
 async function eventsAt(tail: FeedTail, positions: readonly Position[]): Promise<Recorded[]> {
   const events: Recorded[] = [];
   for (const position of positions) {
-    const { events: stored } = await tail.read(position - 1n, 1);
-    const [event] = await tail.decode(stored.filter((one) => one.position === position));
+    const event = await tail.eventAt(position);
     if (event) events.push(event);
   }
   return events;

@@ -206,7 +206,7 @@ export class ReactionRunner {
       }
       this.#lastPage = Date.now();
     }
-    const shares = await term.divide(() => this.#sharesOf(term, events, slice.position));
+    const shares = await term.divide(() => this.#sharesOf(term, events, { from, to: slice.position }));
     if (isCareful) {
       await term.passPage(slice.position, { worked: [], setAside: new Map(shares.map(({ tenantId }) => [tenantId, from])) });
       return true;
@@ -220,7 +220,7 @@ export class ReactionRunner {
   }
 
   /** By tenant; tenants that are set aside are left out. */
-  async #sharesOf(term: ReactionTerm, events: readonly Recorded[], to: Position): Promise<Share[]> {
+  async #sharesOf(term: ReactionTerm, events: readonly Recorded[], stretch: Pick<Share, 'from' | 'to'>): Promise<Share[]> {
     const parked = await term.parkedAmong(events.map(({ stream }) => stream));
     const byTenant = new Map<TenantId, Recorded[]>();
     // From here on a tenant that is set aside stays so until its turns have come to what is left out now.
@@ -235,7 +235,7 @@ export class ReactionRunner {
       tenantId,
       flowing: new ReactionPage(this.#reaction, mine.filter(({ stream }) => !parked.has(stream))),
       behind: mine.filter(({ stream }) => parked.has(stream)),
-      to,
+      ...stretch,
     }));
   }
 

@@ -12,6 +12,8 @@ export interface Share {
   readonly flowing: ReactionPage;
   /** Events of streams that are parked: they are parked behind what waits there. */
   readonly behind: readonly Recorded[];
+  /** Where the stretch begins: behind this position. */
+  readonly from: Position;
   /** The end of the stretch. */
   readonly to: Position;
 }
@@ -28,7 +30,7 @@ export interface Worked {
   /** Of the events that were worked. */
   readonly page: ReactionPage;
   readonly parked: readonly Parked[];
-  /** Everything of the tenant up to here is worked or parked. */
+  /** Everything of the tenant up to here is worked or parked. A position that the feed gave out, never a computed one. */
   readonly reached: Position;
   /** The stretch is not worked to its end. */
   readonly isCut: boolean;
@@ -53,7 +55,7 @@ class Stopped extends Error {
  * Works the events of one tenant, strictly one after the other: their streams and the rows of state that they share keep their
  * order. It ends at the bound, before an event that failed, or behind an event that is poison, which is parked.
  */
-export async function workShare({ tenantId, flowing, behind, to }: Share, rows: readonly TableRow[], runner: EffectRunner, { effects, atLeastOne, signal }: Bounds): Promise<Worked> {
+export async function workShare({ tenantId, flowing, behind, from, to }: Share, rows: readonly TableRow[], runner: EffectRunner, { effects, atLeastOne, signal }: Bounds): Promise<Worked> {
   const unfoldable = flowing.fold(rows);
   const { events } = flowing;
   let failed: Poisoned | undefined;
@@ -80,7 +82,7 @@ export async function workShare({ tenantId, flowing, behind, to }: Share, rows: 
   }
   const isPoison = failed !== undefined && (failed === unfoldable ? setbackOf(failed.error) !== 'outage' : setbackOf(failed.error) === 'poison');
   const next = events[done];
-  const reached = next === undefined ? to : isPoison ? next.position : next.position - 1n;
+  const reached = next === undefined ? to : isPoison ? next.position : lastBefore(next, events[done - 1], behind) ?? from;
   return {
     tenantId,
     page: flowing.first(done),
@@ -89,4 +91,10 @@ export async function workShare({ tenantId, flowing, behind, to }: Share, rows: 
     isCut: reached < to,
     ...(failed && !isPoison ? { interruption: failed } : {}),
   };
+}
+
+/** The last position that is passed when the next event is not. */
+function lastBefore(next: Recorded, done: Recorded | undefined, behind: readonly Recorded[]): Position | undefined {
+  const passed = behind.findLast(({ position }) => position < next.position);
+  return done && passed ? (done.position > passed.position ? done.position : passed.position) : (done ?? passed)?.position;
 }

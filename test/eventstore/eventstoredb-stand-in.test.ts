@@ -53,6 +53,34 @@ describe('the stand-in for EventStoreDB', () => {
     expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'any' })).toMatchObject({ nextExpectedRevision: 1n });
   });
 
+  it('reads everything only from where something was written, from the beginning, and behind the newest event', async () => {
+    for (let at = 0; at < 4; at += 1) await client.appendToStream('order-1', event(), { expectedRevision: 'any' });
+    const positions = node.log.all.map(({ position }) => position);
+    const [second, last] = [positions.at(-3)!, positions.at(-1)!];
+    const read = async (place: bigint, direction: 'forwards' | 'backwards' = 'forwards') => {
+      const found: bigint[] = [];
+      for await (const { event: one } of client.readAll({ direction, fromPosition: { commit: place, prepare: place } })) found.push(one!.position!.commit);
+      return found;
+    };
+    const follow = (place: bigint) =>
+      new Promise<unknown>((resolve) => {
+        const subscription = client.subscribeToAll({ fromPosition: { commit: place, prepare: place } });
+        subscription.on('data', ({ event: one }: AllStreamResolvedEvent) => void subscription.unsubscribe().then(() => resolve(one!.position!.commit)));
+        subscription.on('error', resolve);
+      });
+    expect(await read(second)).toEqual(positions.slice(-3));
+    expect(await read(second, 'backwards')).toEqual(positions.slice(0, -3).reverse());
+    expect(await read(0n)).toEqual(positions);
+    expect(await read(last + 1n)).toEqual([]);
+    expect(await follow(second)).toBe(positions.at(-2));
+    for (const nowhere of [second - 1n, second + 1n]) {
+      await expect(read(nowhere)).rejects.toMatchObject({ code: 2, message: expect.stringContaining('Unexpected ReadAllResult') as string });
+      await expect(read(nowhere, 'backwards')).rejects.toMatchObject({ code: 2 });
+      expect(await follow(nowhere)).toMatchObject({ code: 2, message: expect.stringContaining('Exception was thrown by handler') as string });
+    }
+    await expect(read(last + 1n, 'backwards')).rejects.toMatchObject({ code: 2 });
+  });
+
   it('tells subscribers what they ask for, checkpoints for the rest, and resumes after a position', async () => {
     for (let at = 0; at < 40; at += 1) await client.appendToStream(`order-${at % 2}`, event(), { expectedRevision: 'any' });
     const checkpoints: bigint[] = [];

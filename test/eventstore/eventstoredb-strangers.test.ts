@@ -5,7 +5,7 @@ import type { EventStore } from '../../src/eventstore/port.ts';
 import { readEverything } from '../contracts/event-store/feed-pages.ts';
 import { idsOf, mustAppend, newAppend, newClaim, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import { ANY, type Proposed } from '../fixtures/eventstoredb/event-log.ts';
-import { unavailable } from '../fixtures/eventstoredb/faults.ts';
+import { noPlaceToRead, unavailable } from '../fixtures/eventstoredb/faults.ts';
 import type { StandIn } from '../fixtures/eventstoredb/stand-in.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 
@@ -120,6 +120,38 @@ describe('EventStoreDB adapter beside other applications', () => {
     const append = newAppend(newTenant());
     await mustAppend(openStore(node), append);
     expect(idsOf((await reader.readFeed(position, 100)).events)).toEqual(idsOf(append.events));
+  });
+
+  it('goes on with the next event from a place across which a record lies', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const { ids } = await appendSome(store, 2);
+    flood(node, 2_000);
+    const append = newAppend(newTenant());
+    const { position } = await mustAppend(store, append);
+    const events = await readEverything(store, 0n);
+    for (const reader of [store, openStore(node)]) {
+      for (const [at, event] of events.entries()) {
+        expect(idsOf(await readEverything(reader, event.position - 1n))).toEqual(idsOf(events.slice(at)));
+        expect(idsOf(await readEverything(reader, event.position + 1n))).toEqual(idsOf(events.slice(at + 1)));
+      }
+      expect(await reader.eventAt(position - 1n)).toBeUndefined();
+      expect(await reader.idAt(events[0]!.position + 1n)).toBeUndefined();
+    }
+    expect(idsOf(events)).toEqual([...ids, ...idsOf(append.events)]);
+  });
+
+  it('does not take a server that is ill for a log without that place', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const append = newAppend(newTenant(), { events: newEvents(2) });
+    await mustAppend(store, append);
+    const [first] = await readEverything(store, 0n);
+    let ill = 3;
+    node.faults = () => ((ill -= 1) >= 0 ? noPlaceToRead() : undefined);
+    expect(await store.idAt(first!.position)).toBe(first!.id);
+    ill = 3;
+    expect(idsOf(await readEverything(openStore(node), first!.position))).toEqual(idsOf(append.events.slice(1)));
   });
 
   it('sweeps claims without reading what others wrote', async () => {

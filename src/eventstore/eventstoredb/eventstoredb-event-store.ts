@@ -110,7 +110,11 @@ export class EventStoreDbEventStore implements EventStore {
     return this.#feed.head();
   }
 
-  async idAt(position: Position): Promise<string | undefined> {
+  eventAt(position: Position): Promise<StoredEvent | undefined> {
+    return this.#feed.eventAt(position);
+  }
+
+  idAt(position: Position): Promise<string | undefined> {
     return this.#feed.idAt(position);
   }
 

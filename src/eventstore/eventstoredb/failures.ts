@@ -4,7 +4,7 @@ import { EventStoreUnavailable } from '../port.ts';
 /** A call was given up by us because nothing came back. */
 export class TimedOut extends Error {
   constructor(timeoutMs: number) {
-    super(`no answer within ${timeoutMs} ms`);
+    super(`no answer within ${Math.round(timeoutMs)} ms`);
     this.name = 'TimedOut';
   }
 }
@@ -40,9 +40,11 @@ const TRANSIENT_TYPES = new Set<string>([
 /** gRPC status codes after which the same call may succeed; `unknown` and `internal` among them, as elections show as such. */
 const CANCELLED = 1;
 const UNKNOWN = 2;
+const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
 const RESOURCE_EXHAUSTED = 8;
 const ABORTED = 10;
+const OUT_OF_RANGE = 11;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
 /** Node's own word for a stream that ended before it was over. */
@@ -67,6 +69,15 @@ export function isTransient(error: unknown): boolean {
   if (code !== undefined) return TRANSIENT_CODES.has(code);
   // Without a code: an answer that the client did not recognise, or a cluster none of whose seeds answers.
   return type === ErrorType.UNKNOWN || (error as Error).message.startsWith('Failed to discover');
+}
+
+/**
+ * The server may mean that nothing stands at the place from which it was to read: it has no answer of its own for that, and an illness
+ * of its own looks the same.
+ */
+export function mayDenyPlace(error: unknown): boolean {
+  const { code } = error as CallFailure;
+  return code === UNKNOWN || code === INVALID_ARGUMENT || code === OUT_OF_RANGE;
 }
 
 /** Nothing came back. A connection that breaks says so, and the client dials again by itself; a dead one does not. */

@@ -1,9 +1,9 @@
 import { START, type Position } from '../../kernel/event.ts';
-import type { FeedFilter, FeedPage } from '../port.ts';
+import type { FeedFilter, FeedPage, StoredEvent } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { Deadline, type Patience } from './deadline.ts';
 import { decodeEvent, positionOfEvent } from './event-encoding.ts';
-import { isTransient } from './failures.ts';
+import { isTransient, mayDenyPlace } from './failures.ts';
 import { scanLog, type Scan } from './log-scan.ts';
 import type { RawEvent, StreamReader } from './stream-reader.ts';
 import { EVENT_STREAMS, eventStreamsOf } from './stream-names.ts';
@@ -63,12 +63,17 @@ export class FeedReader {
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
     const deadline = new Deadline(this.#patience);
     const known = end ?? this.#grownTo;
+    let from = after;
     for (let tries = 1; ; tries += 1) {
-      const stretch = await this.#look({ after, streams, patienceMs: deadline.callMs() }, known, limit, make);
+      const stretch = await this.#look({ after: from, streams, patienceMs: deadline.callMs() }, after, known, limit, make);
       if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
-      if (!isTransient(stretch.failure)) throw stretch.failure;
       // What has come is a page as well.
-      if (stretch.position > after) return stretch;
+      if (isTransient(stretch.failure) && stretch.position > after) return stretch;
+      if (from === after && mayDenyPlace(stretch.failure)) {
+        from = await this.#placeBefore(after, deadline);
+        if (from !== after) continue;
+      }
+      if (!isTransient(stretch.failure)) throw stretch.failure;
       await deadline.pause(tries, stretch.failure);
     }
   }
@@ -87,13 +92,23 @@ export class FeedReader {
     return stretch;
   }
 
+  /**
+   * Where to begin for what comes after a position. The server begins only where something was written; earlier versions of this service
+   * kept places that were one less than the next event's, which stands right behind then. For any other place it is the beginning.
+   */
+  async #placeBefore(position: Position, deadline: Deadline): Promise<Position> {
+    if (position === START || (await this.#reader.at(position, deadline)) !== 'nowhere') return position;
+    const before = await this.#reader.before(position + 1n, deadline);
+    return before === undefined || before === 'nowhere' ? START : positionOfEvent(before);
+  }
+
   async #look<T>(
     scan: Scan,
+    after: Position,
     known: Position,
     limit: number,
     make: (raw: RawEvent) => T | undefined,
   ): Promise<Stretch<T> & { readonly failure?: unknown }> {
-    const { after } = scan;
     const found: T[] = [];
     const due = performance.now() + LONGEST_LOOK_MS;
     let position = after;
@@ -102,6 +117,7 @@ export class FeedReader {
     const visitor = {
       event: (scanned: unknown) => {
         const raw = scanned as RawEvent;
+        if (positionOfEvent(raw) <= after) return true;
         const made = make(raw);
         position = positionOfEvent(raw);
         if (made !== undefined) found.push(made);
@@ -123,8 +139,17 @@ export class FeedReader {
   }
 
   async idAt(position: Position): Promise<string | undefined> {
-    const [found] = await this.#reader.all(position, 1);
-    return found && positionOfEvent(found) === position ? found.id : undefined;
+    return (await this.#rawAt(position))?.id;
+  }
+
+  async eventAt(position: Position): Promise<StoredEvent | undefined> {
+    const raw = await this.#rawAt(position);
+    return raw && decodeEvent(raw);
+  }
+
+  async #rawAt(position: Position): Promise<RawEvent | undefined> {
+    const found = await this.#reader.at(position);
+    return found !== undefined && found !== 'nowhere' && positionOfEvent(found) === position ? found : undefined;
   }
 
   async head(): Promise<Position> {

@@ -10,7 +10,7 @@ import type { Position } from '../../kernel/event.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
 import { Deadline, type Patience } from './deadline.ts';
-import { isMissingStream, TimedOut } from './failures.ts';
+import { isMissingStream, mayDenyPlace, TimedOut } from './failures.ts';
 import { logPosition } from './positions.ts';
 
 export type RawEvent = RecordedEvent;
@@ -47,31 +47,49 @@ export class StreamReader {
     );
   }
 
-  /** Everything from a position (inclusive) on, in commit order. */
-  all(from: Position, count: number): Promise<RawEvent[]> {
-    const fromPosition = logPosition(from) ?? START;
-    return this.#read(undefined, (client) =>
-      client.readAll({ ...FROM_LEADER, direction: FORWARDS, fromPosition, maxCount: count }),
-    );
+  /** Whatever is the next in commit order from a position (inclusive) on; 'nowhere' where a record lies across that place. */
+  at(position: Position, deadline?: Deadline): Promise<RawEvent | undefined | 'nowhere'> {
+    const fromPosition = logPosition(position) ?? START;
+    return this.#one(deadline, (client) => client.readAll({ ...FROM_LEADER, direction: FORWARDS, fromPosition, maxCount: 1 }));
   }
 
-  async newest(): Promise<RawEvent | undefined> {
-    const [newest] = await this.#read(undefined, (client) =>
+  /** Whatever is the last before a position; 'nowhere' where nothing was written at just that place. */
+  before(position: Position, deadline?: Deadline): Promise<RawEvent | undefined | 'nowhere'> {
+    const fromPosition = logPosition(position) ?? START;
+    return this.#one(deadline, (client) => client.readAll({ ...FROM_LEADER, direction: BACKWARDS, fromPosition, maxCount: 1 }));
+  }
+
+  /** A place is only taken for none when the server denies it twice and serves the end of the log in between. */
+  async #one(deadline = new Deadline(this.#patience), start: (client: Client) => StreamingRead<Resolved>): Promise<RawEvent | undefined | 'nowhere'> {
+    for (let denials = 0; denials < 2; denials += 1) {
+      const found = await this.#read(deadline, start, mayDenyPlace);
+      if (found !== 'refused') return found[0];
+      if (denials === 0) await this.newest(deadline);
+    }
+    return 'nowhere';
+  }
+
+  async newest(deadline?: Deadline): Promise<RawEvent | undefined> {
+    const [newest] = await this.#read(deadline, (client) =>
       client.readAll({ ...FROM_LEADER, direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
     );
     return newest;
   }
 
+  #read(deadline: Deadline | undefined, start: (client: Client) => StreamingRead<Resolved>): Promise<RawEvent[]>;
+  #read(deadline: Deadline | undefined, start: (client: Client) => StreamingRead<Resolved>, isRefusal: (error: unknown) => boolean): Promise<RawEvent[] | 'refused'>;
   #read(
     deadline: Deadline = new Deadline(this.#patience),
     start: (client: Client) => StreamingRead<Resolved>,
-  ): Promise<RawEvent[]> {
+    isRefusal?: (error: unknown) => boolean,
+  ): Promise<RawEvent[] | 'refused'> {
     return deadline.persist(async () => {
       const patienceMs = deadline.callMs();
       try {
         return await this.#connection.call((client, heard) => this.#collect(start(client), patienceMs, heard));
       } catch (error) {
         if (isMissingStream(error)) return [];
+        if (isRefusal?.(error)) return 'refused';
         throw error;
       }
     });

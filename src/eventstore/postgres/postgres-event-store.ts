@@ -38,6 +38,8 @@ const READ_FEED = `
   select ${PACKED}, data::text as text
     from events where position > $1 order by position limit $2`;
 
+const READ_AT = `select ${PACKED}, data::text as text from events where position = $1`;
+
 const ID_AT = 'select id from events where position = $1';
 
 const READ_PART = `
@@ -109,6 +111,10 @@ export class PostgresEventStore implements EventStore {
   async head(): Promise<Position> {
     const { rows } = await this.#pool.query<{ head: string | null }>('select max(position)::text as head from events');
     return BigInt(rows[0]?.head ?? 0);
+  }
+
+  async eventAt(position: Position): Promise<StoredEvent | undefined> {
+    return (await this.#readPacked(EVERYBODY, 'read-at', READ_AT, [position.toString()]))[0];
   }
 
   async idAt(position: Position): Promise<string | undefined> {

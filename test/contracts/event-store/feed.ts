@@ -83,6 +83,30 @@ export function describeFeed(subject: Subject): void {
       expect(await readOn(store, head, append.tenantId)).toHaveLength(1);
     });
 
+    it('goes on with the event whose position is one more than that which was written down', async () => {
+      const { store } = subject;
+      const tenantId = newTenant();
+      const before = await store.head();
+      for (let at = 0; at < 3; at += 1) await mustAppend(store, newAppend(tenantId, { events: newEvents(2) }));
+      const fed = await readOn(store, before, tenantId);
+      const filter = { tenantId, types: ['AccountRenamed'] };
+      for (const [at, { position }] of fed.entries()) {
+        expect(idsOf(await readOn(store, position - 1n, tenantId))).toEqual(idsOf(fed.slice(at)));
+        expect(idsOf(await readEverything(store, position - 1n, 2, filter))).toEqual(idsOf(fed.slice(at)));
+      }
+    });
+
+    it('gives the event at just one position, and none where none stands', async () => {
+      const { store } = subject;
+      const before = await store.head();
+      const append = newAppend(newTenant(), { events: newEvents(3) });
+      await mustAppend(store, append);
+      const fed = await readOn(store, before, append.tenantId);
+      for (const event of fed) expect(plain([(await store.eventAt(event.position))!])).toEqual(plain([event]));
+      expect(await store.eventAt(0n)).toBeUndefined();
+      expect(await store.eventAt((await store.head()) + 1_000_000n)).toBeUndefined();
+    });
+
     it('shows nothing but events: no claims, no metadata of streams', async () => {
       const { store } = subject;
       const tenantId = newTenant();
