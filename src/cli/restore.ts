@@ -29,7 +29,8 @@ export async function restoreStatus(services: Services, say: (text: string) => v
   say(`the tables have come to position ${reached} and belong to ${tables ? `installation ${tables.installationId}` : 'no installation yet'}`);
   say(mismatch ? `NOTHING IS WRITTEN (${mismatch.kind}): ${mismatch.reason}` : 'log, tables and keys belong together');
   if (mismatch) say(WAY_BACK[mismatch.kind]);
-  if (standing.headsLost.size > 0) {
+  // The log that was left lacks whatever was sealed since.
+  if (standing.headsLost.size > 0 && mismatch?.kind !== 'log_moved') {
     say(`audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost, or taken away. Those chains are not sealed any more.`);
     if (!mismatch) say('If an older copy was restored on purpose, `castellan restore accept-log` sets these heads aside, and says so in the audit log.');
   }

@@ -1,8 +1,9 @@
 import { LOG_FORMAT, type KeyFingerprints } from '../domain/installation/identity.ts';
+import type { EventStore } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
 
 /** The ways in which a log, its tables and the keys do not belong together. */
-export const MISMATCHES = ['another_installation', 'empty_log', 'log_older', 'tables_older', 'empty_tables', 'keys_missing'] as const;
+export const MISMATCHES = ['log_moved', 'another_installation', 'empty_log', 'log_older', 'tables_older', 'empty_tables', 'keys_missing'] as const;
 export type MismatchKind = (typeof MISMATCHES)[number];
 
 /** One of them, in a sentence for operators. */
@@ -68,6 +69,12 @@ function tooShort({ end }: Facts['log'], furthest: Position, read: Position): Mi
   if (read > end) return { kind: 'log_older', reason: `the event log went back: it ends at position ${end}, but this process has read it up to ${read}` };
   return undefined;
 }
+
+/** The log is in the other store since it was copied there; what is left in this one is behind, and closed. */
+export const movedTo = (store: EventStore['name']): Mismatch => ({
+  kind: 'log_moved',
+  reason: store === 'postgres' ? 'the event log is in PostgreSQL: take EVENTSTORE_URL away' : 'the event log was moved to EventStoreDB: set EVENTSTORE_URL',
+});
 
 /** An event that was known to stand somewhere does not stand there. */
 export const displaced = (position: Position): Mismatch => ({

@@ -7,8 +7,9 @@ import type { TenantPool } from '../database/tenant-pool.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { InstallationIdentity } from '../installation/installation-identity.ts';
-import { displaced, mismatchOf, type Mismatch, type MismatchKind } from '../installation/mismatch.ts';
+import { displaced, mismatchOf, movedTo, type Mismatch, type MismatchKind } from '../installation/mismatch.ts';
 import { TablesCheck } from '../installation/tables-check.ts';
+import { storeOfLog } from '../log-copy/moved-log.ts';
 import type { FeedTail, LogMark } from './feed-tail.ts';
 
 const EVERY_MS = 5_000;
@@ -140,6 +141,9 @@ export class LogWatch {
 
   async #mismatch(): Promise<Mismatch | undefined> {
     const { store, pool, tail, identity } = this.#parts;
+    // First: positions of one store say nothing about the other's log.
+    const home = await storeOfLog(pool);
+    if (home && home !== store.name) return movedTo(home);
     // Whoever writes down an identity begins with the tables: read the other way round, it cannot seem to be in the log alone.
     const inLog = await identity.inLog();
     const inTables = await identity.inTables();

@@ -33,6 +33,7 @@ export const tracesBehind = ({ store, database }: Services, { reached }: Standin
 
 /** The one way back from each kind of mismatch. */
 export const WAY_BACK: Readonly<Record<Mismatch['kind'], string>> = {
+  log_moved: 'Correct the setting, and start every process again. Nothing was written, and nothing has to be restored.',
   another_installation: 'EVENTSTORE_URL, DATABASE_URL and the keys have to be those of one installation: correct them. Nothing was written.',
   empty_log: 'If a copy of the log exists, put it back (EVENTSTORE_URL may name the wrong server). Otherwise `castellan restore accept-log` drops everything that the tables show.',
   log_older: 'If a newer copy of the log exists, put it back: the service goes on by itself. Otherwise `castellan restore accept-log` brings the tables to the log as it is.',

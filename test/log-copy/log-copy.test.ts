@@ -4,13 +4,14 @@ import { HeadSealer } from '../../src/audit/head-sealer.ts';
 import { SealAlarms } from '../../src/audit/seal-alarms.ts';
 import { abandon, copyLog, discard } from '../../src/cli/log.ts';
 import { diff } from '../../src/cli/projections.ts';
+import { restoreAcceptLog, restoreRebuildFromLog, restoreStatus } from '../../src/cli/restore.ts';
 import type { House } from '../../src/compose.ts';
 import { EventStoreDbEventStore } from '../../src/eventstore/eventstoredb/eventstoredb-event-store.ts';
 import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore, StoredEvent } from '../../src/eventstore/port.ts';
 import { START } from '../../src/kernel/event.ts';
 import { contentOf } from '../../src/log-copy/tenant-hashes.ts';
-import { settle, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { httpClient, settle, startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 import { mustAppend, newAppend, newTenant } from '../contracts/event-store/sample.ts';
 import { readEverything } from '../contracts/event-store/feed-pages.ts';
@@ -38,6 +39,7 @@ async function expectWell({ services }: { services: House['services'] }): Promis
   expect({ found, differing: said.filter((line) => !line.startsWith('same')) }).toEqual({ found: 0, differing: [] });
 }
 
+const checkpoints = async ({ database }: House['services']) => (await database.projector.query('select name, version, generation, position, epoch from cursors order by 1, 2, 3')).rows;
 const audit = async (admin: Client) => (await admin.get('/api/v1/admin/audit-log/verify')).body as { valid: boolean; entriesChecked: number };
 const alertsOf = async (admin: Client) => (await admin.get('/api/v1/admin/alerts')).body.alerts as { id: string; domain: string }[];
 
@@ -183,6 +185,45 @@ describe('copying the log of an installation', () => {
     const store = new PostgresEventStore(forgotten.services.database.store, forgotten.services.database.config);
     await expect(store.append(newAppend(newTenant()))).rejects.toThrow();
     await store.close();
+  });
+
+  it('tells a process whose EVENTSTORE_URL was forgotten, or left set, where the log is, and lets no restore begin', { timeout: 180_000 }, async () => {
+    node = await startStandIn();
+    app = await startApp();
+    const { tenant } = await populated();
+    const alerts = await alertsOf(tenant.admin);
+    await app.house.stop();
+    const url = node.connectionString;
+
+    const expectTold = async (given: string | undefined, sentence: string) => {
+      const misled = await start(app, given, true);
+      expect(misled.services.trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_moved', reason: sentence });
+      const { status, body } = await httpClient(misled.house.addresses.http, {}).get('/ready');
+      expect([status, body.reason]).toEqual([503, sentence]);
+      const lines: string[] = [];
+      expect((await restoreStatus(misled.services, (line) => lines.push(line))).mismatch?.kind).toBe('log_moved');
+      expect(lines.join('\n')).not.toMatch(/accept-log|rebuild-from-log/);
+      const asked = { yes: true, reason: 'a try' } as const;
+      const before = await checkpoints(misled.services);
+      await expect(restoreAcceptLog(misled.services, asked, silently)).rejects.toThrow(sentence);
+      await expect(restoreRebuildFromLog(misled.services, asked, silently)).rejects.toThrow(sentence);
+      expect(await checkpoints(misled.services)).toEqual(before);
+      await misled.house.stop();
+    };
+
+    expect(await copying(app, { to: url, finish: true })).toBe(0);
+    await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
+    const moved = await start(app, url, true);
+    await expectSameInstallation(moved, tenant, alerts);
+    await moved.house.stop();
+
+    await withOperator(app, url, discard);
+    await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
+    expect(await copying(app, { from: url, finish: true })).toBe(0);
+    await expectTold(url, 'the event log is in PostgreSQL: take EVENTSTORE_URL away');
+    const home = await start(app, undefined, true);
+    closers.push(() => home.house.stop());
+    await expectSameInstallation(home, tenant, alerts);
   });
 
   it('names the first event that the target returns otherwise', { timeout: 90_000 }, async () => {
