@@ -3,6 +3,7 @@ import { compose, type House } from '../compose.ts';
 import { newLogger } from '../logger.ts';
 import { readConfig } from '../config.ts';
 import { findEmbeddedPostgres } from '../embedded/postgres.ts';
+import { EventStoreUnavailable } from '../eventstore/port.ts';
 import { FailureError } from '../kernel/failure.ts';
 
 export type WithHouse = <T>(work: (house: House) => Promise<T>) => Promise<T>;
@@ -27,6 +28,9 @@ export const withHouse: WithHouse = async (work) => {
   }
 };
 
-/** A refusal in its own words; anything else with its stack, for the operator is also the one who reports it. */
+/** A refusal or an outage in a sentence; anything else with its stack, for the operator is also the one who reports it. */
 export const wordsFor = (error: unknown): string =>
-  error instanceof FailureError ? error.message : ((error as Error).stack ?? String(error));
+  error instanceof FailureError ? error.message : error instanceof EventStoreUnavailable ? outage(error) : ((error as Error).stack ?? String(error));
+
+/** With what the server said: a position that it cannot serve looks like an outage otherwise. */
+const outage = ({ message, cause }: EventStoreUnavailable): string => (cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message);

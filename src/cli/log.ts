@@ -60,12 +60,13 @@ export async function openLogCopy(services: Services, { direction, url }: Endpoi
 export async function copyLog(services: Services, endpoints: Endpoints, finish: boolean, say: (line: string) => void): Promise<number> {
   const { copy, parts, close } = await openLogCopy(services, endpoints);
   try {
-    const head = await services.store.head();
     let said = Date.now();
     while (await copy.step()) {
       if (Date.now() - said < SAY_EVERY_MS) continue;
       said = Date.now();
       const { events, sourcePosition } = copy.record;
+      // Asked anew: the service writes on.
+      const head = await services.store.head();
       say(`${events} events copied, position ${sourcePosition} of ${head} (${percent(sourcePosition, head)} %)`);
     }
     if (!finish) await copy.settle();
@@ -154,9 +155,15 @@ export function addLogCommands(program: Command): void {
   log
     .command('abandon')
     .description('give up a copy that has not been finished')
-    .action(() => withSource(readConfig(process.env), abandon));
+    .action(async () => {
+      await withSource(readConfig(process.env), abandon);
+      console.log('The copy was given up. What it wrote to EventStoreDB stays there, and the service goes on where it was.');
+    });
   log
     .command('discard')
     .description('delete the log in PostgreSQL, after it was moved to EventStoreDB')
-    .action(() => withSource(readConfig(process.env), discard));
+    .action(async () => {
+      await withSource(readConfig(process.env), discard);
+      console.log('The log in PostgreSQL was deleted. The one in EventStoreDB is the log of this installation.');
+    });
 }

@@ -60,12 +60,20 @@ export async function openCopy(owner: pg.Pool, direction: Direction, url: string
   const known = await copyRecord(owner);
   if (known && !known.isFinished) {
     if (known.direction === direction && known.servers === servers) return known;
-    throw new FailureError(conflict(`a copy ${known.direction} ${known.servers} has been begun: finish it, or give it up with \`castellan log copy --abandon\``));
+    throw new FailureError(conflict(`a copy ${known.direction} ${known.servers} has been begun: finish it, or give it up with \`castellan log abandon\``));
   }
-  if (!(await isEmpty())) throw new FailureError(conflict('the target already holds events or claims: a log is copied into an empty store only'));
+  if (!(await isEmpty())) throw new FailureError(conflict(whyNotEmpty(known, direction, servers)));
   await clearRecord(owner);
   await owner.query('insert into log_copies (id, direction, servers) values ($1, $2, $3)', [randomUUID(), direction, servers]);
   return (await copyRecord(owner))!;
+}
+
+function whyNotEmpty(known: CopyRecord | undefined, direction: Direction, servers: string): string {
+  if (known?.direction === direction && known.servers === servers) {
+    return `the copy ${direction} ${servers} is already finished: ${direction === 'to' ? 'set EVENTSTORE_URL' : 'take EVENTSTORE_URL away'} and start the service`;
+  }
+  const isLeftOver = known?.direction === 'to' && direction === 'from';
+  return `the target already holds events or claims: a log is copied into an empty store only${isLeftOver ? '. Delete the one that was left in PostgreSQL with `castellan log discard`' : ''}`;
 }
 
 /** Forgets a copy. What it has written to the other store stays there. */

@@ -138,7 +138,7 @@ describe('copying the log of an installation', () => {
     const gone = await everything(former);
 
     // And back, where the log that was left has to be deleted first.
-    await expect(copying(app, { from: url })).rejects.toThrow('already holds events');
+    await expect(copying(app, { from: url })).rejects.toThrow('castellan log discard');
     await withOperator(app, url, discard);
     let reads = 0;
     node.faults = (method) => (method === 'read' && ++reads > 6 ? death() : undefined);
@@ -212,6 +212,7 @@ describe('copying the log of an installation', () => {
     };
 
     expect(await copying(app, { to: url, finish: true })).toBe(0);
+    await expect(copying(app, { to: url, finish: true })).rejects.toThrow('already finished: set EVENTSTORE_URL');
     await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
     const moved = await start(app, url, true);
     await expectSameInstallation(moved, tenant, alerts);
@@ -220,6 +221,7 @@ describe('copying the log of an installation', () => {
     await withOperator(app, url, discard);
     await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
     expect(await copying(app, { from: url, finish: true })).toBe(0);
+    await expect(copying(app, { from: url, finish: true })).rejects.toThrow('already finished: take EVENTSTORE_URL away');
     await expectTold(url, 'the event log is in PostgreSQL: take EVENTSTORE_URL away');
     const home = await start(app, undefined, true);
     closers.push(() => home.house.stop());
