@@ -8,7 +8,15 @@ const APART = ['test/laws/declared-resources.test.ts'];
 const FAULTS = ['test/faults/**', 'test/abuse/**'];
 
 /** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
-const LONG = ['test/crash/nothing-acknowledged-is-lost', 'test/browser/login', 'test/embedded/root', 'test/laws/bad-input', 'test/sso/saml/accept-response', 'test/demo/demo', 'test/embedded/postgres'];
+const LONG = [
+  'test/crash/nothing-acknowledged-is-lost',
+  'test/browser/login',
+  'test/embedded/root',
+  'test/laws/bad-input',
+  'test/sso/saml/accept-response',
+  'test/demo/demo',
+  'test/embedded/postgres',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -32,7 +40,10 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Files of one worker share their modules: loading them anew for each took as long as a quarter of the tests.
-      { extends: true, test: { name: 'house', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'house', include: ['test/**/*.test.ts'], exclude: [...APART, ...FAULTS], isolate: false },
+      },
       { extends: true, test: { name: 'apart', include: APART } },
     ],
   },

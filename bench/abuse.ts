@@ -39,7 +39,16 @@ async function during(name: AttackName): Promise<Row[]> {
     });
     console.log(`       ${name} was answered ${tally}`);
     return doings.flatMap((doing) =>
-      (['p50', 'p95'] as const).map((part) => compare(`${doing} of another tenant beside ${name}, ${part} against idle`, 'ms', part === 'p50' ? '<= 3' : 'reported', attacked.get(doing)![part], idle.get(doing)![part], 'idle')),
+      (['p50', 'p95'] as const).map((part) =>
+        compare(
+          `${doing} of another tenant beside ${name}, ${part} against idle`,
+          'ms',
+          part === 'p50' ? '<= 3' : 'reported',
+          attacked.get(doing)![part],
+          idle.get(doing)![part],
+          'idle',
+        ),
+      ),
     );
   } finally {
     neighbour.close();
@@ -62,4 +71,7 @@ async function timed(work: () => Promise<number>): Promise<number> {
   return work().catch(() => performance.now() - started);
 }
 
-const spread = (sorted: readonly number[]): Latencies => ({ p50: sorted[Math.floor(sorted.length * 0.5)]!, p95: sorted[Math.floor(sorted.length * 0.95)]! });
+const spread = (sorted: readonly number[]): Latencies => ({
+  p50: sorted[Math.floor(sorted.length * 0.5)]!,
+  p95: sorted[Math.floor(sorted.length * 0.95)]!,
+});

@@ -41,10 +41,21 @@ export async function measureAt(little: number, much: number): Promise<Row[]> {
       [young.app, young.paths[n]!],
       [old.app, path],
     ]);
-    rows.push(compare(`p95 of GET ${path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')} at ${size}`, 'ms', '<= 2', many!, few!, `at ${young.reported.toLocaleString('en')}`));
+    rows.push(
+      compare(
+        `p95 of GET ${path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')} at ${size}`,
+        'ms',
+        '<= 2',
+        many!,
+        few!,
+        `at ${young.reported.toLocaleString('en')}`,
+      ),
+    );
   }
   const copied = await copiedPerSecond(owner);
-  rows.push(compare(`accepted, projected and queryable: ${size}`, 'observations/s', '>= 0.25', old.perSecond, copied, 'COPY'));
+  rows.push(
+    compare(`accepted, projected and queryable: ${size}`, 'observations/s', '>= 0.25', old.perSecond, copied, 'COPY'),
+  );
   await owner.end();
   await app.stop();
   return rows;
@@ -64,7 +75,9 @@ async function load({ services }: BenchApp, company: ObservedCompany, observatio
   const appended = performance.now();
   while (!(await services.freshness.waitFor(telemetryModels, position, 10_000)));
   const took = performance.now() - started;
-  console.log(`      ${reported.toLocaleString('en')} observations appended in ${((appended - started) / 1_000).toFixed(1)} s, queryable after ${(took / 1_000).toFixed(1)} s`);
+  console.log(
+    `      ${reported.toLocaleString('en')} observations appended in ${((appended - started) / 1_000).toFixed(1)} s, queryable after ${(took / 1_000).toFixed(1)} s`,
+  );
   return { reported, perSecond: (reported * 1_000) / took };
 }
 
@@ -73,14 +86,19 @@ async function settled({ services: { store, projector } }: BenchApp): Promise<vo
   const cursors = async () => (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
   for (;;) {
     const head = await store.head();
-    const isWorked = (await cursors()).every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+    const isWorked =
+      (await cursors()).every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
     if (isWorked && (await store.head()) === head) return;
     await setTimeout(100);
   }
 }
 
 async function pathsFor({ url, headers, services }: BenchApp, { people }: ObservedCompany): Promise<string[]> {
-  const get = async (path: string) => (await fetch(`${url}/api/v1/admin/${path}`, { headers })).json() as Promise<{ endpoints: { id: string }[]; authEndpoints: { id: string }[] }>;
+  const get = async (path: string) =>
+    (await fetch(`${url}/api/v1/admin/${path}`, { headers })).json() as Promise<{
+      endpoints: { id: string }[];
+      authEndpoints: { id: string }[];
+    }>;
   await services.freshness.waitFor(services.mainModels, await services.head(), 10_000);
   const endpoint = (await get('endpoints?search=site0.example')).endpoints[0]!.id;
   const authEndpoint = (await get('auth-endpoints')).authEndpoints[0]!.id;
@@ -108,7 +126,8 @@ async function p95InTurns(sides: readonly Side[]): Promise<number[]> {
   const seen: number[][] = sides.map(() => []);
   for (let round = 0; round < ROUNDS; round += 1) {
     const took = await callsInTurns(sides, calls);
-    for (const [side, times] of took.entries()) seen[side]!.push(times.toSorted((a, b) => a - b)[Math.floor(calls * 0.95)]!);
+    for (const [side, times] of took.entries())
+      seen[side]!.push(times.toSorted((a, b) => a - b)[Math.floor(calls * 0.95)]!);
   }
   return seen.map(median);
 }
@@ -131,7 +150,9 @@ async function callsInTurns(sides: readonly Side[], calls: number): Promise<numb
 /** The rows of the event viewer, from a file into a table with the same indexes: what a bare database does with them at best. */
 async function copiedPerSecond(owner: pg.Client): Promise<number> {
   const file = `/var/tmp/castellan-bench-${process.pid}.copy`;
-  const { rows } = await owner.query<{ table_name: string }>(`select table_name from information_schema.tables where table_name like 'observations\\_v%'`);
+  const { rows } = await owner.query<{ table_name: string }>(
+    `select table_name from information_schema.tables where table_name like 'observations\\_v%'`,
+  );
   const table = rows[0]!.table_name;
   await owner.query(`copy ${table} to '${file}'`);
   await owner.query(`create table copied (like ${table} including all)`);

@@ -28,12 +28,20 @@ const PLENTY = 100_000_000;
 const MOST_USERS = 10_000_000;
 
 /** The whole service with its embedded database (its log elsewhere where `eventStoreUrl` says so), budgets out of the way, and one tenant. */
-export async function startBenchApp({ eventStoreUrl, ...options }: Pick<ComposeOptions, 'passwords'> & { readonly eventStoreUrl?: string | undefined } = {}): Promise<BenchApp> {
+export async function startBenchApp({
+  eventStoreUrl,
+  ...options
+}: Pick<ComposeOptions, 'passwords'> & { readonly eventStoreUrl?: string | undefined } = {}): Promise<BenchApp> {
   const dataDir = mkdtempSync('/var/tmp/castellan-bench-app-');
   const pair = generateKeyPairSync('ed25519');
   const licensePublicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const config = {
-    ...readConfig({ DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex'), LICENSE_PUBLIC_KEY: licensePublicKey }),
+    ...readConfig({
+      DATA_DIR: dataDir,
+      MASTER_KEY: randomBytes(32).toString('hex'),
+      AUDIT_HMAC_KEY: randomBytes(32).toString('hex'),
+      LICENSE_PUBLIC_KEY: licensePublicKey,
+    }),
     eventStoreUrl,
     port: 0,
     tlsPort: 0,
@@ -60,7 +68,11 @@ export async function startBenchApp({ eventStoreUrl, ...options }: Pick<ComposeO
   };
 }
 
-async function makeTenant(services: House['services'], signingKey: KeyObject, maxUsers: number): Promise<Pick<BenchApp, 'tenantId' | 'headers'>> {
+async function makeTenant(
+  services: House['services'],
+  signingKey: KeyObject,
+  maxUsers: number,
+): Promise<Pick<BenchApp, 'tenantId' | 'headers'>> {
   const tenantId = asTenantId(randomUUID());
   const adminId = randomUUID();
   const license = {
@@ -87,7 +99,15 @@ async function makeTenant(services: House['services'], signingKey: KeyObject, ma
     completesSetup: false,
   };
   orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('bench') }));
-  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'setup', actor: system('bench') } as const;
+  const session = {
+    tenantId,
+    subjectId: adminId,
+    subjectKind: 'admin',
+    epoch: 0,
+    role: 'super_admin',
+    method: 'setup',
+    actor: system('bench'),
+  } as const;
   const { accessToken } = await openSession(services, session);
   return { tenantId, headers: { authorization: `Bearer ${accessToken}` } };
 }

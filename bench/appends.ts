@@ -9,8 +9,19 @@ import { startPeer } from './peers/peer.ts';
 
 const TENANT = asTenantId(randomUUID());
 /** About 400 bytes with its metadata. */
-const DATA = JSON.stringify({ alertId: randomUUID(), title: 'Password reuse', description: 'x'.repeat(120), severity: 'medium', domain: 'example.com' });
-const metadata = { actor: { kind: 'system' as const, id: null }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+const DATA = JSON.stringify({
+  alertId: randomUUID(),
+  title: 'Password reuse',
+  description: 'x'.repeat(120),
+  severity: 'medium',
+  domain: 'example.com',
+});
+const metadata = {
+  actor: { kind: 'system' as const, id: null },
+  correlationId: randomUUID(),
+  causationId: randomUUID(),
+  commandId: randomUUID(),
+};
 const event = (): NewEvent => ({ id: randomUUID(), type: 'AlertRaised', version: 1, data: DATA, metadata });
 
 const WARM = 6_000;
@@ -28,26 +39,38 @@ export async function measure(): Promise<Row[]> {
   );
   const emmett = await startPeer('emmett-appends.ts', config);
 
-  const ours = (callers: number, count: number, batch = 1) => () =>
-    perSecond(count * batch, () =>
-      concurrently(callers, count, (n) =>
-        store.append({
-          tenantId: TENANT,
-          stream: `alert-${TENANT}.${randomUUID()}`,
-          expectedRevision: -1n,
-          events: Array.from({ length: batch }, event),
-          take: n % 10 === 0 ? [{ tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }] : [],
-          release: [],
-        }),
-      ),
-    );
+  const ours =
+    (callers: number, count: number, batch = 1) =>
+    () =>
+      perSecond(count * batch, () =>
+        concurrently(callers, count, (n) =>
+          store.append({
+            tenantId: TENANT,
+            stream: `alert-${TENANT}.${randomUUID()}`,
+            expectedRevision: -1n,
+            events: Array.from({ length: batch }, event),
+            take:
+              n % 10 === 0
+                ? [{ tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }]
+                : [],
+            release: [],
+          }),
+        ),
+      );
   const oneRow = (callers: number, count: number) => () =>
     perSecond(count, () =>
       concurrently(callers, count, () =>
-        plain.query({ name: 'one-row', text: ONE_ROW, values: [`alert-${randomUUID()}`, 0, randomUUID(), 'AlertRaised', DATA, JSON.stringify(metadata)] }),
+        plain.query({
+          name: 'one-row',
+          text: ONE_ROW,
+          values: [`alert-${randomUUID()}`, 0, randomUUID(), 'AlertRaised', DATA, JSON.stringify(metadata)],
+        }),
       ),
     );
-  const peer = (callers: number, count: number, batch = 1) => () => emmett.ask({ callers, count, batch });
+  const peer =
+    (callers: number, count: number, batch = 1) =>
+    () =>
+      emmett.ask({ callers, count, batch });
 
   const rows: Row[] = [];
   // A service is compiled by then, as it is a minute after its start: the way of many callers, and the one of a caller who is alone.
@@ -60,12 +83,36 @@ export async function measure(): Promise<Row[]> {
     { callers: 32, count: 20_000, rowCount: 5_000, rounds: 3, againstEmmett: '>= 7', againstRow: '>= 2' },
     { callers: 256, count: 40_000, rowCount: 10_000, rounds: 3, againstEmmett: '>= 12', againstRow: '>= 3' },
   ]) {
-    const [our, row, emm] = await alternate(rounds, [ours(callers, count), oneRow(callers, rowCount), peer(callers, Math.ceil(count / 10))]);
-    rows.push(compare(`appends, ${callers} callers, against one row a transaction`, 'events/s', againstRow, our!, row!, 'pg'));
-    rows.push(compare(`appends, ${callers} callers, against Emmett`, 'events/s', againstEmmett || 'report', our!, emm!, 'Emmett'));
+    const [our, row, emm] = await alternate(rounds, [
+      ours(callers, count),
+      oneRow(callers, rowCount),
+      peer(callers, Math.ceil(count / 10)),
+    ]);
+    rows.push(
+      compare(`appends, ${callers} callers, against one row a transaction`, 'events/s', againstRow, our!, row!, 'pg'),
+    );
+    rows.push(
+      compare(
+        `appends, ${callers} callers, against Emmett`,
+        'events/s',
+        againstEmmett || 'report',
+        our!,
+        emm!,
+        'Emmett',
+      ),
+    );
   }
   const [batched, emmBatched] = await alternate(3, [ours(8, 1_000, 100), peer(8, 300, 100)]);
-  rows.push(compare('appends, 8 callers, batches of 100, against Emmett', 'events/s', '>= 1.3', batched!, emmBatched!, 'Emmett'));
+  rows.push(
+    compare(
+      'appends, 8 callers, batches of 100, against Emmett',
+      'events/s',
+      '>= 1.3',
+      batched!,
+      emmBatched!,
+      'Emmett',
+    ),
+  );
 
   await emmett.stop();
   await plain.end();

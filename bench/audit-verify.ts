@@ -30,10 +30,19 @@ export async function measure(): Promise<Row[]> {
   const store = new PostgresEventStore(database.store, config);
   const keys = new TenantDataKeys(database.service, await openKeyrings(database.owner, Buffer.alloc(32, 1)));
   const codec = new EventCodec(families, new PostgresPersonKeys(database.service, keys));
-  for (let written = 0; written < ENTRIES; ) {
+  for (let written = 0; written < ENTRIES;) {
     const group = Array.from({ length: 500 }, () => randomUUID());
     await Promise.all(
-      group.map((alertId) => store.append({ tenantId: TENANT, stream: `alert-${TENANT}.${alertId}`, expectedRevision: -1n, events: alertLife(alertId), take: [], release: [] })),
+      group.map((alertId) =>
+        store.append({
+          tenantId: TENANT,
+          stream: `alert-${TENANT}.${alertId}`,
+          expectedRevision: -1n,
+          events: alertLife(alertId),
+          take: [],
+          release: [],
+        }),
+      ),
     );
     written += group.length * 4;
   }
@@ -60,8 +69,12 @@ export async function measure(): Promise<Row[]> {
   const reader = new pg.Pool({ ...config, max: 1 });
   const plainRead = () =>
     perSecond(ENTRIES, async () => {
-      for (let position = '0'; ; ) {
-        const { rows } = await reader.query<{ position: string }>({ name: 'page', text: 'select * from events where position > $1 order by position limit 5000', values: [position] });
+      for (let position = '0'; ;) {
+        const { rows } = await reader.query<{ position: string }>({
+          name: 'page',
+          text: 'select * from events where position > $1 order by position limit 5000',
+          values: [position],
+        });
         if (rows.length === 0) return;
         position = rows.at(-1)!.position;
       }
@@ -71,5 +84,14 @@ export async function measure(): Promise<Row[]> {
   await store.close();
   await drop();
   await server.stop();
-  return [compare('audit verify over 200,000 entries, against the plain paged read of their events', 'events/s', '>= 0.4', verified!, read!, 'read')];
+  return [
+    compare(
+      'audit verify over 200,000 entries, against the plain paged read of their events',
+      'events/s',
+      '>= 0.4',
+      verified!,
+      read!,
+      'read',
+    ),
+  ];
 }

@@ -38,7 +38,12 @@ const authority = createAuthority({ commonName: 'Benchmark CA', organization: 'A
 const issuer = prepareIssuer(authority);
 
 function issueOurs(): string {
-  const device = issueDeviceCertificate(issuer, { tenantId, deviceId: randomUUID(), notBefore: now, notAfter: now + YEAR_MS });
+  const device = issueDeviceCertificate(issuer, {
+    tenantId,
+    deviceId: randomUUID(),
+    notBefore: now,
+    notAfter: now + YEAR_MS,
+  });
   if (isFailure(device)) throw new Error(device.message);
   return device.certificatePem;
 }
@@ -64,7 +69,9 @@ async function peerIssuer(): Promise<() => Promise<string>> {
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
-        new x509.SubjectAlternativeNameExtension([{ type: 'url', value: `spiffe://castellan/tenant/${tenantId}/device/${deviceId}` }]),
+        new x509.SubjectAlternativeNameExtension([
+          { type: 'url', value: `spiffe://castellan/tenant/${tenantId}/device/${deviceId}` },
+        ]),
         await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
         authorityKeyIdentifier,
       ],
@@ -82,8 +89,10 @@ async function peerVerifier(): Promise<(der: Buffer) => Promise<void>> {
     const name = certificate.getExtension(x509.SubjectAlternativeNameExtension)?.names.items[0]?.value;
     const constraints = certificate.getExtension(x509.BasicConstraintsExtension);
     const purposes = certificate.getExtension(x509.ExtendedKeyUsageExtension);
-    const sound = name?.startsWith('spiffe:') && !constraints?.ca && purposes?.usages.includes(x509.ExtendedKeyUsage.clientAuth);
-    if (!sound || !(await certificate.verify({ publicKey, date: new Date(now) }, crypto))) throw new Error('the peer refused a sound certificate');
+    const sound =
+      name?.startsWith('spiffe:') && !constraints?.ca && purposes?.usages.includes(x509.ExtendedKeyUsage.clientAuth);
+    if (!sound || !(await certificate.verify({ publicKey, date: new Date(now) }, crypto)))
+      throw new Error('the peer refused a sound certificate');
   };
 }
 
@@ -130,10 +139,21 @@ export async function measure(): Promise<Row[]> {
   const trusted = [trustAuthority(tenantId, authority.certificatePem)];
   const presented = firstCertificate(issueOurs());
   const verifyOurs = (): void => {
-    if ('refused' in verifyDeviceCertificate(presented, trusted, now)) throw new Error('a sound certificate was refused');
+    if ('refused' in verifyDeviceCertificate(presented, trusted, now))
+      throw new Error('a sound certificate was refused');
   };
   return [
-    await compare('device certificates issued (key pair, certificate, PEM of both)', 'at least 4x', sequentially(issueOurs), inFlight(peerIssues)),
-    await compare('device certificates verified', 'at least 4x', sequentially(verifyOurs), inFlight(() => peerVerifies(presented))),
+    await compare(
+      'device certificates issued (key pair, certificate, PEM of both)',
+      'at least 4x',
+      sequentially(issueOurs),
+      inFlight(peerIssues),
+    ),
+    await compare(
+      'device certificates verified',
+      'at least 4x',
+      sequentially(verifyOurs),
+      inFlight(() => peerVerifies(presented)),
+    ),
   ];
 }

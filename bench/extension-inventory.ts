@@ -11,7 +11,16 @@ const EXTENSIONS = 1_000;
 const ON_A_DEVICE = 50;
 const CALLS = 20;
 const WARM = 3;
-const PATHS = ['inventory', 'inventory?search=extension%2012', 'inventory?is_whitelisted=false&page=10&page_size=100', 'inventory/unwhitelisted', 'inventory/stats', 'inventory/aggregates', 'extension/ext-0', 'events'];
+const PATHS = [
+  'inventory',
+  'inventory?search=extension%2012',
+  'inventory?is_whitelisted=false&page=10&page_size=100',
+  'inventory/unwhitelisted',
+  'inventory/stats',
+  'inventory/aggregates',
+  'extension/ext-0',
+  'events',
+];
 
 /**
  * What extension monitoring costs with a thousand extensions in the browsers of a small and of a large company: ten thousand
@@ -31,7 +40,16 @@ export async function measureAt(few: number, many: number): Promise<Row[]> {
   for (const path of PATHS) {
     const [ours, theirs] = [await p95(large, path), await p95(small, path)];
     const size = (devices: number) => (devices * ON_A_DEVICE).toLocaleString('en');
-    rows.push(compare(`p95 of GET extension-monitoring/${path} at ${size(many)} installations`, 'ms', `<= ${(2 * many) / few}`, ours, theirs, `at ${size(few)}`));
+    rows.push(
+      compare(
+        `p95 of GET extension-monitoring/${path} at ${size(many)} installations`,
+        'ms',
+        `<= ${(2 * many) / few}`,
+        ours,
+        theirs,
+        `at ${size(few)}`,
+      ),
+    );
   }
   await app.stop();
   return rows;
@@ -44,29 +62,99 @@ async function fleetOf(app: BenchApp, devices: number): Promise<BenchApp> {
     const [deviceId, userId] = [randomUUID(), randomUUID()];
     const occurredAt = new Date(Date.now() - n * 1_000).toISOString();
     const browserType = (['chrome', 'edge', 'firefox'] as const)[n % 3]!;
-    await append(app, deviceStream(app.tenantId, deviceId), { type: 'DeviceEnrolled', data: { deviceId, userId, deviceFingerprint: deviceId, besideDeviceId: null, isConfirmed: true, wipeId: null, browserType, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null } });
+    await append(app, deviceStream(app.tenantId, deviceId), {
+      type: 'DeviceEnrolled',
+      data: {
+        deviceId,
+        userId,
+        deviceFingerprint: deviceId,
+        besideDeviceId: null,
+        isConfirmed: true,
+        wipeId: null,
+        browserType,
+        browserVersion: null,
+        osType: null,
+        osVersion: null,
+        extensionVersion: null,
+        hostname: null,
+        agentVersion: null,
+      },
+    });
     // A few that everybody has, many that few have.
-    const extensions = Array.from({ length: ON_A_DEVICE }, (_, at) => (at < 5 ? at : 5 + ((n * 45 + at) % (EXTENSIONS - 5)))).map((one) => ({
+    const extensions = Array.from({ length: ON_A_DEVICE }, (_, at) =>
+      at < 5 ? at : 5 + ((n * 45 + at) % (EXTENSIONS - 5)),
+    ).map((one) => ({
       extensionId: `ext-${one}`,
       name: `Extension ${one}`,
       version: `1.${(n + one) % 3}`,
       publisher: 'Somebody',
-      permissions: ['storage', 'tabs', `https://site${one}.example/*`, ...(one % 7 === 0 ? ['cookies', '<all_urls>'] : [])],
+      permissions: [
+        'storage',
+        'tabs',
+        `https://site${one}.example/*`,
+        ...(one % 7 === 0 ? ['cookies', '<all_urls>'] : []),
+      ],
       isEnabled: true,
     }));
-    const inventory = { kind: 'extension_inventory', eventId: randomUUID(), occurredAt, domain: null, url: null, extensions };
-    const changes = [0, 1].map((one) => ({ kind: 'extension_event', eventId: randomUUID(), occurredAt, domain: null, url: null, extensionId: `ext-${one}`, change: 'enabled', name: null, version: null, permissions: null }));
-    const data = { deviceId, userId, deviceSequence: null, extensionMode: null, policyVersion: null, observations: [inventory, ...changes] };
-    const at = await append(app, deviceDayStream(app.tenantId, deviceId, occurredAt.slice(0, 10)), { type: 'TelemetryRecorded', data });
+    const inventory = {
+      kind: 'extension_inventory',
+      eventId: randomUUID(),
+      occurredAt,
+      domain: null,
+      url: null,
+      extensions,
+    };
+    const changes = [0, 1].map((one) => ({
+      kind: 'extension_event',
+      eventId: randomUUID(),
+      occurredAt,
+      domain: null,
+      url: null,
+      extensionId: `ext-${one}`,
+      change: 'enabled',
+      name: null,
+      version: null,
+      permissions: null,
+    }));
+    const data = {
+      deviceId,
+      userId,
+      deviceSequence: null,
+      extensionMode: null,
+      policyVersion: null,
+      observations: [inventory, ...changes],
+    };
+    const at = await append(app, deviceDayStream(app.tenantId, deviceId, occurredAt.slice(0, 10)), {
+      type: 'TelemetryRecorded',
+      data,
+    });
     if (at > position) position = at;
   });
-  while (!(await services.freshness.waitFor(readModels.map(({ name }) => name), position, 10_000)));
+  while (
+    !(await services.freshness.waitFor(
+      readModels.map(({ name }) => name),
+      position,
+      10_000,
+    ))
+  );
   return app;
 }
 
 async function append({ services, tenantId }: BenchApp, stream: string, event: DomainEvent): Promise<bigint> {
-  const metadata = { actor: { kind: 'system' as const, id: null }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
-  const verdict = await services.store.append({ tenantId, stream, expectedRevision: -1n, events: [await services.codec.encode(randomUUID(), tenantId, event, metadata)], take: [], release: [] });
+  const metadata = {
+    actor: { kind: 'system' as const, id: null },
+    correlationId: randomUUID(),
+    causationId: randomUUID(),
+    commandId: randomUUID(),
+  };
+  const verdict = await services.store.append({
+    tenantId,
+    stream,
+    expectedRevision: -1n,
+    events: [await services.codec.encode(randomUUID(), tenantId, event, metadata)],
+    take: [],
+    release: [],
+  });
   if (verdict.kind !== 'appended') throw new Error(`an event was answered ${verdict.kind}`);
   return verdict.position;
 }

@@ -24,12 +24,22 @@ export async function measure(): Promise<Row[]> {
   const [service, peer] = [new HttpClient(app.url, 32), new HttpClient(bare.url, 32)];
   const headers = { ...app.headers, 'content-type': 'application/json' };
   const resolve = async (id: string) => {
-    const { status, head } = await service.send('PUT', `/api/v1/admin/alerts/${id}/resolve`, headers, '{"status":"resolved","resolution":"done"}');
+    const { status, head } = await service.send(
+      'PUT',
+      `/api/v1/admin/alerts/${id}/resolve`,
+      headers,
+      '{"status":"resolved","resolution":"done"}',
+    );
     if (status !== 200 || head.includes('x-stale')) throw new Error(`not resolved in time: ${status}`);
   };
   const insert = () => peer.send('POST', '/insert');
   const pool = new pg.Pool({ ...app.databaseConfig, max: 1 });
-  const oneRow = () => pool.query({ name: 'one', text: 'insert into bare (id, note) values ($1, $2)', values: [randomUUID(), 'x'.repeat(200)] });
+  const oneRow = () =>
+    pool.query({
+      name: 'one',
+      text: 'insert into bare (id, note) values ($1, $2)',
+      values: [randomUUID(), 'x'.repeat(200)],
+    });
 
   await concurrently(8, WARM, (n) => resolve(alerts[n % alerts.length]!));
   await concurrently(8, WARM, insert);
@@ -43,15 +53,37 @@ export async function measure(): Promise<Row[]> {
     return median(took);
   };
   const [ours50, row50] = await alternate(5, [p50((n) => resolve(alerts[n]!)), p50(oneRow)]);
-  const rate = (call: (n: number) => Promise<unknown>, count: number) => () => perSecond(count, () => concurrently(32, count, call));
-  const [resolved, inserted] = await alternate(3, [rate((n) => resolve(alerts[n % alerts.length]!), 3_000), rate(insert, 6_000)]);
-  const cannon = (url: string, headers: Record<string, string>) => async () => (await autocannon({ url, headers, connections: 32, duration: SECONDS })).requests.average;
-  const [read, bareRead] = await alternate(3, [cannon(`${app.url}/api/v1/admin/alerts/${alerts[0]}`, app.headers), cannon(`${bare.url}/alert`, {})]);
+  const rate = (call: (n: number) => Promise<unknown>, count: number) => () =>
+    perSecond(count, () => concurrently(32, count, call));
+  const [resolved, inserted] = await alternate(3, [
+    rate((n) => resolve(alerts[n % alerts.length]!), 3_000),
+    rate(insert, 6_000),
+  ]);
+  const cannon = (url: string, headers: Record<string, string>) => async () =>
+    (await autocannon({ url, headers, connections: 32, duration: SECONDS })).requests.average;
+  const [read, bareRead] = await alternate(3, [
+    cannon(`${app.url}/api/v1/admin/alerts/${alerts[0]}`, app.headers),
+    cannon(`${bare.url}/alert`, {}),
+  ]);
 
   const rows = [
     compare('p50 of a resolved alert over HTTP, against a one-row insert', 'ms', '<= 12', ours50!, row50!, 'insert'),
-    compare('resolved alerts at 32 clients, against a bare route with one durable insert', 'requests/s', '>= 0.25', resolved!, inserted!, 'bare route'),
-    compare('GET /alerts/{alertID}, against a bare route with the same SELECT', 'requests/s', '>= 0.5', read!, bareRead!, 'bare route'),
+    compare(
+      'resolved alerts at 32 clients, against a bare route with one durable insert',
+      'requests/s',
+      '>= 0.25',
+      resolved!,
+      inserted!,
+      'bare route',
+    ),
+    compare(
+      'GET /alerts/{alertID}, against a bare route with the same SELECT',
+      'requests/s',
+      '>= 0.5',
+      read!,
+      bareRead!,
+      'bare route',
+    ),
   ];
   await pool.end();
   service.close();
@@ -78,7 +110,9 @@ async function raise({ services, tenantId }: BenchApp, count: number): Promise<s
   });
   let last = 0n;
   await concurrently(32, count, async (n) => {
-    const { position } = orThrow(await services.executor.execute(raiseAlert, input(ids[n]!), { tenantId, actor: system('bench') }));
+    const { position } = orThrow(
+      await services.executor.execute(raiseAlert, input(ids[n]!), { tenantId, actor: system('bench') }),
+    );
     if (position! > last) last = position!;
   });
   await services.freshness.waitFor([...(resolveAlert.freshens ?? [])], last, 30_000);
@@ -90,11 +124,19 @@ async function bareRoutes(config: pg.ClientConfig, tenantId: string, alertId: st
   await pool.query('create table if not exists bare (id uuid primary key, note text not null)');
   const app = fastify();
   app.post('/insert', async () => {
-    await pool.query({ name: 'insert', text: 'insert into bare (id, note) values ($1, $2)', values: [randomUUID(), 'x'.repeat(200)] });
+    await pool.query({
+      name: 'insert',
+      text: 'insert into bare (id, note) values ($1, $2)',
+      values: [randomUUID(), 'x'.repeat(200)],
+    });
     return { done: true };
   });
   app.get('/alert', async () => {
-    const { rows } = await pool.query({ name: 'alert', text: `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = $2`, values: [tenantId, alertId] });
+    const { rows } = await pool.query({
+      name: 'alert',
+      text: `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = $2`,
+      values: [tenantId, alertId],
+    });
     return rows[0] as object;
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

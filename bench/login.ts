@@ -40,14 +40,16 @@ export async function measure(): Promise<Row[]> {
   const accounts = await newAccounts(app);
   const client = new HttpClient(app.url, STORM);
   const headers = { 'content-type': 'application/json', 'x-tenant-id': app.tenantId };
-  const login = async (email: string, password: string) => (await client.send('POST', '/api/v1/auth/login', headers, JSON.stringify({ email, password }))).status;
+  const login = async (email: string, password: string) =>
+    (await client.send('POST', '/api/v1/auth/login', headers, JSON.stringify({ email, password }))).status;
   const signIn = async (n: number) => {
     // Each caller has accounts of its own: tries under way count, and too many at once would lock one.
     const status = await login(accounts[n % accounts.length]!.email, PASSWORD);
     if (status !== 200) throw new Error(`not signed in: ${status}`);
   };
   const hash = await argon2.hash(PASSWORD, ARGON2);
-  const rate = (callers: number, call: (n: number) => Promise<unknown>) => () => perSecond(callers * LOGINS, () => concurrently(callers, callers * LOGINS, call));
+  const rate = (callers: number, call: (n: number) => Promise<unknown>) => () =>
+    perSecond(callers * LOGINS, () => concurrently(callers, callers * LOGINS, call));
   const check = () => argon2.verify(hash, PASSWORD);
   passwords.warming = true;
   await concurrently(FEW, WARM, signIn);
@@ -61,10 +63,38 @@ export async function measure(): Promise<Row[]> {
   client.close();
   await app.stop();
   return [
-    compare(`logins at ${STORM} clients, against Argon2id alone with the same parameters`, 'logins/s', '>= 0.85', storm!, rawStorm!, 'Argon2id'),
-    compare(`logins at ${FEW} clients, against Argon2id alone with the same parameters`, 'logins/s', 'reported', few!, rawFew!, 'Argon2id'),
-    compare('a read with authentication, against the same read without', 'requests/s', `>= ${(1 / 1.15).toFixed(2)}`, reads.guarded, reads.open, 'open route'),
-    compare(`a wrong password of a known e-mail, against an unknown one (median; ${difference(durations)})`, 'ms', 'reported', median(durations.known), median(durations.unknown), 'unknown'),
+    compare(
+      `logins at ${STORM} clients, against Argon2id alone with the same parameters`,
+      'logins/s',
+      '>= 0.85',
+      storm!,
+      rawStorm!,
+      'Argon2id',
+    ),
+    compare(
+      `logins at ${FEW} clients, against Argon2id alone with the same parameters`,
+      'logins/s',
+      'reported',
+      few!,
+      rawFew!,
+      'Argon2id',
+    ),
+    compare(
+      'a read with authentication, against the same read without',
+      'requests/s',
+      `>= ${(1 / 1.15).toFixed(2)}`,
+      reads.guarded,
+      reads.open,
+      'open route',
+    ),
+    compare(
+      `a wrong password of a known e-mail, against an unknown one (median; ${difference(durations)})`,
+      'ms',
+      'reported',
+      median(durations.known),
+      median(durations.unknown),
+      'unknown',
+    ),
   ];
 }
 
@@ -77,10 +107,21 @@ class BelievingPasswords extends Passwords {
 }
 
 async function newAccounts({ services, tenantId }: BenchApp): Promise<{ adminId: string; email: string }[]> {
-  const accounts = Array.from({ length: ACCOUNTS }, () => ({ adminId: randomUUID(), email: `${randomUUID()}@bench.example` }));
+  const accounts = Array.from({ length: ACCOUNTS }, () => ({
+    adminId: randomUUID(),
+    email: `${randomUUID()}@bench.example`,
+  }));
   await concurrently(4, accounts.length, async (n) => {
-    const input = { ...accounts[n]!, displayName: 'Bench', roleType: 'viewer', password: PASSWORD, mustChangePassword: false } as const;
-    const { position } = orThrow(await services.executor.execute(createAdminUser, input, { tenantId, actor: system('bench') }));
+    const input = {
+      ...accounts[n]!,
+      displayName: 'Bench',
+      roleType: 'viewer',
+      password: PASSWORD,
+      mustChangePassword: false,
+    } as const;
+    const { position } = orThrow(
+      await services.executor.execute(createAdminUser, input, { tenantId, actor: system('bench') }),
+    );
     await services.freshness.waitFor(createAdminUser.freshens ?? [], position!, 10_000);
   });
   return accounts;
@@ -96,7 +137,10 @@ async function durationsOf(known: readonly string[], attempt: (email: string) =>
   const unknown = known.map(() => `${randomUUID()}@bench.example`);
   const durations: Durations = { known: [], unknown: [] };
   for (let n = 0; n < known.length * TRIES; n += 1) {
-    const sides = [['known', known], ['unknown', unknown]] as const;
+    const sides = [
+      ['known', known],
+      ['unknown', unknown],
+    ] as const;
     for (const [side, emails] of n % 2 === 0 ? sides : sides.toReversed()) {
       const started = performance.now();
       const status = await attempt(emails[n % emails.length]!);
@@ -110,26 +154,47 @@ async function durationsOf(known: readonly string[], attempt: (email: string) =>
 /** Welch's t, and the medians' difference in terms of the median absolute deviation. */
 function difference({ known, unknown }: Durations): string {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = (values: readonly number[]) => mean(values.map((value) => (value - mean(values)) ** 2)) * (values.length / (values.length - 1));
+  const variance = (values: readonly number[]) =>
+    mean(values.map((value) => (value - mean(values)) ** 2)) * (values.length / (values.length - 1));
   const deviation = (values: readonly number[]) => median(values.map((value) => Math.abs(value - median(values))));
-  const t = (mean(known) - mean(unknown)) / Math.sqrt(variance(known) / known.length + variance(unknown) / unknown.length);
+  const t =
+    (mean(known) - mean(unknown)) / Math.sqrt(variance(known) / known.length + variance(unknown) / unknown.length);
   const apart = Math.abs(median(known) - median(unknown)) / deviation([...known, ...unknown]);
   return `${known.length} each, Welch t ${t.toFixed(2)}, medians ${apart.toFixed(2)} MAD apart`;
 }
 
 /** One handler behind two doors of one server. */
-async function readRates({ services, tenantId, headers }: BenchApp, adminId: string): Promise<{ guarded: Rounds; open: Rounds }> {
+async function readRates(
+  { services, tenantId, headers }: BenchApp,
+  adminId: string,
+): Promise<{ guarded: Rounds; open: Rounds }> {
   const server = fastify();
   validateWithZod(server);
   server.decorateRequest('principal', undefined);
   await limitRates(server, undefined, services.log);
-  const answers = new IdempotentAnswers(services.database.service, { sealing: [Buffer.alloc(32)], digesting: Buffer.alloc(32) });
+  const answers = new IdempotentAnswers(services.database.service, {
+    sealing: [Buffer.alloc(32)],
+    digesting: Buffer.alloc(32),
+  });
   const behind = (path: string, access: Access) =>
-    registerRoute(server, route({ method: 'GET', path, access, summary: '', answer: z.object({}), handle: ({ ask }) => ask(getAdminUser, { adminId }, tenantId) }), services, answers);
+    registerRoute(
+      server,
+      route({
+        method: 'GET',
+        path,
+        access,
+        summary: '',
+        answer: z.object({}),
+        handle: ({ ask }) => ask(getAdminUser, { adminId }, tenantId),
+      }),
+      services,
+      answers,
+    );
   behind('/guarded', admin('self:read'));
   behind('/open', open('session'));
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  const cannon = (path: string) => async () => (await autocannon({ url: `${url}${path}`, headers, connections: 32, duration: SECONDS })).requests.average;
+  const cannon = (path: string) => async () =>
+    (await autocannon({ url: `${url}${path}`, headers, connections: 32, duration: SECONDS })).requests.average;
   await cannon('/guarded')();
   const [guarded, unguarded] = await alternate(ROUNDS, [cannon('/guarded'), cannon('/open')]);
   await server.close();

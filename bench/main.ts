@@ -29,7 +29,9 @@ for (const [name, load] of Object.entries(benches)) {
     const bound = Number(/^[<>]= ([\d.]+)$/.exec(target)?.[1]);
     const kept = Number.isNaN(bound) || (target.startsWith('>') ? ratio >= bound : ratio <= bound);
     if (!kept) missed += 1;
-    console.log(`${kept ? 'ok    ' : 'MISSED'} ${what}: ${round(ours)} ${unit}, ${peerName ?? 'peer'} ${round(peer)}, ratio ${ratio.toFixed(2)} (${target})`);
+    console.log(
+      `${kept ? 'ok    ' : 'MISSED'} ${what}: ${round(ours)} ${unit}, ${peerName ?? 'peer'} ${round(peer)}, ratio ${ratio.toFixed(2)} (${target})`,
+    );
   }
 }
 process.exitCode = missed === 0 ? 0 : 1;

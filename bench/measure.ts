@@ -35,14 +35,25 @@ export async function alternate(rounds: number, sides: readonly (() => Promise<n
 }
 
 /** Of rounds the medians, and the median of their ratios: what a machine gives changes within seconds, and the sides of a round met the same ones. */
-export function compare(name: string, unit: string, target: string, ours: number | Rounds, peer: number | Rounds, peerName?: string): Row {
+export function compare(
+  name: string,
+  unit: string,
+  target: string,
+  ours: number | Rounds,
+  peer: number | Rounds,
+  peerName?: string,
+): Row {
   const [our, their] = [[ours].flat(), [peer].flat()];
   const ratio = median(our.map((value, round) => value / their[round]!));
   return { name, unit, target, ours: median(our), peer: median(their), ratio, ...(peerName ? { peerName } : {}) };
 }
 
 /** Spreads `count` calls over `callers` that each wait for their own call before the next. */
-export async function concurrently(callers: number, count: number, call: (n: number) => Promise<unknown>): Promise<void> {
+export async function concurrently(
+  callers: number,
+  count: number,
+  call: (n: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const caller = async () => {
     for (let n = next++; n < count; n = next++) await call(n);

@@ -60,17 +60,42 @@ export class ObservedCompany {
     for (let n = 0; n < PEOPLE; n += 1) this.people.push({ userId: randomUUID(), deviceId: randomUUID() });
     await concurrently(8, PEOPLE, async (n) => {
       const { userId } = this.people[n]!;
-      const input = { userId, email: `person${n}@bench.example`, displayName: `Person ${n}`, department: null, jobTitle: null, externalId: null, source: 'manual' as const, isActive: true };
+      const input = {
+        userId,
+        email: `person${n}@bench.example`,
+        displayName: `Person ${n}`,
+        department: null,
+        jobTitle: null,
+        externalId: null,
+        source: 'manual' as const,
+        isActive: true,
+      };
       orThrow(await services.executor.execute(createEmployee, input, { tenantId, actor: system('bench') }));
       await this.#enroll(this.people[n]!, n);
     });
   }
 
   async #enroll({ userId, deviceId }: Person, n: number): Promise<void> {
-    const data = { deviceId, userId, deviceFingerprint: deviceId, besideDeviceId: null, isConfirmed: true, wipeId: null, browserType: 'chrome' as const, browserVersion: null, osType: null, osVersion: null, extensionVersion: null, hostname: null, agentVersion: null };
+    const data = {
+      deviceId,
+      userId,
+      deviceFingerprint: deviceId,
+      besideDeviceId: null,
+      isConfirmed: true,
+      wipeId: null,
+      browserType: 'chrome' as const,
+      browserVersion: null,
+      osType: null,
+      osVersion: null,
+      extensionVersion: null,
+      hostname: null,
+      agentVersion: null,
+    };
     await this.#append(deviceStream(this.#app.tenantId, deviceId), -1n, { type: 'DeviceEnrolled', data }, deviceId);
     const day = new Date(Date.now() - (DAYS + 1) * DAY_MS).toISOString().slice(0, 10);
-    await this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, [inventory(day, n)]);
+    await this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, [
+      inventory(day, n),
+    ]);
   }
 
   /** Has the company report so many observations altogether, as the intake appends them; answers the last position. */
@@ -90,26 +115,50 @@ export class ObservedCompany {
     const n = turn % PEOPLE;
     const { userId, deviceId } = this.people[n]!;
     const day = new Date(Date.now() - (Math.floor(turn / PEOPLE) + 1) * DAY_MS).toISOString().slice(0, 10);
-    return this.#record(deviceDayStream(this.#app.tenantId, deviceId, day), -1n, { userId, deviceId }, this.#observations(day, n, size));
+    return this.#record(
+      deviceDayStream(this.#app.tenantId, deviceId, day),
+      -1n,
+      { userId, deviceId },
+      this.#observations(day, n, size),
+    );
   }
 
-  #record(stream: string, revision: bigint, { userId, deviceId }: Person, observations: readonly Observation[]): Promise<bigint> {
+  #record(
+    stream: string,
+    revision: bigint,
+    { userId, deviceId }: Person,
+    observations: readonly Observation[],
+  ): Promise<bigint> {
     const data = { deviceId, userId, deviceSequence: null, extensionMode: 'warn', policyVersion: null, observations };
     return this.#append(stream, revision, { type: 'TelemetryRecorded', data }, deviceId);
   }
 
   async #append(stream: string, revision: bigint, event: DomainEvent, deviceId: string): Promise<bigint> {
     const { services, tenantId } = this.#app;
-    const metadata = { actor: { kind: 'device' as const, id: deviceId }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+    const metadata = {
+      actor: { kind: 'device' as const, id: deviceId },
+      correlationId: randomUUID(),
+      causationId: randomUUID(),
+      commandId: randomUUID(),
+    };
     const encoded = await services.codec.encode(randomUUID(), tenantId, event, metadata);
-    const verdict = await services.store.append({ tenantId, stream, expectedRevision: revision, events: [encoded], take: [], release: [] });
+    const verdict = await services.store.append({
+      tenantId,
+      stream,
+      expectedRevision: revision,
+      events: [encoded],
+      take: [],
+      release: [],
+    });
     if (verdict.kind !== 'appended') throw new Error(`a batch was answered ${verdict.kind}`);
     return verdict.position;
   }
 
   #observations(day: string, person: number, size: number): Observation[] {
     const hosts = Array.from({ length: HOSTS_A_REPORT }, () => Math.floor(HOSTS * this.#next() ** 3));
-    const seen = Array.from({ length: size - 1 }, () => this.#observation(day, person, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!));
+    const seen = Array.from({ length: size - 1 }, () =>
+      this.#observation(day, person, hosts[Math.floor(HOSTS_A_REPORT * this.#next())]!),
+    );
     return [inventory(day, person), ...seen];
   }
 
@@ -117,25 +166,64 @@ export class ObservedCompany {
     // One host in four is a subdomain of its neighbour's site.
     const domain = host % 4 === 3 ? `app.site${host - 1}.example` : `site${host}.example`;
     const seconds = Math.floor(this.#next() * 86_400);
-    const common = { eventId: randomUUID(), occurredAt: `${day}T${new Date(seconds * 1_000).toISOString().slice(11)}`, domain, url: `https://${domain}/${Math.floor(this.#next() * 50)}` };
+    const common = {
+      eventId: randomUUID(),
+      occurredAt: `${day}T${new Date(seconds * 1_000).toISOString().slice(11)}`,
+      domain,
+      url: `https://${domain}/${Math.floor(this.#next() * 50)}`,
+    };
     const what = this.#next();
     const action = this.#next() < 0.1 ? ('warn' as const) : ('allow' as const);
-    if (what < 0.01) return { kind: 'extension_event', ...common, domain: null, url: null, extensionId: `extension-${installed(person)[host % INSTALLED]!}`, change: 'updated', name: null, version: '2', permissions: null };
-    if (what < 0.05) return { kind: 'policy_decision', ...common, signals: [], action, userDecision: 'none', policyId: null };
-    if (what < 0.1) return { kind: 'auth_flow', ...common, provider: 'Okta', method: 'oidc', relyingParty: `app${Math.floor(this.#next() * 20)}.example`, mfaObserved: host % 3 === 0, outcome: 'success' };
+    if (what < 0.01)
+      return {
+        kind: 'extension_event',
+        ...common,
+        domain: null,
+        url: null,
+        extensionId: `extension-${installed(person)[host % INSTALLED]!}`,
+        change: 'updated',
+        name: null,
+        version: '2',
+        permissions: null,
+      };
+    if (what < 0.05)
+      return { kind: 'policy_decision', ...common, signals: [], action, userDecision: 'none', policyId: null };
+    if (what < 0.1)
+      return {
+        kind: 'auth_flow',
+        ...common,
+        provider: 'Okta',
+        method: 'oidc',
+        relyingParty: `app${Math.floor(this.#next() * 20)}.example`,
+        mfaObserved: host % 3 === 0,
+        outcome: 'success',
+      };
     if (what < 0.15) {
       const passwordHash = (host % CARELESS === 1 ? 'c' : `${host}`).padStart(64, '0');
-      return { kind: 'credential_attempt', ...common, username: 'me', passwordHash, isBreached: host % CARELESS === 0, action, userDecision: 'none', policyId: null };
+      return {
+        kind: 'credential_attempt',
+        ...common,
+        username: 'me',
+        passwordHash,
+        isBreached: host % CARELESS === 0,
+        action,
+        userDecision: 'none',
+        policyId: null,
+      };
     }
     const isNewSite = !this.#visited.has(`${person} ${host}`);
     this.#visited.add(`${person} ${host}`);
-    const technologies = this.#next() < 0.3 ? [host, host + 3].map((n) => ({ name: TECHNOLOGIES[n % TECHNOLOGIES.length]!, version: '1' })) : [];
+    const technologies =
+      this.#next() < 0.3
+        ? [host, host + 3].map((n) => ({ name: TECHNOLOGIES[n % TECHNOLOGIES.length]!, version: '1' }))
+        : [];
     return { kind: 'navigation', ...common, title: `Page of ${domain}`, referrerDomain: null, technologies, isNewSite };
   }
 }
 
 /** A few extensions that everybody has, and some of the others. */
-const installed = (person: number): number[] => Array.from({ length: INSTALLED }, (_, at) => (at < 4 ? at : 4 + ((person * 8 + at) % (EXTENSIONS - 4))));
+const installed = (person: number): number[] =>
+  Array.from({ length: INSTALLED }, (_, at) => (at < 4 ? at : 4 + ((person * 8 + at) % (EXTENSIONS - 4))));
 
 function inventory(day: string, person: number): Observation {
   const extensions = installed(person).map((one) => ({
@@ -146,5 +234,12 @@ function inventory(day: string, person: number): Observation {
     permissions: one % 7 === 0 ? ['cookies', '<all_urls>'] : ['storage'],
     isEnabled: true,
   }));
-  return { kind: 'extension_inventory', eventId: randomUUID(), occurredAt: `${day}T00:00:00.000Z`, domain: null, url: null, extensions };
+  return {
+    kind: 'extension_inventory',
+    eventId: randomUUID(),
+    occurredAt: `${day}T00:00:00.000Z`,
+    domain: null,
+    url: null,
+    extensions,
+  };
 }

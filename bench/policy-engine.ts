@@ -10,8 +10,15 @@ const ROUNDS = 5;
 /** Of a hundred rules two are regular expressions, about a third wildcards, the rest whole hosts: what tenants write. */
 function ruleOf(n: number): Rule {
   const common = { condition: conditions[n % conditions.length]!, action: ruleActions[n % 3]! };
-  if (n % 50 === 49) return { ...common, domainMatch: { type: 'regex', value: `(?:login|sso)-${n}\\.[a-z]+\\.example` } };
-  return { ...common, domainMatch: n % 3 === 0 ? { type: 'wildcard', value: `*.tenant-${n}.example` } : { type: 'exact', value: `host-${n}.example` } };
+  if (n % 50 === 49)
+    return { ...common, domainMatch: { type: 'regex', value: `(?:login|sso)-${n}\\.[a-z]+\\.example` } };
+  return {
+    ...common,
+    domainMatch:
+      n % 3 === 0
+        ? { type: 'wildcard', value: `*.tenant-${n}.example` }
+        : { type: 'exact', value: `host-${n}.example` },
+  };
 }
 
 function configOf(rules: number): EngineConfig {
@@ -41,15 +48,26 @@ async function measured(rules: number): Promise<Row> {
   const engine = new PolicyEngine(config);
   const encounters = encountersOf(rules);
   for (const met of encounters) {
-    if (JSON.stringify(engine.decide(met)) !== JSON.stringify(decideNaively(config, met))) throw new Error('the two engines disagree');
+    if (JSON.stringify(engine.decide(met)) !== JSON.stringify(decideNaively(config, met)))
+      throw new Error('the two engines disagree');
   }
   const side = (times: number, decide: (met: Encounter) => unknown) => () =>
     perSecond(times, async () => {
       for (let n = 0; n < times; n += 1) decide(encounters[n % encounters.length]!);
     });
-  const [ours, naive] = await alternate(ROUNDS, [side(Math.max(2_000, 4_000_000 / rules), (met) => engine.decide(met)), side(Math.max(200, 200_000 / rules), (met) => decideNaively(config, met))]);
+  const [ours, naive] = await alternate(ROUNDS, [
+    side(Math.max(2_000, 4_000_000 / rules), (met) => engine.decide(met)),
+    side(Math.max(200, 200_000 / rules), (met) => decideNaively(config, met)),
+  ]);
   const target = rules >= 1_000 ? '>= 3' : '>= 0.5';
-  return compare(`policy decisions with ${rules.toLocaleString('en')} rules, one core`, '/s', target, ours!, naive!, 'one rule after the other');
+  return compare(
+    `policy decisions with ${rules.toLocaleString('en')} rules, one core`,
+    '/s',
+    target,
+    ours!,
+    naive!,
+    'one rule after the other',
+  );
 }
 
 /** The indexed engine against a plain scan over the same rules; regular expressions are gone through by both. */

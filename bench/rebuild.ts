@@ -19,7 +19,12 @@ import { startPeer } from './peers/peer.ts';
 
 const EVENTS = 200_000;
 const TENANT = asTenantId(randomUUID());
-const metadata = { actor: { kind: 'system' as const, id: null }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+const metadata = {
+  actor: { kind: 'system' as const, id: null },
+  correlationId: randomUUID(),
+  causationId: randomUUID(),
+  commandId: randomUUID(),
+};
 
 /** Alerts a day by severity: what a chart counts. */
 const counter = defineReadModel({
@@ -32,16 +37,38 @@ const counter = defineReadModel({
   on: {
     AlertRaised: (event) => ({
       key: { on_day: dayOf(event.recordedAt), severity: event.data.severity },
-      fold: (row) => ({ on_day: dayOf(event.recordedAt), severity: event.data.severity, raised: (row?.raised ?? 0) + 1 }),
+      fold: (row) => ({
+        on_day: dayOf(event.recordedAt),
+        severity: event.data.severity,
+        raised: (row?.raised ?? 0) + 1,
+      }),
     }),
   },
 });
 
 /** An alert's life in four events: raised, acknowledged, assigned, resolved. */
 export function alertLife(alertId: string): NewEvent[] {
-  const event = (type: string, data: object): NewEvent => ({ id: randomUUID(), type, version: 1, data: canonicalJson({ alertId, ...data }), metadata });
+  const event = (type: string, data: object): NewEvent => ({
+    id: randomUUID(),
+    type,
+    version: 1,
+    data: canonicalJson({ alertId, ...data }),
+    metadata,
+  });
   const fingerprint = `password_reuse||${alertId}.example`;
-  const raised = { alertType: 'password_reuse', severity: 'medium', title: 'Password reuse', description: 'The same password on two sites', fingerprint, userId: null, deviceId: null, domain: 'shop.example.com', url: null, cause: alertId, metadata: {} };
+  const raised = {
+    alertType: 'password_reuse',
+    severity: 'medium',
+    title: 'Password reuse',
+    description: 'The same password on two sites',
+    fingerprint,
+    userId: null,
+    deviceId: null,
+    domain: 'shop.example.com',
+    url: null,
+    cause: alertId,
+    metadata: {},
+  };
   return [
     event('AlertRaised', raised),
     event('AlertAcknowledged', { notes: 'looking' }),
@@ -56,10 +83,19 @@ export async function measure(): Promise<Row[]> {
   const store = new PostgresEventStore(database.store, config);
   const keys = new TenantDataKeys(database.service, await openKeyrings(database.owner, Buffer.alloc(32, 1)));
   const codec = new EventCodec(families, new PostgresPersonKeys(database.service, keys));
-  for (let written = 0; written < EVENTS; ) {
+  for (let written = 0; written < EVENTS;) {
     const group = Array.from({ length: 500 }, () => randomUUID());
     await Promise.all(
-      group.map((alertId) => store.append({ tenantId: TENANT, stream: `alert-${TENANT}.${alertId}`, expectedRevision: -1n, events: alertLife(alertId), take: [], release: [] })),
+      group.map((alertId) =>
+        store.append({
+          tenantId: TENANT,
+          stream: `alert-${TENANT}.${alertId}`,
+          expectedRevision: -1n,
+          events: alertLife(alertId),
+          take: [],
+          release: [],
+        }),
+      ),
     );
     written += group.length * 4;
   }
@@ -68,20 +104,43 @@ export async function measure(): Promise<Row[]> {
   const reader = new pg.Pool({ ...config, max: 1 });
   const plainRead = () =>
     perSecond(EVENTS, async () => {
-      for (let position = '0'; ; ) {
-        const { rows } = await reader.query<{ position: string }>({ name: 'page', text: 'select * from events where position > $1 order by position limit 5000', values: [position] });
+      for (let position = '0'; ;) {
+        const { rows } = await reader.query<{ position: string }>({
+          name: 'page',
+          text: 'select * from events where position > $1 order by position limit 5000',
+          values: [position],
+        });
         if (rows.length === 0) return;
         position = rows.at(-1)!.position;
       }
     });
   const emmett = await startPeer('emmett-projection.ts', config);
   const peer = () => emmett.ask({ count: 4_000, batch: 500 });
-  const [ourAlerts, ourCounter, read, theirs] = await alternate(3, [rebuilding(alerts), rebuilding(counter), plainRead, peer]);
+  const [ourAlerts, ourCounter, read, theirs] = await alternate(3, [
+    rebuilding(alerts),
+    rebuilding(counter),
+    plainRead,
+    peer,
+  ]);
   const rows = [
     compare('rebuild of the alerts read model, against Emmett', 'events/s', '>= 20', ourAlerts!, theirs!, 'Emmett'),
-    compare('rebuild of the alerts read model, against the plain paged read', 'events/s', '>= 0.3', ourAlerts!, read!, 'read'),
+    compare(
+      'rebuild of the alerts read model, against the plain paged read',
+      'events/s',
+      '>= 0.3',
+      ourAlerts!,
+      read!,
+      'read',
+    ),
     compare('rebuild of a counter read model, against Emmett', 'events/s', '>= 20', ourCounter!, theirs!, 'Emmett'),
-    compare('rebuild of a counter read model, against the plain paged read', 'events/s', '>= 0.3', ourCounter!, read!, 'read'),
+    compare(
+      'rebuild of a counter read model, against the plain paged read',
+      'events/s',
+      '>= 0.3',
+      ourCounter!,
+      read!,
+      'read',
+    ),
   ];
   await emmett.stop();
   await reader.end();

@@ -11,4 +11,8 @@ const run = (command, args, cwd) => {
 };
 if (!existsSync(`${folder}/node_modules`)) run('npm', ['ci', '--no-fund', '--no-audit'], folder);
 // Bundled, as the service is when it is started: what is measured is what runs.
-run(process.execPath, ['--expose-gc', `${dirname(folder)}/scripts/run.mjs`, `${folder}/main.ts`, ...process.argv.slice(2)], dirname(folder));
+run(
+  process.execPath,
+  ['--expose-gc', `${dirname(folder)}/scripts/run.mjs`, `${folder}/main.ts`, ...process.argv.slice(2)],
+  dirname(folder),
+);

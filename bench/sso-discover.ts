@@ -19,22 +19,58 @@ export async function measure(): Promise<Row[]> {
   const app = await startBenchApp();
   const account = 'owner-0@mssp-0.example';
   const domain = 'routed.example';
-  for (let n = 0; n < ORGANIZATIONS; n += 1) await organize(app, n === 1 ? `owner-1@${domain}` : `owner-${n}@mssp-${n}.example`, n === 1 ? [domain] : []);
+  for (let n = 0; n < ORGANIZATIONS; n += 1)
+    await organize(app, n === 1 ? `owner-1@${domain}` : `owner-${n}@mssp-${n}.example`, n === 1 ? [domain] : []);
   await app.services.freshness.waitFor(app.services.mainModels, await app.services.head(), 10_000);
 
   const rows = [
-    ...report('an e-mail with an account, against one without', await alternately(app, () => account, () => `${randomUUID()}@mssp-0.example`)),
-    ...report('two e-mails of a routed domain, with an account and without', await alternately(app, () => `owner-1@${domain}`, () => `${randomBytes(4).toString('hex')}@${domain}`)),
-    ...report('twice nobody: what the machine itself makes of it', await alternately(app, () => `${randomUUID()}@a.example`, () => `${randomUUID()}@b.example`)),
+    ...report(
+      'an e-mail with an account, against one without',
+      await alternately(
+        app,
+        () => account,
+        () => `${randomUUID()}@mssp-0.example`,
+      ),
+    ),
+    ...report(
+      'two e-mails of a routed domain, with an account and without',
+      await alternately(
+        app,
+        () => `owner-1@${domain}`,
+        () => `${randomBytes(4).toString('hex')}@${domain}`,
+      ),
+    ),
+    ...report(
+      'twice nobody: what the machine itself makes of it',
+      await alternately(
+        app,
+        () => `${randomUUID()}@a.example`,
+        () => `${randomUUID()}@b.example`,
+      ),
+    ),
   ];
   await app.stop();
   return rows;
 }
 
 async function organize({ services }: BenchApp, ownerEmail: string, emailDomains: string[]): Promise<void> {
-  const { organizationId } = await createOrganization(services, { name: 'Bench', ownerEmail, externalBaseUrl: 'https://bench.example' });
-  const input = { configId: randomUUID(), name: 'IdP', issuerUrl: 'https://idp.example', clientId: 'c', clientSecret: null, scopes: 'openid', emailDomains };
-  orThrow(await services.executor.execute(createOrgSsoConfig, input, { tenantId: organizationId, actor: system('bench') }));
+  const { organizationId } = await createOrganization(services, {
+    name: 'Bench',
+    ownerEmail,
+    externalBaseUrl: 'https://bench.example',
+  });
+  const input = {
+    configId: randomUUID(),
+    name: 'IdP',
+    issuerUrl: 'https://idp.example',
+    clientId: 'c',
+    clientSecret: null,
+    scopes: 'openid',
+    emailDomains,
+  };
+  orThrow(
+    await services.executor.execute(createOrgSsoConfig, input, { tenantId: organizationId, actor: system('bench') }),
+  );
 }
 
 /** Milliseconds of either side's calls, one after the other. */
@@ -43,7 +79,11 @@ async function alternately({ url }: BenchApp, ...emails: [() => string, () => st
   const ask = async (side: 0 | 1) => {
     const body = JSON.stringify({ email: emails[side]() });
     const started = performance.now();
-    const answer = await fetch(`${url}/api/v1/org/auth/sso/discover`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const answer = await fetch(`${url}/api/v1/org/auth/sso/discover`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     await answer.arrayBuffer();
     if (!answer.ok) throw new Error(`discover answers ${answer.status}`);
     return performance.now() - started;
@@ -59,7 +99,20 @@ async function alternately({ url }: BenchApp, ...emails: [() => string, () => st
 }
 
 function report(name: string, [ours, peer]: [number[], number[]]): Row[] {
-  const quantile = (values: readonly number[], part: number) => values.toSorted((a, b) => a - b)[Math.floor(values.length * part)]!;
-  const row = (what: string, of: (values: readonly number[]) => number): Row => ({ name: `discover: ${name}, ${what}`, ours: of(ours), peer: of(peer), peerName: 'other', unit: 'ms', ratio: of(ours) / of(peer), target: 'reported' });
-  return [row('p10', (values) => quantile(values, 0.1)), row('median', median), row('p90', (values) => quantile(values, 0.9))];
+  const quantile = (values: readonly number[], part: number) =>
+    values.toSorted((a, b) => a - b)[Math.floor(values.length * part)]!;
+  const row = (what: string, of: (values: readonly number[]) => number): Row => ({
+    name: `discover: ${name}, ${what}`,
+    ours: of(ours),
+    peer: of(peer),
+    peerName: 'other',
+    unit: 'ms',
+    ratio: of(ours) / of(peer),
+    target: 'reported',
+  });
+  return [
+    row('p10', (values) => quantile(values, 0.1)),
+    row('median', median),
+    row('p90', (values) => quantile(values, 0.9)),
+  ];
 }

@@ -36,7 +36,16 @@ export async function measure(): Promise<Row[]> {
   for (const agent of agents) agent.destroy();
   bare.close();
   await app.stop();
-  return [compare('telemetry in batches of 500, against parsing alone', 'observations/s', 'report', taken!, parsed!, 'bare route')];
+  return [
+    compare(
+      'telemetry in batches of 500, against parsing alone',
+      'observations/s',
+      'report',
+      taken!,
+      parsed!,
+      'bare route',
+    ),
+  ];
 }
 
 export const batch = (size = BATCH): object[] =>
@@ -49,14 +58,31 @@ export const batch = (size = BATCH): object[] =>
     data: { title: `Page ${n}`, referrerDomain: null, technologies: [], isNewSite: false },
   }));
 
-export async function enrolled({ url, tlsUrl, headers, tenantId }: Pick<BenchApp, 'url' | 'tlsUrl' | 'headers' | 'tenantId'>): Promise<DeviceCredentials[]> {
+export async function enrolled({
+  url,
+  tlsUrl,
+  headers,
+  tenantId,
+}: Pick<BenchApp, 'url' | 'tlsUrl' | 'headers' | 'tenantId'>): Promise<DeviceCredentials[]> {
   const agent = new Agent({ rejectUnauthorized: false });
   const browsers: DeviceCredentials[] = [];
   for (let n = 0; n < BROWSERS; n += 1) {
-    const issued = await fetch(`${url}/api/v1/admin/enrollment/token`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: '{}' });
+    const issued = await fetch(`${url}/api/v1/admin/enrollment/token`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{}',
+    });
     const { token } = (await issued.json()) as { token: string };
-    const about = { enrollmentToken: token, deviceFingerprint: randomUUID(), browserType: 'chrome', extensionVersion: '1' };
-    browsers.push((await sendJson(`${tlsUrl}/api/v1/enroll/certificate`, 'POST', about, { 'x-tenant-id': tenantId }, agent)).body as DeviceCredentials);
+    const about = {
+      enrollmentToken: token,
+      deviceFingerprint: randomUUID(),
+      browserType: 'chrome',
+      extensionVersion: '1',
+    };
+    browsers.push(
+      (await sendJson(`${tlsUrl}/api/v1/enroll/certificate`, 'POST', about, { 'x-tenant-id': tenantId }, agent))
+        .body as DeviceCredentials,
+    );
   }
   return browsers;
 }
@@ -65,8 +91,15 @@ async function bareRoute(): Promise<{ url: string; close(): void }> {
   const bare = fastify({ bodyLimit: 1024 * 1024 });
   bare.post('/', async (_request, reply) => reply.status(202).send({ ok: true }));
   await bare.ready();
-  const { certificatePem: cert, privateKeyPem: key } = issueServerCertificate({ hostNames: ['localhost'], ipAddresses: ['127.0.0.1'], now: Date.now(), days: 1 });
-  const door = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, (incoming, outgoing) => bare.routing(incoming, outgoing));
+  const { certificatePem: cert, privateKeyPem: key } = issueServerCertificate({
+    hostNames: ['localhost'],
+    ipAddresses: ['127.0.0.1'],
+    now: Date.now(),
+    days: 1,
+  });
+  const door = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, (incoming, outgoing) =>
+    bare.routing(incoming, outgoing),
+  );
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   return {
     url: `https://127.0.0.1:${(door.address() as AddressInfo).port}/`,

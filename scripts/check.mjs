@@ -1,7 +1,8 @@
-// Types, lint and import rules: what CI asks of the code before it runs it.
+// Format, types, lint and import rules: what CI asks of the code before it runs it.
 import { spawnSync } from 'node:child_process';
 
 const checks = [
+  ['format (npm run format writes it)', 'prettier', ['--check', '--log-level', 'warn', '.']],
   ['types', 'tsc', ['--noEmit', '-p', '.']],
   ['lint and import rules', 'oxlint', ['--type-aware', '--deny-warnings', '.']],
 ];

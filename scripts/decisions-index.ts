@@ -22,7 +22,8 @@ function row(file: string): string {
   const text = readFileSync(`${FOLDER}${file}`, 'utf8');
   const title = /^# \d{4}[:.]? +(.+)$/m.exec(text)?.[1];
   const date = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0];
-  if (!title || !date) throw new Error(`docs/decisions/${file}: needs a heading "# ${file.slice(0, 4)}: Title" and a date`);
+  if (!title || !date)
+    throw new Error(`docs/decisions/${file}: needs a heading "# ${file.slice(0, 4)}: Title" and a date`);
   return `| ${file.slice(0, 4)} | [${title}](${file}) | ${date} |\n`;
 }
 

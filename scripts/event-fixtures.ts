@@ -108,7 +108,10 @@ function writeFixtures(all: readonly EventFamily[]): string[] {
     if (existsSync(file)) continue;
     const sample = schema.safeParse(sampleOf(schema));
     if (sample.success) writeFileSync(file, `${JSON.stringify(sample.data, null, 2)}\n`);
-    else failed.push(`${type}: ${sample.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ')}`);
+    else
+      failed.push(
+        `${type}: ${sample.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ')}`,
+      );
   }
   return failed;
 }

@@ -3,7 +3,17 @@
 // would take longer to start than the database behind them; bundled they take a fraction. A bundle serves again for as long as none of
 // the files that it was made of has been touched.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -88,7 +98,12 @@ async function bundled() {
     // They lie where they lay; the map is read at every start.
     sourcesContent: false,
     logLevel: 'error',
-    plugins: [{ name: 'own-address', setup: ({ onLoad }) => onLoad({ filter: /\.ts$/ }, ({ path: file }) => (look(file), withOwnAddress(file))) }],
+    plugins: [
+      {
+        name: 'own-address',
+        setup: ({ onLoad }) => onLoad({ filter: /\.ts$/ }, ({ path: file }) => (look(file), withOwnAddress(file))),
+      },
+    ],
   });
   const content = createHash('sha256');
   for (const file of outputFiles) content.update(`${file.path}\0${file.hash}\0`);
@@ -117,7 +132,8 @@ function writeWhole(file, text) {
 function keep(outputFiles, kept) {
   const draft = `${kept}.${process.pid}`;
   mkdirSync(draft, { recursive: true });
-  for (const { path: file, contents } of outputFiles) writeFileSync(path.join(draft, path.relative(DRAFT, file)), contents);
+  for (const { path: file, contents } of outputFiles)
+    writeFileSync(path.join(draft, path.relative(DRAFT, file)), contents);
   try {
     renameSync(draft, kept);
   } catch (error) {
@@ -126,6 +142,7 @@ function keep(outputFiles, kept) {
   }
   for (const name of readdirSync(CACHE)) {
     const other = path.join(CACHE, name);
-    if (other !== kept && Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > OLD_MS) rmSync(other, { recursive: true, force: true });
+    if (other !== kept && Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > OLD_MS)
+      rmSync(other, { recursive: true, force: true });
   }
 }

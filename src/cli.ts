@@ -16,7 +16,10 @@ import { addTenantCommands } from './cli/tenants.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
 import { version } from './version.ts';
 
-const program = new Command('castellan').description('Operates a Castellan installation').version(version).showSuggestionAfterError();
+const program = new Command('castellan')
+  .description('Operates a Castellan installation')
+  .version(version)
+  .showSuggestionAfterError();
 
 addLicenseCommands(program);
 addTenantCommands(program, withHouse);
@@ -32,6 +35,8 @@ addLogCommands(program);
 addDemoCommand(program);
 
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`castellan: ${error instanceof ConfigError || error instanceof WrongMasterKey ? error.message : wordsFor(error)}\n`);
+  process.stderr.write(
+    `castellan: ${error instanceof ConfigError || error instanceof WrongMasterKey ? error.message : wordsFor(error)}\n`,
+  );
   process.exitCode = 1;
 });

@@ -72,7 +72,9 @@ const LAST_MS = 1_000;
 async function stopInOrder(closers: (() => Promise<unknown> | void)[], withinMs: number, log: Logger): Promise<void> {
   const ends = performance.now() + withinMs;
   const close = (closer: () => Promise<unknown> | void, milliseconds: number) =>
-    within(milliseconds, Promise.resolve().then(closer)).catch((error: unknown) => log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'));
+    within(milliseconds, Promise.resolve().then(closer)).catch((error: unknown) =>
+      log.warn({ reason: (error as Error).message }, 'a part did not stop cleanly'),
+    );
   while (closers.length > 0 && performance.now() < ends) await close(closers.shift()!, ends - performance.now());
   await Promise.all(closers.map((closer) => close(closer, LAST_MS)));
 }
@@ -93,25 +95,51 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   services.live.start();
   onStop(() => services.live.stop());
   await startWork(site, services, storage.alone);
-  const app = await buildServer(services, { ...(background.redis ? { redis: background.redis } : {}), idempotencyKeys: idempotencyKeysOf(storage) });
+  const app = await buildServer(services, {
+    ...(background.redis ? { redis: background.redis } : {}),
+    idempotencyKeys: idempotencyKeysOf(storage),
+  });
   onStop(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await openDoors(app, services, onStop);
   return { services, app, addresses };
 }
 
 /** Nothing is appended or projected before the log was held against what is known of it. */
-async function watchLog(site: Site, { store, database, trust, installation, executor, tail, log }: Services): Promise<LogWatch> {
+async function watchLog(
+  site: Site,
+  { store, database, trust, installation, executor, tail, log }: Services,
+): Promise<LogWatch> {
   trust.onDoubt(() => forgetRetention(store));
-  const watch = new LogWatch({ store, pool: database.projector, service: database.service, identity: installation, executor, tail, trust, log, projects: projects(site) });
+  const watch = new LogWatch({
+    store,
+    pool: database.projector,
+    service: database.service,
+    identity: installation,
+    executor,
+    tail,
+    trust,
+    log,
+    projects: projects(site),
+  });
   await watch.check();
   watch.start();
   site.onStop(() => watch.stop());
   return watch;
 }
 
-const idempotencyKeysOf = ({ keyrings }: Storage) => ({ sealing: keysOf(keyrings, 'idempotent-answers'), digesting: keyrings.current.key('idempotency') });
+const idempotencyKeysOf = ({ keyrings }: Storage) => ({
+  sealing: keysOf(keyrings, 'idempotent-answers'),
+  digesting: keyrings.current.key('idempotency'),
+});
 
-function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide, readSide: ReadSide, background: Background, tokenKey: TokenKeyGeneration): Services {
+function assemble(
+  { config, log }: Site,
+  storage: Storage,
+  writeSide: WriteSide,
+  readSide: ReadSide,
+  background: Background,
+  tokenKey: TokenKeyGeneration,
+): Services {
   const { keyrings, dataKeys, database, store, trust, codec, vault, personKeys } = storage;
   const { objects, ...commands } = writeSide;
   const { redis, ...later } = background;
@@ -149,7 +177,18 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
     limits,
     trustsProxy: trustedProxies(config.trustedProxies),
     state: new ServiceState({
-      probes: serviceProbes({ dataKeys, store, trust, database, projector, jobs: later.jobs, redis, objects, sealAlarms, fingerprint: keyrings.current.fingerprint }),
+      probes: serviceProbes({
+        dataKeys,
+        store,
+        trust,
+        database,
+        projector,
+        jobs: later.jobs,
+        redis,
+        objects,
+        sealAlarms,
+        fingerprint: keyrings.current.fingerprint,
+      }),
       lagging: () => projector.lagging(),
       measure: serviceMetrics(store, trust, projector, later.jobs, limits),
     }),
@@ -158,7 +197,8 @@ function assemble({ config, log }: Site, storage: Storage, writeSide: WriteSide,
   return services;
 }
 
-const projects = ({ config, options }: Site): boolean => options.project ?? (config.role === 'all' || config.role === 'projector');
+const projects = ({ config, options }: Site): boolean =>
+  options.project ?? (config.role === 'all' || config.role === 'projector');
 
 /** What this process does besides answering, by its role. */
 async function startWork(site: Site, services: Services, alone: boolean): Promise<void> {
@@ -180,14 +220,27 @@ async function startWork(site: Site, services: Services, alone: boolean): Promis
   }
 }
 
-async function startReactions({ log, onStop }: Site, { database, projector, tail, trust, executor, jobs }: Services, alone: boolean): Promise<void> {
+async function startReactions(
+  { log, onStop }: Site,
+  { database, projector, tail, trust, executor, jobs }: Services,
+  alone: boolean,
+): Promise<void> {
   const effects: Effects = {
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
     enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
   };
   const slots = new Slots(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {
-    const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: projector.cursors, tail, trust, effects, log, alone, slots });
+    const runner = new ReactionRunner(reaction, {
+      pool: database.projector,
+      cursors: projector.cursors,
+      tail,
+      trust,
+      effects,
+      log,
+      alone,
+      slots,
+    });
     // Where log and tables contradict each other it waits: what it writes down would hide how far the tables had come.
     if (trust.doubt?.kind !== 'contradicted') await runner.prepare();
     runner.start();

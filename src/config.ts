@@ -19,7 +19,10 @@ const environment = z.object({
   DATABASE_URL: z.string().optional(),
   EVENTSTORE_URL: z.string().optional(),
   EVENTSTORE_URL_FILE: z.string().optional(),
-  REDIS_URL: z.string().regex(/^rediss?:\/\//).optional(),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//)
+    .optional(),
   MASTER_KEY: z.string().optional(),
   OTHER_MASTER_KEY: z.string().optional(),
   AUDIT_HMAC_KEY: z.string().optional(),
@@ -33,8 +36,14 @@ const environment = z.object({
   SCANNER_URL: z.url({ protocol: /^https?$/ }).optional(),
   REPUTATION_URL: z.url({ protocol: /^https?$/ }).optional(),
   S3_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  S3_BUCKET: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/).optional(),
-  S3_REGION: z.string().regex(/^[a-z0-9-]{1,40}$/).default('us-east-1'),
+  S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
+    .optional(),
+  S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/)
+    .default('us-east-1'),
   S3_ACCESS_KEY_ID: z.string().optional(),
   S3_SECRET_ACCESS_KEY: z.string().optional(),
   S3_TRUSTED: flag.default(false),
@@ -91,7 +100,8 @@ export interface Config {
 
 /** Variables that earlier versions read, and what to do instead. */
 const RETIRED: Readonly<Record<string, string>> = {
-  AUTO_ENROLL_SECRET: 'is not read any more: give each tenant a secret of its own (POST /api/v1/admin/enrollment/agent-secret)',
+  AUTO_ENROLL_SECRET:
+    'is not read any more: give each tenant a secret of its own (POST /api/v1/admin/enrollment/agent-secret)',
 };
 
 /** A sentence for each variable that is set and has no effect any more. */
@@ -122,7 +132,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     eventStoreUrl: eventStoreUrl(given),
     redisUrl: settings.REDIS_URL,
     masterKey: keys.symmetric('MASTER_KEY', settings.MASTER_KEY),
-    otherMasterKey: settings.OTHER_MASTER_KEY ? keys.given('OTHER_MASTER_KEY', settings.OTHER_MASTER_KEY) : keys.formerMasterKey(),
+    otherMasterKey: settings.OTHER_MASTER_KEY
+      ? keys.given('OTHER_MASTER_KEY', settings.OTHER_MASTER_KEY)
+      : keys.formerMasterKey(),
     auditKey: keys.symmetric('AUDIT_HMAC_KEY', settings.AUDIT_HMAC_KEY),
     licensePublicKey: keys.licensePublicKey(settings.LICENSE_PUBLIC_KEY),
     recoveryKey: settings.RECOVERY_KEY,
@@ -133,7 +145,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'a
     portal: settings.PORTAL_URL ? { url: settings.PORTAL_URL, apiKey: settings.PORTAL_API_KEY } : undefined,
     threatIntel: {
       scanner: { url: settings.SCANNER_URL ?? 'https://urlscan.io/', isTrusted: settings.SCANNER_URL !== undefined },
-      reputation: { url: settings.REPUTATION_URL ?? 'https://www.virustotal.com/', isTrusted: settings.REPUTATION_URL !== undefined },
+      reputation: {
+        url: settings.REPUTATION_URL ?? 'https://www.virustotal.com/',
+        isTrusted: settings.REPUTATION_URL !== undefined,
+      },
     },
     s3: s3Of(settings),
     trustedProxies: listed(settings.TRUSTED_PROXIES),
@@ -152,7 +167,8 @@ export function eventStoreUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { EVENTSTORE_URL: url, EVENTSTORE_URL_FILE: file } = env;
   if (url && file) throw new ConfigError('EVENTSTORE_URL and EVENTSTORE_URL_FILE are both set: remove one');
   const found = file ? secretFile('EVENTSTORE_URL_FILE', file) : url || undefined;
-  if (found !== undefined && !/^(esdb|kurrentdb)(\+discover)?:\/\//i.test(found)) throw new ConfigError(`${file ? 'EVENTSTORE_URL_FILE' : 'EVENTSTORE_URL'} must begin with esdb:// or kurrentdb://`);
+  if (found !== undefined && !/^(esdb|kurrentdb)(\+discover)?:\/\//i.test(found))
+    throw new ConfigError(`${file ? 'EVENTSTORE_URL_FILE' : 'EVENTSTORE_URL'} must begin with esdb:// or kurrentdb://`);
   return found;
 }
 
@@ -161,16 +177,41 @@ export function secretFile(setting: string, path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new ConfigError(`${setting} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`);
+    throw new ConfigError(
+      `${setting} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
+    );
   }
 }
 
-const listed = (text: string): string[] => text.split(',').map((entry) => entry.trim()).filter(Boolean);
+const listed = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
 
 /** All of it or nothing: half a configuration would keep objects where nobody expects them. */
-function s3Of({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey, S3_TRUSTED: isTrusted }: z.output<typeof environment>): S3Settings | undefined {
+function s3Of({
+  S3_ENDPOINT: endpoint,
+  S3_BUCKET: bucket,
+  S3_REGION: region,
+  S3_ACCESS_KEY_ID: accessKeyId,
+  S3_SECRET_ACCESS_KEY: secretAccessKey,
+  S3_TRUSTED: isTrusted,
+}: z.output<typeof environment>): S3Settings | undefined {
   if (!endpoint && !bucket && !accessKeyId && !secretAccessKey) return undefined;
-  const missing = Object.entries({ S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }).find(([, value]) => !value);
+  const missing = Object.entries({
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+  }).find(([, value]) => !value);
   if (missing) throw new ConfigError(`${missing[0]} is required with the other S3 settings`);
-  return { endpoint: endpoint!, bucket: bucket!, region, accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey!, isTrusted };
+  return {
+    endpoint: endpoint!,
+    bucket: bucket!,
+    region,
+    accessKeyId: accessKeyId!,
+    secretAccessKey: secretAccessKey!,
+    isTrusted,
+  };
 }

@@ -49,7 +49,9 @@ export class HealthCheck {
   }
 
   async run(): Promise<Health> {
-    const checked = await Promise.all(this.#probes.map(async (probe): Promise<Checked> => ({ probe, state: await this.#ask(probe) })));
+    const checked = await Promise.all(
+      this.#probes.map(async (probe): Promise<Checked> => ({ probe, state: await this.#ask(probe) })),
+    );
     const down = checked.some(({ probe, state }) => probe.critical && state.status === 'unhealthy');
     const impaired = checked.some(({ state }) => state.status !== 'healthy');
     return {
@@ -72,7 +74,12 @@ export class HealthCheck {
     });
     if (this.#pending.has(probe)) return done('unhealthy', 'unavailable');
     const answer = Promise.resolve().then(() => probe.check());
-    const asked = answer.then(() => undefined, () => undefined).finally(() => this.#pending.delete(probe));
+    const asked = answer
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => this.#pending.delete(probe));
     this.#pending.set(probe, asked);
     try {
       const impairment = await within(PATIENCE_MS, answer);

@@ -1,12 +1,27 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from './config-error.ts';
 
 /** The private half of the license key pair that the embedded default made, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
-  if (!existsSync(file)) throw new ConfigError(`there is no license signing key in ${dataDir}: licenses for this installation are signed elsewhere`);
+  if (!existsSync(file))
+    throw new ConfigError(
+      `there is no license signing key in ${dataDir}: licenses for this installation are signed elsewhere`,
+    );
   return readFileSync(file, 'utf8');
 }
 
@@ -26,7 +41,10 @@ export class KeyFiles {
 
   /** 32 bytes, given as 64 hex digits or in base64. */
   symmetric(name: string, given: string | undefined): Buffer {
-    return this.given(name, given ?? this.#kept(name, `${name.toLowerCase().replaceAll('_', '-')}`, () => randomBytes(32).toString('hex')));
+    return this.given(
+      name,
+      given ?? this.#kept(name, `${name.toLowerCase().replaceAll('_', '-')}`, () => randomBytes(32).toString('hex')),
+    );
   }
 
   given(name: string, text: string): Buffer {
@@ -37,7 +55,9 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && existsSync(file) ? this.given('the former master key', readFileSync(file, 'utf8').trim()) : undefined;
+    return this.#embedded && existsSync(file)
+      ? this.given('the former master key', readFileSync(file, 'utf8').trim())
+      : undefined;
   }
 
   /**
@@ -46,9 +66,11 @@ export class KeyFiles {
    */
   replaceMasterKey(): void {
     const [current, former] = [join(this.#folder, MASTER_KEY_FILE), join(this.#folder, FORMER_MASTER_KEY_FILE)];
-    if (!existsSync(current)) throw new ConfigError(`there is no master key in ${this.#folder}: this installation is given its own`);
+    if (!existsSync(current))
+      throw new ConfigError(`there is no master key in ${this.#folder}: this installation is given its own`);
     // The same twice is what an attempt left that came no further.
-    if (existsSync(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8')) throw new ConfigError(`${former} is there from the last time: see \`master-key status\` whether it may go`);
+    if (existsSync(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
+      throw new ConfigError(`${former} is there from the last time: see \`master-key status\` whether it may go`);
     if (!existsSync(former)) linkSync(current, former);
     const next = this.#written(randomBytes(32).toString('hex'));
     sync(this.#folder);

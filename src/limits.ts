@@ -21,11 +21,51 @@ const SECOND = 1_000;
 
 /** `probe`: a short question to the database, by which is judged whether requests are kept waiting. */
 export const openLimits = (probe: () => Promise<unknown>): Limits => ({
-  exports: new FairLimiter({ what: 'exports', atOnce: 8, perKey: 2, waiting: 0, waitingPerKey: 0, waitMs: 0, retryAfterSeconds: 10 }),
-  imports: new FairLimiter({ what: 'imports', atOnce: 3, perKey: 1, waiting: 12, waitingPerKey: 2, waitMs: 30 * SECOND, retryAfterSeconds: 10 }),
-  archives: new FairLimiter({ what: 'archives', atOnce: 3, perKey: 1, waiting: 12, waitingPerKey: 2, waitMs: 30 * SECOND, retryAfterSeconds: 10 }),
+  exports: new FairLimiter({
+    what: 'exports',
+    atOnce: 8,
+    perKey: 2,
+    waiting: 0,
+    waitingPerKey: 0,
+    waitMs: 0,
+    retryAfterSeconds: 10,
+  }),
+  imports: new FairLimiter({
+    what: 'imports',
+    atOnce: 3,
+    perKey: 1,
+    waiting: 12,
+    waitingPerKey: 2,
+    waitMs: 30 * SECOND,
+    retryAfterSeconds: 10,
+  }),
+  archives: new FairLimiter({
+    what: 'archives',
+    atOnce: 3,
+    perKey: 1,
+    waiting: 12,
+    waitingPerKey: 2,
+    waitMs: 30 * SECOND,
+    retryAfterSeconds: 10,
+  }),
   // Two, of which one walks in threads and one on this thread: each keeps one connection of the event store busy.
-  verifications: new FairLimiter({ what: 'verifications', atOnce: 2, perKey: 1, waiting: 16, waitingPerKey: 1, waitMs: 30 * SECOND, retryAfterSeconds: 30 }),
-  devices: new FairLimiter({ what: 'devices', atOnce: Number.POSITIVE_INFINITY, perKey: 8, waiting: Number.POSITIVE_INFINITY, waitingPerKey: 32, waitMs: 5 * SECOND, isShort: true }),
+  verifications: new FairLimiter({
+    what: 'verifications',
+    atOnce: 2,
+    perKey: 1,
+    waiting: 16,
+    waitingPerKey: 1,
+    waitMs: 30 * SECOND,
+    retryAfterSeconds: 30,
+  }),
+  devices: new FairLimiter({
+    what: 'devices',
+    atOnce: Number.POSITIVE_INFINITY,
+    perKey: 8,
+    waiting: Number.POSITIVE_INFINITY,
+    waitingPerKey: 32,
+    waitMs: 5 * SECOND,
+    isShort: true,
+  }),
   tenants: new TenantTurns(probe),
 });

@@ -2,8 +2,28 @@ import pino, { type Logger } from 'pino';
 import { recentLines } from './diagnostics/recent-lines.ts';
 
 const SECRETS = [
-  'password', 'newPassword', 'confirmPassword', 'temporaryPassword', 'tempPassword', 'token', 'accessToken', 'refreshToken', 'mfaToken', 'tempToken',
-  'reAuthToken', 'recoveryKey', 'backupCode', 'backupCodes', 'secret', 'otpauthUrl', 'qrCode', 'clientSecret', 'apiKey', 'secretAccessKey', 'privateKey', 'authorization',
+  'password',
+  'newPassword',
+  'confirmPassword',
+  'temporaryPassword',
+  'tempPassword',
+  'token',
+  'accessToken',
+  'refreshToken',
+  'mfaToken',
+  'tempToken',
+  'reAuthToken',
+  'recoveryKey',
+  'backupCode',
+  'backupCodes',
+  'secret',
+  'otpauthUrl',
+  'qrCode',
+  'clientSecret',
+  'apiKey',
+  'secretAccessKey',
+  'privateKey',
+  'authorization',
 ];
 
 /** The service's log: no secret stands in it, whoever writes one there. */
@@ -14,5 +34,11 @@ export function newLogger(level: string, destination?: pino.DestinationStream): 
     serializers: { err: pino.stdSerializers.err },
   };
   // Support bundles show the latest lines.
-  return pino(options, pino.multistream([{ level: 'trace', stream: destination ?? pino.destination(1) }, { level: 'trace', stream: recentLines }]));
+  return pino(
+    options,
+    pino.multistream([
+      { level: 'trace', stream: destination ?? pino.destination(1) },
+      { level: 'trace', stream: recentLines },
+    ]),
+  );
 }

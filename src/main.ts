@@ -30,8 +30,12 @@ async function main(): Promise<void> {
 main().catch((error: unknown) => {
   // A wrong setting or an outage deserves a sentence, everything else its stack.
   const unwritable = unwritablePath(error);
-  if (unwritable) process.stderr.write(`castellan: ${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.\n`);
-  else if (error instanceof ConfigError || error instanceof WrongMasterKey || error instanceof EventStoreUnavailable) process.stderr.write(`castellan: ${error.message}\n`);
+  if (unwritable)
+    process.stderr.write(
+      `castellan: ${unwritable} cannot be written (${(error as { code: string }).code}). Set DATA_DIR to a directory that this user can write to.\n`,
+    );
+  else if (error instanceof ConfigError || error instanceof WrongMasterKey || error instanceof EventStoreUnavailable)
+    process.stderr.write(`castellan: ${error.message}\n`);
   else process.stderr.write(`castellan: ${(error as Error).stack ?? String(error)}\n`);
   process.exit(1);
 });

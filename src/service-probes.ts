@@ -33,7 +33,18 @@ const OBJECTS_ASKED_MS = 10_000;
 const OBJECTS_ANSWER_MS = 500;
 
 /** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
-export const serviceProbes = ({ store, trust, database, projector, jobs, redis, objects, dataKeys, sealAlarms, fingerprint }: Probed): Probe[] => [
+export const serviceProbes = ({
+  store,
+  trust,
+  database,
+  projector,
+  jobs,
+  redis,
+  objects,
+  dataKeys,
+  sealAlarms,
+  fingerprint,
+}: Probed): Probe[] => [
   { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   { name: 'event_log', critical: true, check: () => Promise.resolve(logDoubt(trust)) },
@@ -47,7 +58,9 @@ export const serviceProbes = ({ store, trust, database, projector, jobs, redis, 
     name: 'master_key',
     critical: true,
     async check() {
-      const retired = await database.service.ofNobody('select from retired_master_keys where fingerprint = $1', [fingerprint]);
+      const retired = await database.service.ofNobody('select from retired_master_keys where fingerprint = $1', [
+        fingerprint,
+      ]);
       if (retired.length > 0) throw new WrongMasterKey('it was retired');
       if (dataKeys.metStranger) throw new WrongMasterKey('others have one that this process lacks');
       return undefined;
@@ -67,7 +80,13 @@ function logDoubt({ doubt }: LogTrust): string | undefined {
 
 /** Without it no screenshot is stored or shown; everything else goes on. */
 const reachable = (objects: ObjectStore): Promise<string | undefined> =>
-  Promise.race([objects.get(NOTHING).then(() => undefined, () => 'the object storage cannot be reached'), sleep(OBJECTS_ANSWER_MS, 'the object storage does not answer', { ref: false })]);
+  Promise.race([
+    objects.get(NOTHING).then(
+      () => undefined,
+      () => 'the object storage cannot be reached',
+    ),
+    sleep(OBJECTS_ANSWER_MS, 'the object storage does not answer', { ref: false }),
+  ]);
 
 function atMostEvery<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   let latest: { readonly answer: Promise<T>; readonly at: number } | undefined;

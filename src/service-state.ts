@@ -38,16 +38,34 @@ export class ServiceState {
     const check = new HealthCheck(probes);
     const known = onceAtATime(lagging);
     const taken = onceAtATime(measure);
-    this.health = freshly(() => check.run(), ({ status }) => status !== 'unhealthy');
-    const lags = freshly(() => within(PATIENCE_MS, known()).catch(() => undefined), (behind) => behind?.length === 0);
+    this.health = freshly(
+      () => check.run(),
+      ({ status }) => status !== 'unhealthy',
+    );
+    const lags = freshly(
+      () => within(PATIENCE_MS, known()).catch(() => undefined),
+      (behind) => behind?.length === 0,
+    );
     this.readiness = async () => {
       const [health, behind] = await Promise.all([this.health(), lags()]);
       // Without what only degrades, such as Redis or the storage for objects, requests are served: all nodes would leave at once.
       const ready = health.status !== 'unhealthy' && behind?.length === 0;
       const log = health.dependencies['event_log'];
-      return { status: health.status, ready, lagging: behind ?? [], ...(log?.status === 'unhealthy' && log.message ? { reason: log.message } : {}) };
+      return {
+        status: health.status,
+        ready,
+        lagging: behind ?? [],
+        ...(log?.status === 'unhealthy' && log.message ? { reason: log.message } : {}),
+      };
     };
-    this.measured = freshly(() => within(PATIENCE_MS, taken()).then(() => true, () => false), (isCurrent) => isCurrent);
+    this.measured = freshly(
+      () =>
+        within(PATIENCE_MS, taken()).then(
+          () => true,
+          () => false,
+        ),
+      (isCurrent) => isCurrent,
+    );
   }
 }
 
@@ -58,7 +76,10 @@ function freshly<T>(ask: () => Promise<T>, isWell: (answer: T) => boolean): () =
     if (latest && performance.now() < latest.until) return latest.answer;
     const made = { answer: ask(), until: Number.POSITIVE_INFINITY };
     const expires = (ms: number) => void (made.until = performance.now() + ms);
-    made.answer.then((answer) => expires(isWell(answer) ? FRESH_MS : UNWELL_FRESH_MS), () => expires(0));
+    made.answer.then(
+      (answer) => expires(isWell(answer) ? FRESH_MS : UNWELL_FRESH_MS),
+      () => expires(0),
+    );
     latest = made;
     return made.answer;
   };

@@ -11,7 +11,16 @@ export async function appends(server: EventStoreServer): Promise<Row[]> {
     { callers: 256, count: 10_000, rounds: 5 },
   ]) {
     const { ours, peer } = await appendingBeside(server, load);
-    rows.push(compare(`EventStoreDB: appends, ${load.callers} callers`, 'events/s', server.target('>= 0.85'), ours, peer, 'plain client'));
+    rows.push(
+      compare(
+        `EventStoreDB: appends, ${load.callers} callers`,
+        'events/s',
+        server.target('>= 0.85'),
+        ours,
+        peer,
+        'plain client',
+      ),
+    );
   }
   return rows;
 }

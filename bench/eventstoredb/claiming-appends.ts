@@ -10,7 +10,16 @@ export async function claimingAppends(server: EventStoreServer): Promise<Row[]> 
     { callers: 32, count: 3_000, rounds: 5, claims: 1 },
   ]) {
     const { ours, peer } = await appendingBeside(server, load);
-    rows.push(compare(`EventStoreDB: appends with one claim, ${load.callers} callers`, 'events/s', server.target('>= 0.4'), ours, peer, 'plain client without a claim'));
+    rows.push(
+      compare(
+        `EventStoreDB: appends with one claim, ${load.callers} callers`,
+        'events/s',
+        server.target('>= 0.4'),
+        ours,
+        peer,
+        'plain client without a claim',
+      ),
+    );
   }
   return rows;
 }

@@ -17,7 +17,13 @@ const PAGE = 2_000;
 
 const TENANT = asTenantId(randomUUID());
 /** About 400 bytes with its metadata. */
-const DATA = { alertId: randomUUID(), title: 'Password reuse', description: 'x'.repeat(120), severity: 'medium', domain: 'example.com' };
+const DATA = {
+  alertId: randomUUID(),
+  title: 'Password reuse',
+  description: 'x'.repeat(120),
+  severity: 'medium',
+  domain: 'example.com',
+};
 const METADATA = {
   actor: { kind: 'system', id: null },
   correlationId: randomUUID(),
@@ -34,7 +40,10 @@ const jsonEvent = (type: string, data: object, metadata?: object): JSONEventData
 async function fill(client: EventStoreDBClient): Promise<void> {
   const kinds = [
     () => ({ stream: `alert-${TENANT}.${randomUUID()}`, event: () => jsonEvent('AlertRaised', DATA, METADATA) }),
-    () => ({ stream: `claim-${TENANT}.bench.${randomUUID().replaceAll('-', '').repeat(2)}`, event: () => jsonEvent('ClaimConfirmed', { holder: `alert-${TENANT}.x`, eventId: randomUUID(), revision: '0' }) }),
+    () => ({
+      stream: `claim-${TENANT}.bench.${randomUUID().replaceAll('-', '').repeat(2)}`,
+      event: () => jsonEvent('ClaimConfirmed', { holder: `alert-${TENANT}.x`, eventId: randomUUID(), revision: '0' }),
+    }),
     () => ({ stream: `order-${randomUUID()}`, event: () => jsonEvent('OrderPlaced', DATA, { by: 'shop' }) }),
   ];
   await concurrently(FILLERS, (kinds.length * EVENTS) / BATCH, async (n) => {
@@ -47,7 +56,9 @@ async function fill(client: EventStoreDBClient): Promise<void> {
 async function openServer(): Promise<{ url: string; name: string; close: () => void }> {
   const given = process.env['EVENTSTORE_TEST_URL'];
   if (given) return { url: given, name: 'the given server', close: () => undefined };
-  const child = fork(fileURLToPath(new URL('../peers/event-store-node.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
+  const child = fork(fileURLToPath(new URL('../peers/event-store-node.ts', import.meta.url)), {
+    execArgv: ['--import', 'tsx'],
+  });
   const [url] = (await once(child, 'message')) as [string];
   return { url, name: 'the stand-in', close: () => child.disconnect() };
 }
@@ -61,29 +72,43 @@ export async function measure(): Promise<Row[]> {
     const before = await store.head();
     await fill(plain);
 
-    const ours = () => perSecond(EVENTS, async () => {
-      let seen = 0;
-      for (let after = before; ; ) {
-        const page = await store.readFeed(after, PAGE);
-        seen += page.events.length;
-        if (page.events.length < PAGE && !page.more) break;
-        after = page.position;
-      }
-      if (seen !== EVENTS) throw new Error(`read ${seen} events of ${EVENTS}`);
-    });
-    const theirs = () => perSecond(EVENTS, async () => {
-      const subscription = plain.subscribeToAll({ fromPosition: logPosition(before) ?? LOG_START, filter: streamNameFilter({ regex: EVENT_STREAMS }) });
-      subscription.on('error', () => undefined);
-      let seen = 0;
-      for await (const { event } of subscription) {
-        if (event) seen += 1;
-        if (seen === EVENTS) break;
-      }
-      await subscription.unsubscribe();
-    });
+    const ours = () =>
+      perSecond(EVENTS, async () => {
+        let seen = 0;
+        for (let after = before; ;) {
+          const page = await store.readFeed(after, PAGE);
+          seen += page.events.length;
+          if (page.events.length < PAGE && !page.more) break;
+          after = page.position;
+        }
+        if (seen !== EVENTS) throw new Error(`read ${seen} events of ${EVENTS}`);
+      });
+    const theirs = () =>
+      perSecond(EVENTS, async () => {
+        const subscription = plain.subscribeToAll({
+          fromPosition: logPosition(before) ?? LOG_START,
+          filter: streamNameFilter({ regex: EVENT_STREAMS }),
+        });
+        subscription.on('error', () => undefined);
+        let seen = 0;
+        for await (const { event } of subscription) {
+          if (event) seen += 1;
+          if (seen === EVENTS) break;
+        }
+        await subscription.unsubscribe();
+      });
     const [adapter, peer] = await alternate(3, [ours, theirs]);
     const name = `feed of ${EVENTS.toLocaleString('en')} events among as many claims and strangers, on ${server.name}`;
-    return [compare(name, 'events/s', process.env['EVENTSTORE_TEST_URL'] ? '>= 0.9' : 'reported', adapter!, peer!, "plain client's filtered subscription")];
+    return [
+      compare(
+        name,
+        'events/s',
+        process.env['EVENTSTORE_TEST_URL'] ? '>= 0.9' : 'reported',
+        adapter!,
+        peer!,
+        "plain client's filtered subscription",
+      ),
+    ];
   } finally {
     await plain.dispose();
     await store.close();

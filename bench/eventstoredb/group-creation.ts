@@ -23,7 +23,17 @@ export async function groupCreation(server: EventStoreServer): Promise<Row[]> {
   await plain.stop();
   const ratio = median(ours!.map((value, round) => (value - theirs![round]!) / append![round]!));
   const name = `EventStoreDB: p50 of creating a group over HTTP, in plain appends (${median(append!).toFixed(2)} ms) more`;
-  return [{ name, unit: 'ms', ours: median(ours!), peer: median(theirs!), peerName: 'on the embedded store', ratio, target: server.target('<= 3') }];
+  return [
+    {
+      name,
+      unit: 'ms',
+      ours: median(ours!),
+      peer: median(theirs!),
+      peerName: 'on the embedded store',
+      ratio,
+      target: server.target('<= 3'),
+    },
+  ];
 }
 
 async function startCreator(eventStoreUrl?: string) {
@@ -31,7 +41,12 @@ async function startCreator(eventStoreUrl?: string) {
   const client = new HttpClient(app.url, 1);
   const headers = { ...app.headers, 'content-type': 'application/json' };
   const create = async () => {
-    const { status, head } = await client.send('POST', '/api/v1/admin/groups', headers, JSON.stringify({ name: randomUUID(), description: '' }));
+    const { status, head } = await client.send(
+      'POST',
+      '/api/v1/admin/groups',
+      headers,
+      JSON.stringify({ name: randomUUID(), description: '' }),
+    );
     if (status !== 201 || head.includes('x-stale')) throw new Error(`not created in time: ${status}`);
   };
   return {

@@ -8,4 +8,11 @@ import { measure as seats } from './seats.ts';
 import type { EventStoreServer } from './server.ts';
 
 /** What is measured, each in a file of its own. A whole service comes first, while the log of a given server is still short. */
-export const rows: readonly ((server: EventStoreServer) => Promise<Row[]>)[] = [groupCreation, seats, appends, claimingAppends, batchedAppends, feed];
+export const rows: readonly ((server: EventStoreServer) => Promise<Row[]>)[] = [
+  groupCreation,
+  seats,
+  appends,
+  claimingAppends,
+  batchedAppends,
+  feed,
+];

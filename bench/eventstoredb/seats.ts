@@ -36,7 +36,12 @@ async function measureOn(where: string, eventStoreUrl: string | undefined): Prom
     const [full, empty] = [await app.newTenant(SEATS), await app.newTenant()];
     await importUsers(app, full.headers, SEATS);
     const create = (tenant: typeof full, expected: number) => async () => {
-      const { status } = await client.send('POST', USERS, { ...tenant.headers, 'content-type': 'application/json' }, JSON.stringify({ email: `${randomUUID()}@bench.example`, displayName: 'Ada' }));
+      const { status } = await client.send(
+        'POST',
+        USERS,
+        { ...tenant.headers, 'content-type': 'application/json' },
+        JSON.stringify({ email: `${randomUUID()}@bench.example`, displayName: 'Ada' }),
+      );
       if (status !== expected) throw new Error(`${where}: ${status} where ${expected} was expected`);
     };
     const p50 = (call: () => Promise<void>) => async () => {
@@ -54,8 +59,22 @@ async function measureOn(where: string, eventStoreUrl: string | undefined): Prom
     const [refused, created] = await alternate(ROUNDS, [refuse, admit]);
     const importing = await importUsers(app, (await app.newTenant()).headers, IMPORTED);
     return [
-      compare(`p50 of POST /admin/users at a used-up license of ${SEATS}, ${CALLERS} callers (${where})`, 'ms', '<= 1.5', refused!, created!, 'at an empty one'),
-      compare(`import of ${IMPORTED} employees (${where})`, 'ms', 'report', importing, median(created!) * (IMPORTED / CALLERS), `${IMPORTED} single creations`),
+      compare(
+        `p50 of POST /admin/users at a used-up license of ${SEATS}, ${CALLERS} callers (${where})`,
+        'ms',
+        '<= 1.5',
+        refused!,
+        created!,
+        'at an empty one',
+      ),
+      compare(
+        `import of ${IMPORTED} employees (${where})`,
+        'ms',
+        'report',
+        importing,
+        median(created!) * (IMPORTED / CALLERS),
+        `${IMPORTED} single creations`,
+      ),
     ];
   } finally {
     client.close();
@@ -84,7 +103,9 @@ async function startStandInProcess(): Promise<{ readonly url: string; stop(): vo
   // `npm run bench` runs in the root of the repository, whereas this file is part of a bundle elsewhere.
   const module = pathToFileURL(resolve('test/fixtures/eventstoredb/stand-in.ts')).href;
   const script = `const { startStandIn } = await import(${JSON.stringify(module)}); console.log((await startStandIn()).connectionString); process.stdin.resume().on('end', () => process.exit());`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { url: line.toString().trim(), stop: () => void child.kill() };
 }

@@ -13,5 +13,9 @@ export async function startEventStoreServer(): Promise<EventStoreServer> {
   if (given !== undefined) return { url: given, target: (words) => words, stop: async () => undefined };
   const standIn = await startPeer('eventstoredb-stand-in.ts', {});
   const port = await standIn.ask({});
-  return { url: `esdb://127.0.0.1:${port}?tls=false`, target: (words) => `report; on a real server ${words}`, stop: () => standIn.stop() };
+  return {
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    target: (words) => `report; on a real server ${words}`,
+    stop: () => standIn.stop(),
+  };
 }

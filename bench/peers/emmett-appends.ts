@@ -6,7 +6,13 @@ import { peerConnectionString, servePeer } from './peer.ts';
 const store = getPostgreSQLEventStore(peerConnectionString());
 const event = () => ({
   type: 'AlertRaised',
-  data: { alertId: randomUUID(), title: 'Password reuse', description: 'x'.repeat(120), severity: 'medium', domain: 'example.com' },
+  data: {
+    alertId: randomUUID(),
+    title: 'Password reuse',
+    description: 'x'.repeat(120),
+    severity: 'medium',
+    domain: 'example.com',
+  },
   metadata: { correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() },
 });
 await store.schema.migrate?.();
@@ -15,7 +21,9 @@ await store.appendToStream(`alert-${randomUUID()}`, [event()]);
 servePeer(({ callers, count, batch }) =>
   perSecond(count! * batch!, () =>
     concurrently(callers!, count!, () =>
-      store.appendToStream(`alert-${randomUUID()}`, Array.from({ length: batch! }, event), { expectedStreamVersion: 0n } as never),
+      store.appendToStream(`alert-${randomUUID()}`, Array.from({ length: batch! }, event), {
+        expectedStreamVersion: 0n,
+      } as never),
     ),
   ),
 );

@@ -8,17 +8,32 @@ const client = EventStoreDBClient.connectionString(peerConfig()['url'] as string
 const event = () =>
   jsonEvent({
     type: 'AlertRaised',
-    data: { alertId: randomUUID(), title: 'Password reuse', description: 'x'.repeat(120), severity: 'medium', domain: 'example.com' },
+    data: {
+      alertId: randomUUID(),
+      title: 'Password reuse',
+      description: 'x'.repeat(120),
+      severity: 'medium',
+      domain: 'example.com',
+    },
     metadata: {
-      actor: { kind: 'system', id: null }, $correlationId: randomUUID(), $causationId: randomUUID(), commandId: randomUUID(),
-      correlationId: randomUUID(), causationId: randomUUID(), tenant: randomUUID(), schema: 1, recordedAt: Date.now(),
+      actor: { kind: 'system', id: null },
+      $correlationId: randomUUID(),
+      $causationId: randomUUID(),
+      commandId: randomUUID(),
+      correlationId: randomUUID(),
+      causationId: randomUUID(),
+      tenant: randomUUID(),
+      schema: 1,
+      recordedAt: Date.now(),
     },
   });
 
 servePeer(({ callers, count, batch }) =>
   perSecond(count! * batch!, () =>
     concurrently(callers!, count!, () =>
-      client.appendToStream(`plain-${randomUUID()}`, Array.from({ length: batch! }, event), { expectedRevision: NO_STREAM }),
+      client.appendToStream(`plain-${randomUUID()}`, Array.from({ length: batch! }, event), {
+        expectedRevision: NO_STREAM,
+      }),
     ),
   ),
 );

@@ -45,7 +45,8 @@ export function servePeer(measure: (parameters: Record<string, number>) => Promi
   process.send!({ rate: 0 });
 }
 
-export const peerConfig = (): Record<string, unknown> => JSON.parse(process.env['PEER_CONFIG']!) as Record<string, unknown>;
+export const peerConfig = (): Record<string, unknown> =>
+  JSON.parse(process.env['PEER_CONFIG']!) as Record<string, unknown>;
 
 export function peerConnectionString(): string {
   const { host, port, user, database } = peerConfig() as Record<string, string>;

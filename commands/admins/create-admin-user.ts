@@ -2,7 +2,11 @@ import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
 import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
 import type { Role } from '../../src/domain/identity/roles.ts';
 import { passwordPlace } from '../../src/domain/tenants/admin.ts';
-import { governs, refuseUnlessAdministers, refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
+import {
+  governs,
+  refuseUnlessAdministers,
+  refuseUnlessReauthenticated,
+} from '../../src/domain/tenants/administration.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound, type Failure } from '../../src/kernel/failure.ts';
@@ -31,15 +35,26 @@ export const createAdminUser = defineCommand({
   name: 'CreateAdminUser',
   aggregate: tenant,
   stream: (_input: CreateAdminUser, { tenantId }) => tenantStream(tenantId),
-  async prepare({ adminId, email, displayName, password, mustChangePassword }: CreateAdminUser, ports: Ports, { tenantId }): Promise<Facts | Failure> {
+  async prepare(
+    { adminId, email, displayName, password, mustChangePassword }: CreateAdminUser,
+    ports: Ports,
+    { tenantId },
+  ): Promise<Facts | Failure> {
     const { vault, passwords, accountDigest, aggregates } = ports;
     const { name } = await aggregates.load(tenant, tenantStream(tenantId));
-    const guessable = mustChangePassword ? undefined : refuseGuessable('password', password, [email, displayName, name]);
+    const guessable = mustChangePassword
+      ? undefined
+      : refuseGuessable('password', password, [email, displayName, name]);
     if (guessable) return guessable;
     const passwordRef = await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(password));
     return { passwordRef, accountDigest: accountDigest(email) };
   },
-  decide(state, { adminId, email, displayName, roleType, mustChangePassword, reauthenticated }, { actor, now }, { passwordRef, accountDigest }: Facts) {
+  decide(
+    state,
+    { adminId, email, displayName, roleType, mustChangePassword, reauthenticated },
+    { actor, now },
+    { passwordRef, accountDigest }: Facts,
+  ) {
     if (!state.exists) return notFound();
     if (state.admins.has(adminId)) return conflict();
     const refused = refuseUnlessAdministers(state, actor, [roleType]);
@@ -47,9 +62,22 @@ export const createAdminUser = defineCommand({
     const unproved = governs(roleType) ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
     if (unproved) return unproved;
     const passwordExpiresAt = mustChangePassword ? temporaryPasswordExpiry(now) : null;
-    const data = { adminId, email, accountDigest, displayName, roleType, passwordRef, mustChangePassword, passwordExpiresAt };
-    return acceptWith({ passwordExpiresAt }, [{ type: 'AdminUserCreated', data }], { take: [adminEmailClaim(accountDigest)] });
+    const data = {
+      adminId,
+      email,
+      accountDigest,
+      displayName,
+      roleType,
+      passwordRef,
+      mustChangePassword,
+      passwordExpiresAt,
+    };
+    return acceptWith({ passwordExpiresAt }, [{ type: 'AdminUserCreated', data }], {
+      take: [adminEmailClaim(accountDigest)],
+    });
   },
-  recall: (_before, [created]) => ({ passwordExpiresAt: (created as Extract<typeof created, { type: 'AdminUserCreated' }>).data.passwordExpiresAt }),
+  recall: (_before, [created]) => ({
+    passwordExpiresAt: (created as Extract<typeof created, { type: 'AdminUserCreated' }>).data.passwordExpiresAt,
+  }),
   freshens: ['admin_users', 'admin_accounts'],
 });

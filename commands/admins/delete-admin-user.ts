@@ -1,5 +1,10 @@
 import { secretsOfMfa } from '../../src/domain/identity/account.ts';
-import { administered, governs, refuseLosingRights, refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
+import {
+  administered,
+  governs,
+  refuseLosingRights,
+  refuseUnlessReauthenticated,
+} from '../../src/domain/tenants/administration.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure } from '../../src/kernel/failure.ts';
@@ -23,7 +28,9 @@ export const deleteAdminUser = defineCommand({
     const refused = refuseLosingRights(state, actor, admin);
     if (refused) return refused;
     const unusedSecrets = [admin.passwordRef, ...secretsOfMfa(admin)];
-    return acceptWith({ unusedSecrets }, [{ type: 'AdminUserDeleted', data: { adminId } }], { release: [adminEmailClaim(admin.accountDigest)] });
+    return acceptWith({ unusedSecrets }, [{ type: 'AdminUserDeleted', data: { adminId } }], {
+      release: [adminEmailClaim(admin.accountDigest)],
+    });
   },
   freshens: ['admin_users', 'admin_accounts', 'admin_sessions', 'live-state'],
 });

@@ -17,17 +17,30 @@ export const resetAdminPassword = defineCommand({
   name: 'ResetAdminPassword',
   aggregate: tenant,
   stream: (_input: ResetAdminPassword, { tenantId }) => tenantStream(tenantId),
-  async prepare({ adminId, temporaryPassword }: ResetAdminPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId, actor }) {
+  async prepare(
+    { adminId, temporaryPassword }: ResetAdminPassword,
+    ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>,
+    { tenantId, actor },
+  ) {
     const refused = administered(await ports.aggregates.load(tenant, tenantStream(tenantId)), actor, adminId);
     if (isFailure(refused)) return refused;
-    return { passwordRef: await ports.vault.put(tenantId, passwordPlace(adminId), await ports.passwords.hash(temporaryPassword)) };
+    return {
+      passwordRef: await ports.vault.put(
+        tenantId,
+        passwordPlace(adminId),
+        await ports.passwords.hash(temporaryPassword),
+      ),
+    };
   },
   decide(state, { adminId }, { actor, now }, { passwordRef }: { passwordRef: string }) {
     const admin = administered(state, actor, adminId);
     if (isFailure(admin)) return admin;
     const passwordExpiresAt = temporaryPasswordExpiry(now);
     return acceptWith({ unusedSecrets: [admin.passwordRef], accountDigest: admin.accountDigest, passwordExpiresAt }, [
-      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset', passwordExpiresAt } },
+      {
+        type: 'AdminPasswordChanged',
+        data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset', passwordExpiresAt },
+      },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
     ]);
   },

@@ -18,7 +18,9 @@ export const setAdminMobileAccess = defineCommand({
     const admin = administered(state, actor, adminId);
     if (isFailure(admin)) return admin;
     const wanted = mobileAccess ?? !admin.mobileAccess;
-    return accept(wanted === admin.mobileAccess ? [] : [{ type: 'AdminMobileAccessSet', data: { adminId, mobileAccess: wanted } }]);
+    return accept(
+      wanted === admin.mobileAccess ? [] : [{ type: 'AdminMobileAccessSet', data: { adminId, mobileAccess: wanted } }],
+    );
   },
   freshens: ['admin_users'],
 });

@@ -1,6 +1,12 @@
 import type { Role } from '../../src/domain/identity/roles.ts';
 import type { AdminState } from '../../src/domain/tenants/admin.ts';
-import { administered, governs, refuseLosingRights, refuseUnlessAdministers, refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
+import {
+  administered,
+  governs,
+  refuseLosingRights,
+  refuseUnlessAdministers,
+  refuseUnlessReauthenticated,
+} from '../../src/domain/tenants/administration.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
@@ -48,15 +54,26 @@ export const updateAdminUser = defineCommand({
   freshens: ['admin_users', 'admin_accounts', 'live-state'],
 });
 
-function detailsChanged({ adminId, email, displayName }: UpdateAdminUser, accountDigest: string | undefined): TenantEvent[] {
+function detailsChanged(
+  { adminId, email, displayName }: UpdateAdminUser,
+  accountDigest: string | undefined,
+): TenantEvent[] {
   if (email === undefined && displayName === undefined) return [];
-  const named = { ...(email === undefined ? {} : { email, accountDigest }), ...(displayName === undefined ? {} : { displayName }) };
+  const named = {
+    ...(email === undefined ? {} : { email, accountDigest }),
+    ...(displayName === undefined ? {} : { displayName }),
+  };
   return [{ type: 'AdminUserUpdated', data: { adminId, ...named } }];
 }
 
-function standingChanged({ adminId, role, status: before }: AdminState, roleType: Role, status: 'active' | 'suspended'): TenantEvent[] {
+function standingChanged(
+  { adminId, role, status: before }: AdminState,
+  roleType: Role,
+  status: 'active' | 'suspended',
+): TenantEvent[] {
   const events: TenantEvent[] = [];
   if (roleType !== role) events.push({ type: 'AdminRoleChanged', data: { adminId, roleType } });
-  if (status !== before) events.push({ type: status === 'suspended' ? 'AdminSuspended' : 'AdminReinstated', data: { adminId } });
+  if (status !== before)
+    events.push({ type: status === 'suspended' ? 'AdminSuspended' : 'AdminReinstated', data: { adminId } });
   return events;
 }

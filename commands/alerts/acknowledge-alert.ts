@@ -17,7 +17,17 @@ export const acknowledgeAlert = defineCommand({
     if (state.status === 'none') return notFound();
     if (isClosed(state)) return conflict('alert is already resolved');
     const acknowledgedAt = state.standing?.acknowledgedAt ?? new Date(now).toISOString();
-    return accept([{ type: 'AlertAcknowledged', data: { alertId, userId: state.userId, notes, ...moved(state.standing, { status: 'acknowledged', acknowledgedAt }) } }]);
+    return accept([
+      {
+        type: 'AlertAcknowledged',
+        data: {
+          alertId,
+          userId: state.userId,
+          notes,
+          ...moved(state.standing, { status: 'acknowledged', acknowledgedAt }),
+        },
+      },
+    ]);
   },
   freshens: ['alerts', 'alert_hours'],
 });

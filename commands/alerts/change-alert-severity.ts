@@ -18,7 +18,12 @@ export const changeAlertSeverity = defineCommand({
   decide(state, { alertId, severity, reason }) {
     if (state.status === 'none') return notFound();
     if (state.severity === severity) return accept([]);
-    return accept([{ type: 'AlertSeverityChanged', data: { alertId, userId: state.userId, severity, reason, ...moved(state.standing, { severity }) } }]);
+    return accept([
+      {
+        type: 'AlertSeverityChanged',
+        data: { alertId, userId: state.userId, severity, reason, ...moved(state.standing, { severity }) },
+      },
+    ]);
   },
   freshens: ['alerts', 'alert_hours'],
 });

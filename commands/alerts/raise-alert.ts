@@ -27,7 +27,11 @@ export const raiseAlert = defineCommand({
   name: 'RaiseAlert',
   aggregate: alert,
   stream: ({ alertId }: RaiseAlert, { tenantId }) => alertStream(tenantId, alertId),
-  prepare: async ({ alertType, severity }: RaiseAlert, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+  prepare: async (
+    { alertType, severity }: RaiseAlert,
+    { aggregates }: { aggregates: AggregateReader },
+    { tenantId },
+  ) => {
     if (severity) return { severity };
     const { severities } = await aggregates.load(alertSeverity, streamName('alertSeverity', tenantId, tenantId));
     return { severity: severities[alertType] ?? defaultSeverities[alertType] };

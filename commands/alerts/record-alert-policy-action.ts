@@ -20,7 +20,11 @@ export const recordAlertPolicyAction = defineCommand({
   name: 'RecordAlertPolicyAction',
   aggregate: alert,
   stream: ({ alertId }: RecordAlertPolicyAction, { tenantId }) => alertStream(tenantId, alertId),
-  prepare: async ({ policyId }: RecordAlertPolicyAction, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
+  prepare: async (
+    { policyId }: RecordAlertPolicyAction,
+    { aggregates }: { aggregates: AggregateReader },
+    { tenantId },
+  ) => {
     const known = policyId === null ? undefined : await aggregates.load(policy, policyStream(tenantId, policyId));
     return { exists: known?.exists ?? false, name: known?.name ?? null };
   },
@@ -30,7 +34,9 @@ export const recordAlertPolicyAction = defineCommand({
     const needsPolicy = action === 'created' || action === 'added_to_existing';
     if (needsPolicy && policyId === null) return invalid('policyId', 'is required for this action');
     if (policyId !== null && !exists) return invalid('policyId', 'names no policy');
-    return accept([{ type: 'AlertPolicyActionRecorded', data: { alertId, action, policyId, policyName: policyName ?? name } }]);
+    return accept([
+      { type: 'AlertPolicyActionRecorded', data: { alertId, action, policyId, policyName: policyName ?? name } },
+    ]);
   },
   freshens: ['alerts'],
 });

@@ -17,7 +17,12 @@ export const reopenAlert = defineCommand({
     if (state.status === 'none') return notFound();
     if (state.status === 'open') return conflict('alert is already open');
     const move = moved(state.standing, { status: 'open', acknowledgedAt: null, resolvedAt: null });
-    return accept([{ type: 'AlertReopened', data: { alertId, userId: state.userId, notes, fingerprint: state.fingerprint, ...move } }]);
+    return accept([
+      {
+        type: 'AlertReopened',
+        data: { alertId, userId: state.userId, notes, fingerprint: state.fingerprint, ...move },
+      },
+    ]);
   },
   freshens: ['alerts', 'alert_hours'],
 });

@@ -19,21 +19,29 @@ export const changeAdminPassword = defineCommand({
   name: 'ChangeAdminPassword',
   aggregate: tenant,
   stream: (_input: ChangeAdminPassword, { tenantId }) => tenantStream(tenantId),
-  async prepare({ adminId, newPassword, known }: ChangeAdminPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId }) {
+  async prepare(
+    { adminId, newPassword, known }: ChangeAdminPassword,
+    ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>,
+    { tenantId },
+  ) {
     const place = passwordPlace(adminId);
     const { admins, name } = await ports.aggregates.load(tenant, tenantStream(tenantId));
     const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
     if (guessable) return guessable;
     const admin = admins.get(adminId);
     const old = admin && (await ports.vault.get(tenantId, place, admin.passwordRef));
-    if (old && (await ports.passwords.verify(old.toString(), newPassword))) return invalid('newPassword', 'must differ from the old password');
+    if (old && (await ports.passwords.verify(old.toString(), newPassword)))
+      return invalid('newPassword', 'must differ from the old password');
     return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
   },
   decide(state, { adminId, epoch }, _context, { passwordRef }: { passwordRef: string }) {
     const admin = state.admins.get(adminId);
     if (admin?.sessionEpoch !== epoch) return unauthenticated('invalid or expired token');
     return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
-      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null } },
+      {
+        type: 'AdminPasswordChanged',
+        data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
+      },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password changed' } },
     ]);
   },

@@ -19,5 +19,15 @@ export const confirmPassword = defineCommand({
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: ConfirmPassword, { tenantId }) => loginStream(tenantId, accountDigest),
   decide: (state, { subjectId, tried, purpose }, { now }) =>
-    accept([{ type: 'PasswordConfirmed', data: { at: new Date(now).toISOString(), subjectId, purpose, standing: standing(withoutTry(state, tried), now) } }]),
+    accept([
+      {
+        type: 'PasswordConfirmed',
+        data: {
+          at: new Date(now).toISOString(),
+          subjectId,
+          purpose,
+          standing: standing(withoutTry(state, tried), now),
+        },
+      },
+    ]),
 });

@@ -16,7 +16,10 @@ export const disableMfa = defineCommand({
     const admin = state.admins.get(adminId);
     if (!admin) return notFound();
     const unusedSecrets = secretsOfMfa(admin);
-    return acceptWith({ unusedSecrets }, unusedSecrets.length > 0 ? [{ type: 'AdminMfaDisabled', data: { adminId, reason: 'removed' } }] : []);
+    return acceptWith(
+      { unusedSecrets },
+      unusedSecrets.length > 0 ? [{ type: 'AdminMfaDisabled', data: { adminId, reason: 'removed' } }] : [],
+    );
   },
   freshens: ['admin_users'],
 });

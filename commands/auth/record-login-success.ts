@@ -16,6 +16,14 @@ export const recordLoginSuccess = defineCommand({
   stream: ({ accountDigest }: RecordLoginSuccess, { tenantId }) => loginStream(tenantId, accountDigest),
   decide: (state, { subjectId, tried }, { now }) =>
     accept([
-      { type: 'LoginSucceeded', data: { at: new Date(now).toISOString(), subjectId, source: tried.countedBy[0]!, standing: standing(withoutSource(state, tried), now) } },
+      {
+        type: 'LoginSucceeded',
+        data: {
+          at: new Date(now).toISOString(),
+          subjectId,
+          source: tried.countedBy[0]!,
+          standing: standing(withoutSource(state, tried), now),
+        },
+      },
     ]),
 });

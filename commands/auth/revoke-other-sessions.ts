@@ -12,6 +12,7 @@ export const revokeOtherSessions = defineCommand({
   name: 'RevokeOtherSessions',
   aggregate: tenant,
   stream: (_input: RevokeOtherSessions, { tenantId }) => tenantStream(tenantId),
-  decide: (state, input) => (state.admins.has(input.adminId) ? accept([{ type: 'AdminOtherSessionsRevoked', data: input }]) : notFound()),
+  decide: (state, input) =>
+    state.admins.has(input.adminId) ? accept([{ type: 'AdminOtherSessionsRevoked', data: input }]) : notFound(),
   freshens: ['admin_users', 'live-state'],
 });

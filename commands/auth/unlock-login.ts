@@ -13,6 +13,10 @@ export const unlockLogin = defineCommand({
   tail: LOGIN_TAIL,
   stream: ({ accountDigest }: UnlockLogin, { tenantId }) => loginStream(tenantId, accountDigest),
   decide: ({ counters }, { subjectId }, { now }) =>
-    accept(Object.keys(counters).length > 0 ? [{ type: 'LoginUnlocked', data: { at: new Date(now).toISOString(), subjectId } }] : []),
+    accept(
+      Object.keys(counters).length > 0
+        ? [{ type: 'LoginUnlocked', data: { at: new Date(now).toISOString(), subjectId } }]
+        : [],
+    ),
   freshens: ['admin_locks'],
 });

@@ -15,7 +15,10 @@ export const useBackupCode = defineCommand({
   aggregate: tenant,
   stream: (_input: UseBackupCode, { tenantId }) => tenantStream(tenantId),
   decide(state, input) {
-    return refuseBackupCode(state.admins.get(input.adminId)?.mfa, input) ?? accept([{ type: 'AdminBackupCodeUsed', data: input }]);
+    return (
+      refuseBackupCode(state.admins.get(input.adminId)?.mfa, input) ??
+      accept([{ type: 'AdminBackupCodeUsed', data: input }])
+    );
   },
   freshens: ['admin_users'],
 });

@@ -23,7 +23,11 @@ export const installCertificateAuthority = defineCommand({
   name: 'InstallCertificateAuthority',
   aggregate: tenant,
   stream: (_input: InstallCertificateAuthority, { tenantId }) => tenantStream(tenantId),
-  async prepare({ certificate, privateKey }: InstallCertificateAuthority, { certificates, vault }: Ports, { tenantId, now }) {
+  async prepare(
+    { certificate, privateKey }: InstallCertificateAuthority,
+    { certificates, vault }: Ports,
+    { tenantId, now },
+  ) {
     const authority = certificates.inspect(certificate, privateKey, now);
     if (isFailure(authority)) return authority;
     const installed: Installed = {

@@ -1,4 +1,9 @@
-import { serverCertificateRecord, serverCertificateStream, serverKeyPlace, type ServerCertificateInstalled } from '../../src/domain/certificates/server-certificate.ts';
+import {
+  serverCertificateRecord,
+  serverCertificateStream,
+  serverKeyPlace,
+  type ServerCertificateInstalled,
+} from '../../src/domain/certificates/server-certificate.ts';
 import { tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { forbidden, isFailure } from '../../src/kernel/failure.ts';
@@ -15,12 +20,18 @@ export const installServerCertificate = defineCommand({
   name: 'InstallServerCertificate',
   aggregate: serverCertificateRecord,
   stream: (_upload: ServerCertificateUpload, { tenantId }) => serverCertificateStream(tenantId),
-  async prepare(upload: ServerCertificateUpload, { vault, claimHolder }: Pick<CommandPorts, 'vault' | 'claimHolder'>, { tenantId, now }) {
+  async prepare(
+    upload: ServerCertificateUpload,
+    { vault, claimHolder }: Pick<CommandPorts, 'vault' | 'claimHolder'>,
+    { tenantId, now },
+  ) {
     const founder = await claimHolder(INSTALLATION, SETUP_CLAIM);
-    if (founder !== undefined && founder !== tenantStream(tenantId)) return forbidden('the listener belongs to another tenant');
+    if (founder !== undefined && founder !== tenantStream(tenantId))
+      return forbidden('the listener belongs to another tenant');
     const inspected = inspectServerCertificate(upload, now);
     if (isFailure(inspected)) return inspected;
-    const { certificatePem, privateKeyPem, subject, issuer, serialNumber, fingerprintSha256, notBefore, expiresAt } = inspected;
+    const { certificatePem, privateKeyPem, subject, issuer, serialNumber, fingerprintSha256, notBefore, expiresAt } =
+      inspected;
     const installed: ServerCertificateInstalled = {
       certificatePem,
       privateKeyRef: await vault.put(tenantId, serverKeyPlace(tenantId), privateKeyPem),
@@ -34,7 +45,9 @@ export const installServerCertificate = defineCommand({
     return installed;
   },
   decide({ privateKeyRef }, _upload, _context, installed: ServerCertificateInstalled) {
-    return acceptWith({ installed, unusedKeyRef: privateKeyRef }, [{ type: 'ServerCertificateInstalled', data: installed }]);
+    return acceptWith({ installed, unusedKeyRef: privateKeyRef }, [
+      { type: 'ServerCertificateInstalled', data: installed },
+    ]);
   },
   recall: ({ privateKeyRef }, [event]) => ({ installed: event!.data, unusedKeyRef: privateKeyRef }),
   freshens: ['server_certificates'],

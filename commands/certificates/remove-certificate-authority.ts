@@ -13,7 +13,9 @@ export const removeCertificateAuthority = defineCommand({
   decide(state) {
     if (!state.authority) return notFound();
     const { privateKeyRef, fingerprintSha256 } = state.authority;
-    return acceptWith({ unusedKeyRef: privateKeyRef }, [{ type: 'CertificateAuthorityRemoved', data: { fingerprintSha256 } }]);
+    return acceptWith({ unusedKeyRef: privateKeyRef }, [
+      { type: 'CertificateAuthorityRemoved', data: { fingerprintSha256 } },
+    ]);
   },
   freshens: ['certificate_authorities', 'live-state'],
 });

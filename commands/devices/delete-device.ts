@@ -17,7 +17,9 @@ export const deleteDevice = defineCommand({
     if (status === 'none' || status === 'deleted') return notFound();
     const isCutOff = status === 'revoked' || status === 'wiped';
     const revoked: DeviceEvent[] = isCutOff ? [] : [{ type: 'DeviceRevoked', data: { deviceId, reason: 'deleted' } }];
-    return accept([...revoked, { type: 'DeviceDeleted', data: { deviceId } }], { release: [fingerprintClaimOf(state)] });
+    return accept([...revoked, { type: 'DeviceDeleted', data: { deviceId } }], {
+      release: [fingerprintClaimOf(state)],
+    });
   },
   freshens: ['devices', 'live-state'],
 });

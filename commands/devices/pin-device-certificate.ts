@@ -20,6 +20,10 @@ export const pinDeviceCertificate = defineCommand({
   decide(state, { deviceId, serialNumber, publicKeySha256 }, { now }) {
     const held = heldCertificate(state, serialNumber, now);
     if (!held || (held.publicKeySha256 ?? publicKeySha256) !== publicKeySha256) return unauthenticated();
-    return accept(held.publicKeySha256 === null ? [{ type: 'DeviceCertificatePinned', data: { deviceId, serialNumber, publicKeySha256 } }] : []);
+    return accept(
+      held.publicKeySha256 === null
+        ? [{ type: 'DeviceCertificatePinned', data: { deviceId, serialNumber, publicKeySha256 } }]
+        : [],
+    );
   },
 });

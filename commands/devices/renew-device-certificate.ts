@@ -46,7 +46,16 @@ export const renewDeviceCertificate = defineCommand({
     const expiresAt = new Date(certificate.notAfter).toISOString();
     const previousValidUntil = new Date(now + OVERLAP_MS).toISOString();
     return acceptWith({ userId: state.userId, expiresAt, certificate, caCertificatePem }, [
-      { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil } },
+      {
+        type: 'DeviceCertificateIssued',
+        data: {
+          deviceId,
+          serialNumber: certificate.serialNumber,
+          publicKeySha256: certificate.publicKeySha256,
+          expiresAt,
+          previousValidUntil,
+        },
+      },
     ]);
   },
   freshens: ['devices', 'live-state'],

@@ -16,7 +16,10 @@ export type AdmissionPorts = Pick<CommandPorts, 'aggregates' | 'claimHolder' | '
 /** A duplicate is told so also where the license is used up: it would not have needed a seat. */
 export async function admit(tenantId: TenantId, email: string, ports: AdmissionPorts): Promise<Admission | Failure> {
   const emailDigest = ports.accountDigest(email);
-  const [holder, seat] = await Promise.all([ports.claimHolder(tenantId, employeeEmailClaim(emailDigest)), freeSeat(tenantId, ports)]);
+  const [holder, seat] = await Promise.all([
+    ports.claimHolder(tenantId, employeeEmailClaim(emailDigest)),
+    freeSeat(tenantId, ports),
+  ]);
   if (holder !== undefined) return conflict();
   return seat === undefined ? forbidden('license user limit reached') : { emailDigest, seat };
 }
@@ -27,4 +30,5 @@ async function freeSeat(tenantId: TenantId, { aggregates, freeNumbers }: Admissi
 }
 
 /** Another took the seat first: any other would do. Another took the e-mail first: that is a duplicate. */
-export const whenAdmissionLost = ({ kind }: Claim): Failure | 'prepareAgain' => (kind === SEAT ? 'prepareAgain' : conflict());
+export const whenAdmissionLost = ({ kind }: Claim): Failure | 'prepareAgain' =>
+  kind === SEAT ? 'prepareAgain' : conflict();

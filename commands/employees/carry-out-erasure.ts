@@ -16,12 +16,17 @@ export const carryOutErasure = defineCommand({
   name: 'CarryOutErasure',
   aggregate: employee,
   stream: ({ userId }: CarryOutErasure, { tenantId }) => employeeStream(tenantId, userId),
-  async prepare({ userId }: CarryOutErasure, { aggregates, personKeys }: Pick<CommandPorts, 'aggregates' | 'personKeys'>, { tenantId }) {
+  async prepare(
+    { userId }: CarryOutErasure,
+    { aggregates, personKeys }: Pick<CommandPorts, 'aggregates' | 'personKeys'>,
+    { tenantId },
+  ) {
     const { status } = await aggregates.load(employee, employeeStream(tenantId, userId));
     if (status !== 'erasing' && status !== 'erased') return conflict('no erasure was decided');
     await personKeys.destroy(tenantId, userId);
     return undefined;
   },
-  decide: ({ status }, { userId }) => accept(status === 'erasing' ? [{ type: 'EmployeeErased', data: { userId } }] : []),
+  decide: ({ status }, { userId }) =>
+    accept(status === 'erasing' ? [{ type: 'EmployeeErased', data: { userId } }] : []),
   freshens: ['employees', 'alert_addresses', 'live-state'],
 });

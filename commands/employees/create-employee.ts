@@ -24,7 +24,19 @@ export const createEmployee = defineCommand({
   decide(state, input, _context, { emailDigest, seat }: Admission) {
     if (state.status !== 'none') return conflict();
     const { userId, email, displayName, department, jobTitle, externalId, source, isActive } = input;
-    const data = { userId, email, emailDigest, displayName, department, jobTitle, externalId, source, isActive, isPlaceholder: false, seat };
+    const data = {
+      userId,
+      email,
+      emailDigest,
+      displayName,
+      department,
+      jobTitle,
+      externalId,
+      source,
+      isActive,
+      isPlaceholder: false,
+      seat,
+    };
     return accept([{ type: 'EmployeeCreated', data }], { take: claimsOf({ emailDigest, seat }) });
   },
   whenClaimed: whenAdmissionLost,

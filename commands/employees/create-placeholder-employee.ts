@@ -17,7 +17,11 @@ export const createPlaceholderEmployee = defineCommand({
   name: 'CreatePlaceholderEmployee',
   aggregate: employee,
   stream: ({ userId }: CreatePlaceholderEmployee, { tenantId }) => employeeStream(tenantId, userId),
-  async prepare({ userId, deviceId }: CreatePlaceholderEmployee, ports: AdmissionPorts, { tenantId }): Promise<Facts | Failure> {
+  async prepare(
+    { userId, deviceId }: CreatePlaceholderEmployee,
+    ports: AdmissionPorts,
+    { tenantId },
+  ): Promise<Facts | Failure> {
     const { status } = await ports.aggregates.load(employee, employeeStream(tenantId, userId));
     return status === 'none' ? admit(tenantId, placeholderEmail(deviceId), ports) : 'known';
   },
@@ -25,10 +29,20 @@ export const createPlaceholderEmployee = defineCommand({
     if (facts === 'known' || state.status !== 'none') return accept([]);
     const { emailDigest, seat } = facts;
     const nothing = { department: null, jobTitle: null, externalId: null };
-    const data = { ...nothing, userId, email: placeholderEmail(deviceId), emailDigest, displayName: `Device ${deviceId.slice(0, 8)}`, seat };
-    return accept([{ type: 'EmployeeCreated', data: { ...data, source: 'enrollment', isActive: true, isPlaceholder: true } }], {
-      take: claimsOf({ emailDigest, seat }),
-    });
+    const data = {
+      ...nothing,
+      userId,
+      email: placeholderEmail(deviceId),
+      emailDigest,
+      displayName: `Device ${deviceId.slice(0, 8)}`,
+      seat,
+    };
+    return accept(
+      [{ type: 'EmployeeCreated', data: { ...data, source: 'enrollment', isActive: true, isPlaceholder: true } }],
+      {
+        take: claimsOf({ emailDigest, seat }),
+      },
+    );
   },
   whenClaimed: whenAdmissionLost,
   freshens: ['employees'],

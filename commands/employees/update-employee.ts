@@ -23,7 +23,9 @@ export const updateEmployee = defineCommand({
   }),
   decide(state, { userId, ...changes }, _context, { emailDigest }: { emailDigest: string | undefined }) {
     if (state.status !== 'present') return notFound();
-    const named = Object.fromEntries(Object.entries({ ...changes, emailDigest }).filter(([, value]) => value !== undefined));
+    const named = Object.fromEntries(
+      Object.entries({ ...changes, emailDigest }).filter(([, value]) => value !== undefined),
+    );
     if (Object.keys(named).length === 0) return accept([]);
     // The same address in other letters is the same claim.
     const moves = emailDigest !== undefined && emailDigest !== state.emailDigest;

@@ -51,10 +51,16 @@ export const autoEnrollDevice = defineCommand({
     const facts: Facts = { certificate, caCertificatePem: authority.certificatePem };
     return facts;
   },
-  decide(state, { deviceId, besideDeviceId, certificateSerial, userId, accessKeyDigest, device: described }, { now }, { certificate, caCertificatePem }: Facts) {
+  decide(
+    state,
+    { deviceId, besideDeviceId, certificateSerial, userId, accessKeyDigest, device: described },
+    { now },
+    { certificate, caCertificatePem }: Facts,
+  ) {
     const standing = standingOf(state, { userId: null, certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
-    if (standing === 'deleted' || standing === 'unproven' || (standing === 'same' && state.userId !== userId)) return FINGERPRINT_MOVED;
+    if (standing === 'deleted' || standing === 'unproven' || (standing === 'same' && state.userId !== userId))
+      return FINGERPRINT_MOVED;
     const expiresAt = new Date(certificate.notAfter).toISOString();
     const enrolled: Enrolled = {
       ...described,
@@ -72,7 +78,16 @@ export const autoEnrollDevice = defineCommand({
       { certificate, caCertificatePem },
       [
         { type: 'DeviceEnrolled', data: enrolled },
-        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil: null } },
+        {
+          type: 'DeviceCertificateIssued',
+          data: {
+            deviceId,
+            serialNumber: certificate.serialNumber,
+            publicKeySha256: certificate.publicKeySha256,
+            expiresAt,
+            previousValidUntil: null,
+          },
+        },
         { type: 'DeviceAccessKeyIssued', data: { deviceId, accessKeyDigest } },
       ],
       { take: standing === 'new' && besideDeviceId === null ? [fingerprintClaim(described.deviceFingerprint)] : [] },

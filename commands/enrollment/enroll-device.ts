@@ -1,8 +1,20 @@
-import { device, deviceStream, fingerprintClaim, fingerprintClaimOf, userFingerprintClaim } from '../../src/domain/devices/device.ts';
+import {
+  device,
+  deviceStream,
+  fingerprintClaim,
+  fingerprintClaimOf,
+  userFingerprintClaim,
+} from '../../src/domain/devices/device.ts';
 import type { DeviceEvent } from '../../src/domain/devices/events.ts';
 import { DEVICE_REVOKED, standingOf } from '../../src/domain/devices/reenrollment.ts';
 import { employee, employeeEmailClaim, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
-import { enrollmentToken, enrollmentTokenStream, identifyToken, isRedeemable, singleUse } from '../../src/domain/enrollment/enrollment-token.ts';
+import {
+  enrollmentToken,
+  enrollmentTokenStream,
+  identifyToken,
+  isRedeemable,
+  singleUse,
+} from '../../src/domain/enrollment/enrollment-token.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
@@ -65,7 +77,8 @@ export const enrollDevice = defineCommand({
     const licensed = owner.license !== undefined && Date.parse(owner.license.expiresAt) > now;
     if (usedBy !== undefined || !licensed || !isRedeemable(issued, tokenDigest, now)) return INVALID_TOKEN;
     const { userId: boundUserId } = issued;
-    if (boundUserId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, boundUserId)))) return INVALID_TOKEN;
+    if (boundUserId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, boundUserId))))
+      return INVALID_TOKEN;
     const standing = standingOf(known, { userId: boundUserId, certificateSerial: input.certificateSerial }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (!owner.authority) return unavailable('certificate service not configured');
@@ -76,7 +89,13 @@ export const enrollDevice = defineCommand({
     if (isFailure(admission)) return admission;
     const certificate = await certificates.issue(tenantId, owner.authority, input.deviceId, now);
     if (isFailure(certificate)) return certificate;
-    const facts: Facts = { tokenId, boundUserId, ownPlaceholder, certificate, caCertificatePem: owner.authority.certificatePem };
+    const facts: Facts = {
+      tokenId,
+      boundUserId,
+      ownPlaceholder,
+      certificate,
+      caCertificatePem: owner.authority.certificatePem,
+    };
     return facts;
   },
   decide(state, input, { id, now }, { tokenId, boundUserId, ownPlaceholder, certificate, caCertificatePem }: Facts) {
@@ -85,16 +104,35 @@ export const enrollDevice = defineCommand({
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven') return FINGERPRINT_MOVED;
     // Nobody has said whose browser it is: until somebody does, it belongs to a placeholder (interface, "Device enrollment result").
-    const userId = standing === 'same' ? state.userId : (boundUserId ?? (ownPlaceholder === state.userId ? ownPlaceholder : null) ?? id);
+    const userId =
+      standing === 'same'
+        ? state.userId
+        : (boundUserId ?? (ownPlaceholder === state.userId ? ownPlaceholder : null) ?? id);
     const expiresAt = new Date(certificate.notAfter).toISOString();
-    const enrolled: Enrolled = { ...described, deviceId, userId, besideDeviceId, isConfirmed: true, wipeId: state.wipe?.id ?? null };
+    const enrolled: Enrolled = {
+      ...described,
+      deviceId,
+      userId,
+      besideDeviceId,
+      isConfirmed: true,
+      wipeId: state.wipe?.id ?? null,
+    };
     const moves = claimsThatMove(standing === 'new', state, enrolled);
     return acceptWith(
       { userId, expiresAt, certificate, caCertificatePem },
       [
         { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId } },
         { type: 'DeviceEnrolled', data: enrolled },
-        { type: 'DeviceCertificateIssued', data: { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt, previousValidUntil: null } },
+        {
+          type: 'DeviceCertificateIssued',
+          data: {
+            deviceId,
+            serialNumber: certificate.serialNumber,
+            publicKeySha256: certificate.publicKeySha256,
+            expiresAt,
+            previousValidUntil: null,
+          },
+        },
       ],
       { take: [singleUse(tokenId), ...moves.take], release: moves.release },
     );
@@ -104,15 +142,30 @@ export const enrollDevice = defineCommand({
 });
 
 /** Still nobody in particular: whoever enrolls the device may have this user without becoming somebody else. */
-async function ownPlaceholderOf(tenantId: TenantId, deviceId: string, userId: string, { accountDigest, claimHolder }: Ports): Promise<string | null> {
+async function ownPlaceholderOf(
+  tenantId: TenantId,
+  deviceId: string,
+  userId: string,
+  { accountDigest, claimHolder }: Ports,
+): Promise<string | null> {
   if (userId === '') return null;
   const holder = await claimHolder(tenantId, employeeEmailClaim(accountDigest(placeholderEmail(deviceId))));
   return holder === employeeStream(tenantId, userId) ? userId : null;
 }
 
 /** By what the device is found from now on. */
-function claimsThatMove(isNew: boolean, state: Parameters<typeof fingerprintClaimOf>[0], { deviceFingerprint, userId, besideDeviceId }: Enrolled) {
-  if (isNew) return { take: [besideDeviceId === null ? fingerprintClaim(deviceFingerprint) : userFingerprintClaim(deviceFingerprint, userId)], release: [] };
+function claimsThatMove(
+  isNew: boolean,
+  state: Parameters<typeof fingerprintClaimOf>[0],
+  { deviceFingerprint, userId, besideDeviceId }: Enrolled,
+) {
+  if (isNew)
+    return {
+      take: [
+        besideDeviceId === null ? fingerprintClaim(deviceFingerprint) : userFingerprintClaim(deviceFingerprint, userId),
+      ],
+      release: [],
+    };
   if (state.holdsFingerprint || state.userId === userId) return { take: [], release: [] };
   return { take: [userFingerprintClaim(deviceFingerprint, userId)], release: [fingerprintClaimOf(state)] };
 }

@@ -25,18 +25,27 @@ export const issueEnrollmentToken = defineCommand({
   name: 'IssueEnrollmentToken',
   aggregate: enrollmentToken,
   stream: ({ tokenId }: IssueEnrollmentToken, { tenantId }) => enrollmentTokenStream(tenantId, tokenId),
-  async prepare({ expiresInDays, userId, reauthenticated }: IssueEnrollmentToken, { aggregates }: Pick<CommandPorts, 'aggregates'>, { tenantId, actor, now }) {
+  async prepare(
+    { expiresInDays, userId, reauthenticated }: IssueEnrollmentToken,
+    { aggregates }: Pick<CommandPorts, 'aggregates'>,
+    { tenantId, actor, now },
+  ) {
     const unproved = userId === null ? undefined : refuseUnlessReauthenticated(actor, reauthenticated);
     if (unproved) return unproved;
     const { license } = await aggregates.load(tenant, tenantStream(tenantId));
     if (!license || Date.parse(license.expiresAt) <= now) return forbidden('license expired');
-    if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId)))) return invalid('userId', 'names no active employee');
+    if (userId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, userId))))
+      return invalid('userId', 'names no active employee');
     return { expiresAt: tokenExpiry(license.expiresAt, expiresInDays, now) };
   },
   decide(state, { tokenId, tokenDigest, userId, batchId }, _context, { expiresAt }: { expiresAt: string }) {
     if (state.tokenDigest !== undefined) return conflict();
-    return acceptWith({ expiresAt }, [{ type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt, userId, batchId } }]);
+    return acceptWith({ expiresAt }, [
+      { type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest, expiresAt, userId, batchId } },
+    ]);
   },
-  recall: (_before, [issued]) => ({ expiresAt: (issued as Extract<typeof issued, { type: 'EnrollmentTokenIssued' }>).data.expiresAt }),
+  recall: (_before, [issued]) => ({
+    expiresAt: (issued as Extract<typeof issued, { type: 'EnrollmentTokenIssued' }>).data.expiresAt,
+  }),
   freshens: ['enrollment_tokens'],
 });

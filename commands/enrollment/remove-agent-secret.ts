@@ -15,7 +15,9 @@ export const removeAgentSecret = defineCommand({
   decide(state, { secretId }, { now }) {
     const chosen = liveSecrets(state, now).filter((secret) => secretId === null || secret.secretId === secretId);
     if (chosen.length === 0) return notFound();
-    return accept(chosen.map((secret) => ({ type: 'AgentSecretRemoved' as const, data: { secretId: secret.secretId } })));
+    return accept(
+      chosen.map((secret) => ({ type: 'AgentSecretRemoved' as const, data: { secretId: secret.secretId } })),
+    );
   },
   freshens: ['agent_secrets'],
 });

@@ -10,7 +10,10 @@ import type { TenantId } from '../../src/kernel/ids.ts';
 type Found = Extract<ExtensionWatchEvent, { type: 'UnwhitelistedExtensionsFound' }>['data'];
 type Browser = Found['browserType'];
 
-export interface JudgeExtensions extends Pick<Found, 'deviceId' | 'userId' | 'batchId' | 'extensionMode' | 'policyVersion'> {
+export interface JudgeExtensions extends Pick<
+  Found,
+  'deviceId' | 'userId' | 'batchId' | 'extensionMode' | 'policyVersion'
+> {
   readonly present: readonly FoundExtension[];
   readonly gone: readonly string[];
   /** `present` is all that there is in the browser. */
@@ -45,29 +48,60 @@ export const judgeExtensions = defineCommand({
   aggregate: extensionWatch,
   stream: ({ deviceId }: JudgeExtensions, { tenantId }) => extensionWatchStream(tenantId, deviceId),
   prepare: async ({ deviceId, present }: JudgeExtensions, ports: Ports, { tenantId }): Promise<Facts> => {
-    const { enabled, alertOnUnwhitelisted, alertSeverity } = (await ports.aggregates.load(extensionMonitoringSettings.aggregate, extensionMonitoringSettings.stream(tenantId))).values;
+    const { enabled, alertOnUnwhitelisted, alertSeverity } = (
+      await ports.aggregates.load(extensionMonitoringSettings.aggregate, extensionMonitoringSettings.stream(tenantId))
+    ).values;
     const { browserType } = await ports.aggregates.load(device, deviceStream(tenantId, deviceId));
     const isWanted = enabled && alertOnUnwhitelisted;
-    const listed = new Set(isWanted ? await listedAmong(ports, tenantId, browserType, present.map(({ extensionId }) => extensionId)) : []);
+    const listed = new Set(
+      isWanted
+        ? await listedAmong(
+            ports,
+            tenantId,
+            browserType,
+            present.map(({ extensionId }) => extensionId),
+          )
+        : [],
+    );
     return { isWanted, severity: alertSeverity, browserType, listed };
   },
   decide({ told }, { present, gone, isComplete, ...judged }, _context, { isWanted, severity, browserType, listed }) {
     const there = new Set(present.map(({ extensionId }) => extensionId));
     const removed = new Set(gone);
     const cleared = [...told].filter((one) => listed.has(one) || removed.has(one) || (isComplete && !there.has(one)));
-    const found = isWanted ? present.filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId)).slice(0, MOST_REPORTED) : [];
+    const found = isWanted
+      ? present.filter(({ extensionId }) => !listed.has(extensionId) && !told.has(extensionId)).slice(0, MOST_REPORTED)
+      : [];
     const events: ExtensionWatchEvent[] = [];
-    if (cleared.length > 0) events.push({ type: 'UnwhitelistedExtensionsCleared', data: { deviceId: judged.deviceId, extensionIds: cleared } });
-    if (found.length > 0) events.push({ type: 'UnwhitelistedExtensionsFound', data: { ...judged, severity, browserType, extensions: found } });
+    if (cleared.length > 0)
+      events.push({
+        type: 'UnwhitelistedExtensionsCleared',
+        data: { deviceId: judged.deviceId, extensionIds: cleared },
+      });
+    if (found.length > 0)
+      events.push({
+        type: 'UnwhitelistedExtensionsFound',
+        data: { ...judged, severity, browserType, extensions: found },
+      });
     return accept(events);
   },
 });
 
 /** An entry of the whitelist holds a claim: nothing has to be searched, and no read model waited for. */
-async function listedAmong({ claimHolders }: Ports, tenantId: TenantId, browserType: Browser, extensionIds: readonly string[]): Promise<string[]> {
+async function listedAmong(
+  { claimHolders }: Ports,
+  tenantId: TenantId,
+  browserType: Browser,
+  extensionIds: readonly string[],
+): Promise<string[]> {
   const entries = extensionIds.flatMap((extensionId) =>
-    [null, ...(browserType === null ? [] : [browserType])].flatMap((browser) => extensionWhitelist.claims({ extensionId, browserType: browser }).map((claim) => ({ extensionId, claim }))),
+    [null, ...(browserType === null ? [] : [browserType])].flatMap((browser) =>
+      extensionWhitelist.claims({ extensionId, browserType: browser }).map((claim) => ({ extensionId, claim })),
+    ),
   );
-  const holders = await claimHolders(tenantId, entries.map(({ claim }) => claim));
+  const holders = await claimHolders(
+    tenantId,
+    entries.map(({ claim }) => claim),
+  );
   return [...new Set(entries.filter((_, at) => holders[at] !== undefined).map(({ extensionId }) => extensionId))];
 }

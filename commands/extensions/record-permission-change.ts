@@ -16,8 +16,14 @@ export const recordPermissionChange = defineCommand({
   name: 'RecordPermissionChange',
   aggregate: extensionWatch,
   stream: ({ deviceId }: RecordPermissionChange, { tenantId }) => extensionWatchStream(tenantId, deviceId),
-  prepare: async ({ deviceId }: RecordPermissionChange, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => {
-    const { enabled, alertOnPermissionChange, alertSeverity } = (await aggregates.load(extensionMonitoringSettings.aggregate, extensionMonitoringSettings.stream(tenantId))).values;
+  prepare: async (
+    { deviceId }: RecordPermissionChange,
+    { aggregates }: { aggregates: AggregateReader },
+    { tenantId },
+  ) => {
+    const { enabled, alertOnPermissionChange, alertSeverity } = (
+      await aggregates.load(extensionMonitoringSettings.aggregate, extensionMonitoringSettings.stream(tenantId))
+    ).values;
     const { browserType } = await aggregates.load(device, deviceStream(tenantId, deviceId));
     return { isWanted: enabled && alertOnPermissionChange, severity: alertSeverity, browserType };
   },
@@ -25,6 +31,11 @@ export const recordPermissionChange = defineCommand({
     if (!isWanted) return accept([]);
     const known = new Set(state.changes);
     const fresh = changes.filter(({ observationId }) => !known.has(observationId));
-    return accept(fresh.map((change) => ({ type: 'ExtensionPermissionsChanged', data: { ...judged, severity, browserType, change } })));
+    return accept(
+      fresh.map((change) => ({
+        type: 'ExtensionPermissionsChanged',
+        data: { ...judged, severity, browserType, change },
+      })),
+    );
   },
 });

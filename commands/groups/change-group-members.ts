@@ -24,17 +24,25 @@ export const changeGroupMembers = defineCommand({
   },
   decide(state, { groupId, add, remove, by }, _context, { areKnown }: { areKnown: boolean }) {
     if (!state.exists) return notFound();
-    if (by === 'manual' && state.source !== 'manual') return conflict('the members of this group are kept by its source');
+    if (by === 'manual' && state.source !== 'manual')
+      return conflict('the members of this group are kept by its source');
     if (!areKnown) return invalid('userIds', 'name somebody who is no employee');
     const added = [...new Set(add)].filter((userId) => !state.members.has(userId));
     const removed = [...new Set(remove)].filter((userId) => state.members.has(userId));
     const events: GroupEvent[] = [];
     if (added.length > 0) events.push({ type: 'GroupMembersAdded', data: { groupId, userIds: added } });
     if (removed.length > 0) events.push({ type: 'GroupMembersRemoved', data: { groupId, userIds: removed } });
-    return acceptWith({ added: added.length, removed: removed.length, total: state.members.size + added.length - removed.length }, events);
+    return acceptWith(
+      { added: added.length, removed: removed.length, total: state.members.size + added.length - removed.length },
+      events,
+    );
   },
   recall(before, events) {
-    const count = (type: GroupEvent['type']) => events.reduce((sum, event) => sum + (event.type === type ? (event.data as { userIds: readonly string[] }).userIds.length : 0), 0);
+    const count = (type: GroupEvent['type']) =>
+      events.reduce(
+        (sum, event) => sum + (event.type === type ? (event.data as { userIds: readonly string[] }).userIds.length : 0),
+        0,
+      );
     const [added, removed] = [count('GroupMembersAdded'), count('GroupMembersRemoved')];
     return { added, removed, total: before.members.size + added - removed };
   },

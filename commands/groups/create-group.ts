@@ -17,7 +17,9 @@ export const createGroup = defineCommand({
   stream: (_input: CreateGroup, { tenantId, id }) => groupStream(tenantId, id),
   decide(state, input, { id: groupId }) {
     if (state.exists) return acceptWith({ groupId }, []);
-    return acceptWith({ groupId }, [{ type: 'GroupCreated', data: { groupId, ...input } }], { take: [groupNameClaim(input.name)] });
+    return acceptWith({ groupId }, [{ type: 'GroupCreated', data: { groupId, ...input } }], {
+      take: [groupNameClaim(input.name)],
+    });
   },
   freshens: ['groups'],
 });

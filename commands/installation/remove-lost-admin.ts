@@ -17,7 +17,9 @@ export const removeLostAdmin = defineCommand({
     const admin = admins.get(adminId);
     const others = [...admins].filter(([id, { role }]) => id !== adminId && role === 'super_admin').length;
     if (!admin || (admin.role === 'super_admin' && others === 0)) return accept([]);
-    return accept([{ type: 'AdminUserDeleted', data: { adminId } }], { release: [adminEmailClaim(admin.accountDigest)] });
+    return accept([{ type: 'AdminUserDeleted', data: { adminId } }], {
+      release: [adminEmailClaim(admin.accountDigest)],
+    });
   },
   freshens: ['admin_users', 'admin_accounts', 'live-state'],
 });

@@ -13,10 +13,15 @@ export const installLicense = defineCommand({
   name: 'InstallLicense',
   aggregate: tenant,
   stream: (_input: InstallLicense, { tenantId }) => tenantStream(tenantId),
-  prepare: async ({ licenseKey }: InstallLicense, { licensePublicKey }: Pick<CommandPorts, 'licensePublicKey'>, { now }) => {
+  prepare: async (
+    { licenseKey }: InstallLicense,
+    { licensePublicKey }: Pick<CommandPorts, 'licensePublicKey'>,
+    { now },
+  ) => {
     const license = readLicense(licenseKey, licensePublicKey, now);
     return 'refused' in license ? invalid('licenseKey', license.refused) : { license };
   },
-  decide: (state, _input, _context, { license }) => (state.exists ? accept([{ type: 'LicenseInstalled', data: license }]) : notFound()),
+  decide: (state, _input, _context, { license }) =>
+    state.exists ? accept([{ type: 'LicenseInstalled', data: license }]) : notFound(),
   freshens: ['tenants', 'live-state'],
 });

@@ -1,5 +1,9 @@
 import type { z } from 'zod';
-import { parkedEventRequests, parkedEventsRequest, parkedEventsStream } from '../../src/domain/operations/parked-events.ts';
+import {
+  parkedEventRequests,
+  parkedEventsRequest,
+  parkedEventsStream,
+} from '../../src/domain/operations/parked-events.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 
 type Retry = z.output<typeof parkedEventRequests.definitions.ParkedEventsRetried.schema>;

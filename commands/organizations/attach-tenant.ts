@@ -20,7 +20,9 @@ export const attachTenant = defineCommand({
   decide(state, { attachedTenantId }, _context, { tenantExists }: { tenantExists: boolean }) {
     if (!state.exists || !tenantExists) return notFound();
     if (state.tenants.has(attachedTenantId)) return accept([]);
-    return accept([{ type: 'TenantAttached', data: { tenantId: attachedTenantId } }], { take: [tenantOwnerClaim(attachedTenantId)] });
+    return accept([{ type: 'TenantAttached', data: { tenantId: attachedTenantId } }], {
+      take: [tenantOwnerClaim(attachedTenantId)],
+    });
   },
   whenClaimed: () => conflict('the tenant belongs to another organization'),
 });

@@ -23,7 +23,11 @@ export const changeOrgPassword = defineCommand({
   name: 'ChangeOrgPassword',
   aggregate: organization,
   stream: (_input: ChangeOrgPassword, { tenantId }) => organizationStream(tenantId),
-  async prepare({ adminId, newPassword, provedRef, known }: ChangeOrgPassword, ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>, { tenantId }) {
+  async prepare(
+    { adminId, newPassword, provedRef, known }: ChangeOrgPassword,
+    ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>,
+    { tenantId },
+  ) {
     const place = orgPasswordPlace(adminId);
     const { admins, name } = await ports.aggregates.load(organization, organizationStream(tenantId));
     const guessable = refuseGuessable('newPassword', newPassword, [...known, name]);
@@ -31,7 +35,8 @@ export const changeOrgPassword = defineCommand({
     // Decided once more below; here it saves the slow work, and a hash that nothing would refer to.
     if (admins.get(adminId)?.passwordRef !== provedRef) return changedMeanwhile();
     const old = await ports.vault.get(tenantId, place, provedRef);
-    if (old && (await ports.passwords.verify(old.toString(), newPassword))) return invalid('newPassword', 'must differ from the old password');
+    if (old && (await ports.passwords.verify(old.toString(), newPassword)))
+      return invalid('newPassword', 'must differ from the old password');
     return { passwordRef: await ports.vault.put(tenantId, place, await ports.passwords.hash(newPassword)) };
   },
   decide({ admins }, { adminId, provedRef, keptSessionId }, _context, { passwordRef }: { passwordRef: string }) {
@@ -42,7 +47,10 @@ export const changeOrgPassword = defineCommand({
         ? { type: 'OrgAdminSessionsRevoked', data: { adminId, reason: 'password changed' } }
         : { type: 'OrgAdminOtherSessionsRevoked', data: { adminId, keptSessionId } };
     return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
-      { type: 'OrgAdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null } },
+      {
+        type: 'OrgAdminPasswordChanged',
+        data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
+      },
       revoked,
     ]);
   },

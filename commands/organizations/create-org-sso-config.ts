@@ -1,4 +1,9 @@
-import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
+import {
+  enabledConfigs,
+  organization,
+  organizationStream,
+  orgSsoSecretPlace,
+} from '../../src/domain/organizations/organization.ts';
 import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
 import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
@@ -23,8 +28,13 @@ export const createOrgSsoConfig = defineCommand({
   name: 'CreateOrgSsoConfig',
   aggregate: organization,
   stream: (_input: CreateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
-  prepare: async ({ configId, clientSecret }: CreateOrgSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) => ({
-    clientSecretRef: clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret),
+  prepare: async (
+    { configId, clientSecret }: CreateOrgSsoConfig,
+    { vault }: Pick<CommandPorts, 'vault'>,
+    { tenantId },
+  ) => ({
+    clientSecretRef:
+      clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret),
   }),
   decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
     if (!state.exists) return notFound();
@@ -32,7 +42,16 @@ export const createOrgSsoConfig = defineCommand({
     if (state.ssoConfigs.size >= MOST_CONFIGS) return conflict('too many configurations');
     const others = enabledConfigs(state).length;
     const { configId, name, issuerUrl, clientId, scopes, emailDomains, isEnabled = others === 0 } = input;
-    const config = { configId, name, issuerUrl, clientId, clientSecretRef, scopes, emailDomains: [...emailDomains], isEnabled };
+    const config = {
+      configId,
+      name,
+      issuerUrl,
+      clientId,
+      clientSecretRef,
+      scopes,
+      emailDomains: [...emailDomains],
+      isEnabled,
+    };
     return refuseSecondEnabled(isEnabled, others) ?? accept([{ type: 'OrgSsoConfigCreated', data: config }]);
   },
   freshens: ['org_sso_configs', 'org_sso_routing'],

@@ -56,12 +56,22 @@ export const createOrganization = defineCommand({
         { type: 'OrganizationCreated', data: { name, slug, externalBaseUrl } },
         {
           type: 'OrgAdminCreated',
-          data: { adminId, email, accountDigest, displayName, role: 'org_owner', passwordRef, mustChangePassword: true, passwordExpiresAt: temporaryPasswordExpiry(now) },
+          data: {
+            adminId,
+            email,
+            accountDigest,
+            displayName,
+            role: 'org_owner',
+            passwordRef,
+            mustChangePassword: true,
+            passwordExpiresAt: temporaryPasswordExpiry(now),
+          },
         },
       ],
       { take: [organizationSlugClaim(slug), orgAdminAccountClaim(accountDigest)] },
     );
   },
-  whenClaimed: ({ kind }) => (kind === 'organization-slug' ? 'prepareAgain' : conflict('the e-mail administers another organization')),
+  whenClaimed: ({ kind }) =>
+    kind === 'organization-slug' ? 'prepareAgain' : conflict('the e-mail administers another organization'),
   freshens: ['organizations', 'organization_directory', 'org_admins'],
 });

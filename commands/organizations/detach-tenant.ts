@@ -14,6 +14,8 @@ export const detachTenant = defineCommand({
   stream: (_input: DetachTenant, { tenantId }) => organizationStream(tenantId),
   decide(state, { detachedTenantId }) {
     if (!state.tenants.has(detachedTenantId)) return notFound('the tenant does not belong to the organization');
-    return accept([{ type: 'TenantDetached', data: { tenantId: detachedTenantId } }], { release: [tenantOwnerClaim(detachedTenantId)] });
+    return accept([{ type: 'TenantDetached', data: { tenantId: detachedTenantId } }], {
+      release: [tenantOwnerClaim(detachedTenantId)],
+    });
   },
 });

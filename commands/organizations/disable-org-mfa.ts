@@ -16,7 +16,10 @@ export const disableOrgMfa = defineCommand({
     const admin = admins.get(adminId);
     if (!admin) return notFound();
     const unusedSecrets = secretsOfMfa(admin);
-    return acceptWith({ unusedSecrets }, unusedSecrets.length > 0 ? [{ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'removed' } }] : []);
+    return acceptWith(
+      { unusedSecrets },
+      unusedSecrets.length > 0 ? [{ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'removed' } }] : [],
+    );
   },
   freshens: ['org_admins'],
 });

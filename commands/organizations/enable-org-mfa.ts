@@ -17,7 +17,8 @@ export const enableOrgMfa = defineCommand({
   name: 'EnableOrgMfa',
   aggregate: organization,
   stream: (_input: EnableOrgMfa, { tenantId }) => organizationStream(tenantId),
-  decide: ({ admins }, input) => refuseEnabling(admins.get(input.adminId), input) ?? accept([{ type: 'OrgAdminMfaEnabled', data: input }]),
+  decide: ({ admins }, input) =>
+    refuseEnabling(admins.get(input.adminId), input) ?? accept([{ type: 'OrgAdminMfaEnabled', data: input }]),
   recall: () => undefined,
   freshens: ['org_admins'],
 });

@@ -20,14 +20,27 @@ export const recoverOrgAdmin = defineCommand({
   name: 'RecoverOrgAdmin',
   aggregate: organization,
   stream: (_input: RecoverOrgAdmin, { tenantId }) => organizationStream(tenantId),
-  async prepare({ adminId, tempPassword }: RecoverOrgAdmin, { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>, { tenantId }) {
+  async prepare(
+    { adminId, tempPassword }: RecoverOrgAdmin,
+    { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>,
+    { tenantId },
+  ) {
     return { passwordRef: await vault.put(tenantId, orgPasswordPlace(adminId), await passwords.hash(tempPassword)) };
   },
   decide({ admins, requireSso }, { adminId }, { now }, { passwordRef }: { passwordRef: string }) {
     const admin = admins.get(adminId);
     if (!admin) return notFound();
     const events: OrganizationEvent[] = [
-      { type: 'OrgAdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered', passwordExpiresAt: temporaryPasswordExpiry(now) } },
+      {
+        type: 'OrgAdminPasswordChanged',
+        data: {
+          adminId,
+          passwordRef,
+          mustChangePassword: true,
+          reason: 'recovered',
+          passwordExpiresAt: temporaryPasswordExpiry(now),
+        },
+      },
       { type: 'OrgAdminSessionsRevoked', data: { adminId, reason: 'recovered' } },
     ];
     const mfaSecrets = secretsOfMfa(admin);

@@ -12,6 +12,7 @@ export const revokeOtherOrgSessions = defineCommand({
   name: 'RevokeOtherOrgSessions',
   aggregate: organization,
   stream: (_input: RevokeOtherOrgSessions, { tenantId }) => organizationStream(tenantId),
-  decide: ({ admins }, input) => (admins.has(input.adminId) ? accept([{ type: 'OrgAdminOtherSessionsRevoked', data: input }]) : notFound()),
+  decide: ({ admins }, input) =>
+    admins.has(input.adminId) ? accept([{ type: 'OrgAdminOtherSessionsRevoked', data: input }]) : notFound(),
   freshens: ['org_admins', 'live-state'],
 });

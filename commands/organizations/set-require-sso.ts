@@ -13,7 +13,8 @@ export const setRequireSso = defineCommand({
   stream: (_input: SetRequireSso, { tenantId }) => organizationStream(tenantId),
   decide(state, { requireSso }) {
     if (!state.exists) return notFound();
-    if (requireSso && enabledConfigs(state).length === 0) return invalid('requireSso', 'needs an enabled configuration');
+    if (requireSso && enabledConfigs(state).length === 0)
+      return invalid('requireSso', 'needs an enabled configuration');
     if (state.requireSso === requireSso) return accept([]);
     return accept([{ type: 'OrgSsoRequirementSet', data: { requireSso } }]);
   },

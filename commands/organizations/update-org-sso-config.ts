@@ -1,4 +1,9 @@
-import { enabledConfigs, organization, organizationStream, orgSsoSecretPlace } from '../../src/domain/organizations/organization.ts';
+import {
+  enabledConfigs,
+  organization,
+  organizationStream,
+  orgSsoSecretPlace,
+} from '../../src/domain/organizations/organization.ts';
 import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/domain/sso/sso-configs.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
@@ -29,7 +34,9 @@ export const updateOrgSsoConfig = defineCommand({
   stream: (_input: UpdateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
   async prepare({ configId, clientSecret }: UpdateOrgSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) {
     const isNew = typeof clientSecret === 'string';
-    const facts: Facts = { clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret) : clientSecret };
+    const facts: Facts = {
+      clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret) : clientSecret,
+    };
     return facts;
   },
   decide(state, input, _context, { clientSecretRef }: Facts) {

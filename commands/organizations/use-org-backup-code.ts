@@ -14,6 +14,8 @@ export const useOrgBackupCode = defineCommand({
   name: 'UseOrgBackupCode',
   aggregate: organization,
   stream: (_input: UseOrgBackupCode, { tenantId }) => organizationStream(tenantId),
-  decide: ({ admins }, input) => refuseBackupCode(admins.get(input.adminId)?.mfa, input) ?? accept([{ type: 'OrgAdminBackupCodeUsed', data: input }]),
+  decide: ({ admins }, input) =>
+    refuseBackupCode(admins.get(input.adminId)?.mfa, input) ??
+    accept([{ type: 'OrgAdminBackupCodeUsed', data: input }]),
   freshens: ['org_admins'],
 });

@@ -24,9 +24,12 @@ export const attachPolicy = defineCommand({
     if (!state.exists) return isAttached ? invalid('policyIds', 'name no policy') : notFound();
     const isNow = state.groupIds.includes(groupId);
     if (isNow === isAttached) return isAttached ? acceptWith({ changed: false }, []) : notFound();
-    if (isAttached && state.groupIds.length >= MOST_GROUPS) return conflict(`the policy is attached to ${MOST_GROUPS} groups, which is the most`);
+    if (isAttached && state.groupIds.length >= MOST_GROUPS)
+      return conflict(`the policy is attached to ${MOST_GROUPS} groups, which is the most`);
     const groupIds = isAttached ? [...state.groupIds, groupId] : state.groupIds.filter((id) => id !== groupId);
-    return acceptWith({ changed: true }, [{ type: 'PolicyUpdated', data: { policyId, ...contentOf(state), groupIds } }]);
+    return acceptWith({ changed: true }, [
+      { type: 'PolicyUpdated', data: { policyId, ...contentOf(state), groupIds } },
+    ]);
   },
   recall: () => ({ changed: true }),
   freshens: ['policies', 'policy_versions'],

@@ -9,13 +9,16 @@ export const createPolicy = defineCommand({
   name: 'CreatePolicy',
   aggregate: policy,
   stream: (_content: PolicyContent, { tenantId, id }) => policyStream(tenantId, id),
-  prepare: ({ groupIds }: PolicyContent, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => groupsNamed(groupIds, aggregates, tenantId),
+  prepare: ({ groupIds }: PolicyContent, { aggregates }: { aggregates: AggregateReader }, { tenantId }) =>
+    groupsNamed(groupIds, aggregates, tenantId),
   decide(state, content, { id: policyId }, groups: GroupsNamed) {
     // The same command once more: its policy is there.
     if (state.exists) return acceptWith({ policyId }, []);
     const refused = refuseUnknownGroups(groups);
     if (refused) return refused;
-    return acceptWith({ policyId }, [{ type: 'PolicyCreated', data: { policyId, ...content } }], { take: [policyNameClaim(content.name)] });
+    return acceptWith({ policyId }, [{ type: 'PolicyCreated', data: { policyId, ...content } }], {
+      take: [policyNameClaim(content.name)],
+    });
   },
   recall: (_before, _events, _content, { id: policyId }) => ({ policyId }),
   freshens: ['policies', 'policy_versions'],

@@ -29,17 +29,28 @@ export const createUnblockKey = defineCommand({
   name: 'CreateUnblockKey',
   aggregate: unblockKey,
   stream: (_input: CreateUnblockKey, { tenantId, id }) => unblockKeyStream(tenantId, id),
-  async prepare({ userId, deviceId, newKey }: CreateUnblockKey, { aggregates }: { aggregates: AggregateReader }, { tenantId }) {
+  async prepare(
+    { userId, deviceId, newKey }: CreateUnblockKey,
+    { aggregates }: { aggregates: AggregateReader },
+    { tenantId },
+  ) {
     const user = userId === null ? undefined : await aggregates.load(employee, employeeStream(tenantId, userId));
     if (user && !isEmployed(user)) return invalid('userId', 'names no active employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
     if (known?.status === 'none' || known?.status === 'deleted') return invalid('deviceId', 'names no device');
     return { key: newKey(), personId: userId ?? (known?.userId || null), userDeactivations: user?.deactivations ?? 0 };
   },
-  decide(_state, { domain, userId, deviceId, reason, expiresInHours }, { id: unblockKeyId, now }, { key, personId, userDeactivations }: Facts) {
+  decide(
+    _state,
+    { domain, userId, deviceId, reason, expiresInHours },
+    { id: unblockKeyId, now },
+    { key, personId, userDeactivations }: Facts,
+  ) {
     const expiresAt = new Date(now + expiresInHours * HOUR_MS).toISOString();
     const created = { unblockKeyId, personId, domain, userId, deviceId, reason, userDeactivations, expiresAt };
-    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: created }], { take: [unblockKeyClaim(key)] });
+    return acceptWith({ unblockKeyId, key, expiresAt }, [{ type: 'UnblockKeyCreated', data: created }], {
+      take: [unblockKeyClaim(key)],
+    });
   },
   whenClaimed: () => 'prepareAgain',
   // The first of 8.5e11 keys: that it was in use, and the response lost besides, is left out of account.

@@ -8,12 +8,21 @@ export interface GroupsNamed {
   readonly unknownGroups: readonly string[];
 }
 
-export async function groupsNamed(groupIds: readonly string[], aggregates: AggregateReader, tenantId: TenantId): Promise<GroupsNamed> {
-  const exists = await Promise.all(groupIds.map(async (groupId) => (await aggregates.load(group, groupStream(tenantId, groupId))).exists));
+export async function groupsNamed(
+  groupIds: readonly string[],
+  aggregates: AggregateReader,
+  tenantId: TenantId,
+): Promise<GroupsNamed> {
+  const exists = await Promise.all(
+    groupIds.map(async (groupId) => (await aggregates.load(group, groupStream(tenantId, groupId))).exists),
+  );
   return { unknownGroups: groupIds.filter((_, at) => !exists[at]) };
 }
 
 /** A group that was deleted stays where it was named; naming one anew that is not there is a mistake. */
-export function refuseUnknownGroups({ unknownGroups }: GroupsNamed, before: readonly string[] = []): Failure | undefined {
+export function refuseUnknownGroups(
+  { unknownGroups }: GroupsNamed,
+  before: readonly string[] = [],
+): Failure | undefined {
   return unknownGroups.some((groupId) => !before.includes(groupId)) ? invalid('groupIds', 'name no group') : undefined;
 }

@@ -24,7 +24,12 @@ export const redeemUnblockKey = defineCommand({
     const user = await aggregates.load(employee, employeeStream(tenantId, userId));
     return hasLeft(user) ? NO_SUCH_KEY : { deactivations: user.deactivations };
   },
-  decide(state, { unblockKeyId, key, domain, deviceId, userId }, { now }, { deactivations }: { deactivations: number }) {
+  decide(
+    state,
+    { unblockKeyId, key, domain, deviceId, userId },
+    { now },
+    { deactivations }: { deactivations: number },
+  ) {
     if (state.status !== 'active' || Date.parse(state.expiresAt) <= now || state.domain !== domain) return NO_SUCH_KEY;
     if ((state.userId ?? userId) !== userId || (state.deviceId ?? deviceId) !== deviceId) return NO_SUCH_KEY;
     if (state.userId !== null && state.userDeactivations !== deactivations) return NO_SUCH_KEY;

@@ -17,13 +17,19 @@ export const updatePolicy = defineCommand({
   name: 'UpdatePolicy',
   aggregate: policy,
   stream: ({ policyId }: UpdatePolicy, { tenantId }) => policyStream(tenantId, policyId),
-  prepare: ({ changes: { groupIds = [] } }: UpdatePolicy, { aggregates }: { aggregates: AggregateReader }, { tenantId }) => groupsNamed(groupIds, aggregates, tenantId),
+  prepare: (
+    { changes: { groupIds = [] } }: UpdatePolicy,
+    { aggregates }: { aggregates: AggregateReader },
+    { tenantId },
+  ) => groupsNamed(groupIds, aggregates, tenantId),
   decide(state, { policyId, changes }, _context, groups: GroupsNamed) {
     if (!state.exists) return notFound();
     const before = contentOf(state);
     const refused = refuseUnknownGroups(groups, before.groupIds);
     if (refused) return refused;
-    const said = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<typeof before>;
+    const said = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<
+      typeof before
+    >;
     const content = { ...before, ...said };
     if (isDeepStrictEqual(content, before)) return accept([]);
     const [held, wanted] = [policyNameClaim(before.name), policyNameClaim(content.name)];

@@ -21,7 +21,11 @@ export const recoverAdmin = defineCommand({
   name: 'RecoverAdmin',
   aggregate: tenant,
   stream: (_input: RecoverAdmin, { tenantId }) => tenantStream(tenantId),
-  async prepare({ adminId, tempPassword }: RecoverAdmin, { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>, { tenantId }) {
+  async prepare(
+    { adminId, tempPassword }: RecoverAdmin,
+    { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>,
+    { tenantId },
+  ) {
     return { passwordRef: await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(tempPassword)) };
   },
   decide(state, { adminId, accountDigest }, { now }, { passwordRef }: { passwordRef: string }) {
@@ -30,7 +34,10 @@ export const recoverAdmin = defineCommand({
     const passwordExpiresAt = temporaryPasswordExpiry(now);
     const mfaSecrets = secretsOfMfa(admin);
     const events: TenantEvent[] = [
-      { type: 'AdminPasswordChanged', data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered', passwordExpiresAt } },
+      {
+        type: 'AdminPasswordChanged',
+        data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered', passwordExpiresAt },
+      },
       { type: 'AdminSessionsRevoked', data: { adminId, reason: 'recovered' } },
     ];
     if (mfaSecrets.length > 0) events.push({ type: 'AdminMfaDisabled', data: { adminId, reason: 'recovered' } });

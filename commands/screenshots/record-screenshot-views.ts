@@ -13,5 +13,6 @@ export const recordScreenshotViews = defineCommand({
   aggregate: screenshotViews,
   tail: 1,
   stream: ({ sessionId }: RecordScreenshotViews, { tenantId }) => screenshotViewsStream(tenantId, sessionId),
-  decide: (_state, { screenshotIds, shown }) => accept(screenshotIds.map((screenshotId) => ({ type: 'ScreenshotViewed', data: { screenshotId, shown } }))),
+  decide: (_state, { screenshotIds, shown }) =>
+    accept(screenshotIds.map((screenshotId) => ({ type: 'ScreenshotViewed', data: { screenshotId, shown } }))),
 });

@@ -40,7 +40,11 @@ export const takeScreenshot = defineCommand({
   name: 'TakeScreenshot',
   aggregate: screenshotDay,
   stream: ({ deviceId, day }: TakeScreenshot, { tenantId }) => screenshotDayStream(tenantId, deviceId, day),
-  async prepare({ screenshotId, deviceId, userId, day, eventId, picture, seats }: TakeScreenshot, { aggregates, pictures, arrivals }: Ports, { tenantId }) {
+  async prepare(
+    { screenshotId, deviceId, userId, day, eventId, picture, seats }: TakeScreenshot,
+    { aggregates, pictures, arrivals }: Ports,
+    { tenantId },
+  ) {
     const known = await aggregates.load(screenshotDay, screenshotDayStream(tenantId, deviceId, day));
     if (known.eventOf.has(screenshotId)) return undefined;
     const refusal = noRoom(known, eventId);
@@ -58,7 +62,9 @@ export const takeScreenshot = defineCommand({
   },
   decide(state, { picture, seats: _seats, ...taken }) {
     if (state.eventOf.has(taken.screenshotId)) return accept([]);
-    return noRoom(state, taken.eventId) ?? accept([{ type: 'ScreenshotTaken', data: { ...taken, bytes: picture.length } }]);
+    return (
+      noRoom(state, taken.eventId) ?? accept([{ type: 'ScreenshotTaken', data: { ...taken, bytes: picture.length } }])
+    );
   },
   freshens: ['screenshots'],
 });

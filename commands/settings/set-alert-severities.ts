@@ -14,7 +14,9 @@ export const setAlertSeverities = defineCommand({
   stream: (_input: SetAlertSeverities, { tenantId }) => alertSeverityStream(tenantId),
   decide(state, input) {
     const before = allSeverities(state.severities);
-    const changed = Object.entries(input.severities).filter(([type, severity]) => before[type as AlertType] !== severity);
+    const changed = Object.entries(input.severities).filter(
+      ([type, severity]) => before[type as AlertType] !== severity,
+    );
     const severities: SetAlertSeverities['severities'] = Object.fromEntries(changed);
     const result = { severities: { ...before, ...severities } };
     return acceptWith(result, changed.length > 0 ? [{ type: 'AlertSeveritiesSet', data: { severities } }] : []);

@@ -1,4 +1,9 @@
-import { mobileAccess, mobileAccessStream, mobileRoles, type MobileAccess } from '../../src/domain/settings/mobile-access.ts';
+import {
+  mobileAccess,
+  mobileAccessStream,
+  mobileRoles,
+  type MobileAccess,
+} from '../../src/domain/settings/mobile-access.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 
 interface SetMobileAccessByRole {
@@ -15,6 +20,9 @@ export const setMobileAccessByRole = defineCommand({
     const changed = mobileRoles.filter((role) => wanted[role] !== undefined && wanted[role] !== state[role]);
     const changes: Partial<MobileAccess> = Object.fromEntries(changed.map((role) => [role, wanted[role]]));
     const result = { mobileAccess: { ...state, ...changes } };
-    return acceptWith(result, changed.length > 0 ? [{ type: 'MobileAccessByRoleSet', data: { mobileAccess: changes } }] : []);
+    return acceptWith(
+      result,
+      changed.length > 0 ? [{ type: 'MobileAccessByRoleSet', data: { mobileAccess: changes } }] : [],
+    );
   },
 });

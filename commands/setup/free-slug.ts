@@ -6,7 +6,11 @@ const FIRST_PAGE = 16;
 const LARGEST_PAGE = 1_024;
 
 /** The base, or with the lowest number behind it that makes it free. Numbers are looked up in growing pages; the claim decides races. */
-export async function freeSlug(base: string, claimOf: (slug: string) => Claim, { claimHolders }: Pick<CommandPorts, 'claimHolders'>): Promise<string> {
+export async function freeSlug(
+  base: string,
+  claimOf: (slug: string) => Claim,
+  { claimHolders }: Pick<CommandPorts, 'claimHolders'>,
+): Promise<string> {
   let slugs = [base];
   for (let next = 2, size = FIRST_PAGE; ; size = Math.min(4 * size, LARGEST_PAGE)) {
     const holders = await claimHolders(INSTALLATION, slugs.map(claimOf));
@@ -17,4 +21,5 @@ export async function freeSlug(base: string, claimOf: (slug: string) => Claim, {
   }
 }
 
-const numbered = (base: string, from: number, count: number): string[] => Array.from({ length: count }, (_, at) => `${base}-${from + at}`);
+const numbered = (base: string, from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${base}-${from + at}`);

@@ -33,7 +33,10 @@ interface Facts {
 export const SETUP_CLAIM: Claim = { kind: 'setup', value: 'complete', tenantId: INSTALLATION };
 export const slugClaim = (slug: string): Claim => ({ kind: 'tenant-slug', value: slug, tenantId: INSTALLATION });
 
-type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'licensePublicKey' | 'accountDigest' | 'claimHolder' | 'claimHolders' | 'newAuthority'>;
+type Ports = Pick<
+  CommandPorts,
+  'vault' | 'passwords' | 'licensePublicKey' | 'accountDigest' | 'claimHolder' | 'claimHolders' | 'newAuthority'
+>;
 
 /** A tenant with its license, its certificate authority and its first super admin: all in one append, or nothing. */
 export const setUpTenant = defineCommand({
@@ -43,13 +46,18 @@ export const setUpTenant = defineCommand({
   async prepare(input: SetUpTenant, ports: Ports, { tenantId, now }) {
     const license = readLicense(input.licenseKey, ports.licensePublicKey, now);
     if ('refused' in license) return invalid('licenseKey', license.refused);
-    if (input.completesSetup && (await ports.claimHolder(INSTALLATION, SETUP_CLAIM))) return forbidden('setup already complete');
+    if (input.completesSetup && (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)))
+      return forbidden('setup already complete');
     const name = input.name ?? license.clientName;
-    const guessable = input.mustChangePassword ? undefined : refuseGuessable('password', input.password, [input.email, input.displayName, name]);
+    const guessable = input.mustChangePassword
+      ? undefined
+      : refuseGuessable('password', input.password, [input.email, input.displayName, name]);
     if (guessable) return guessable;
     const { privateKeyPem, ...authority } = ports.newAuthority(name, now);
     const [passwordRef, privateKeyRef, slug] = await Promise.all([
-      ports.passwords.hash(input.password).then((hash) => ports.vault.put(tenantId, { owner: `admin/${input.adminId}`, field: 'passwordHash' }, hash)),
+      ports.passwords
+        .hash(input.password)
+        .then((hash) => ports.vault.put(tenantId, { owner: `admin/${input.adminId}`, field: 'passwordHash' }, hash)),
       ports.vault.put(tenantId, { owner: `tenant/${tenantId}`, field: 'caPrivateKey' }, privateKeyPem),
       freeSlug(slugOf(name), slugClaim, ports),
     ]);
@@ -83,7 +91,16 @@ export const setUpTenant = defineCommand({
         { type: 'LicenseInstalled', data: license },
         {
           type: 'AdminUserCreated',
-          data: { adminId, email, accountDigest, displayName, roleType: 'super_admin', passwordRef, mustChangePassword, passwordExpiresAt: mustChangePassword ? temporaryPasswordExpiry(now) : null },
+          data: {
+            adminId,
+            email,
+            accountDigest,
+            displayName,
+            roleType: 'super_admin',
+            passwordRef,
+            mustChangePassword,
+            passwordExpiresAt: mustChangePassword ? temporaryPasswordExpiry(now) : null,
+          },
         },
         { type: 'CertificateAuthorityInstalled', data: authority },
       ],
@@ -96,6 +113,10 @@ export const setUpTenant = defineCommand({
 
 /** Lower case, everything else a dash (choice OP-058); a number behind it where the name is taken. The claim decides races. */
 export function slugOf(name: string): string {
-  const slug = name.normalize('NFKD').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
   return slug.slice(0, 60) || 'tenant';
 }

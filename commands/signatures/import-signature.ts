@@ -36,7 +36,11 @@ export const importSignature = defineCommand({
   aggregate: signatures.aggregate,
   stream: ({ id }: ImportSignature, { tenantId }: { tenantId: TenantId }) => signatures.stream(tenantId, id),
   prepare: async ({ id, slot }: ImportSignature, ports: Ports, { tenantId }): Promise<Facts> => {
-    if (slot !== undefined && (await ports.claimHolder(tenantId, { kind: slotKind(noun), value: String(slot) })) === undefined) return { room: { slot } };
+    if (
+      slot !== undefined &&
+      (await ports.claimHolder(tenantId, { kind: slotKind(noun), value: String(slot) })) === undefined
+    )
+      return { room: { slot } };
     const { exists } = await ports.aggregates.load(signatures.aggregate, signatures.stream(tenantId, id));
     return { room: exists ? deletedMeanwhile : await slotFor(signatures.declared as never, tenantId, ports) };
   },
@@ -46,10 +50,14 @@ export const importSignature = defineCommand({
     const said = { ...signature, source: 'pack' as const };
     if (exists) {
       if (Object.keys(changedValues(values, said)).length === 0) return acceptWith(outcome('skipped'), []);
-      return acceptWith(outcome('updated'), [{ type: 'SignatureUpdated', data: { id, ...changedValues(values, { ...said, packId }) } }]);
+      return acceptWith(outcome('updated'), [
+        { type: 'SignatureUpdated', data: { id, ...changedValues(values, { ...said, packId }) } },
+      ]);
     }
     if (isFailure(room)) return room;
     const created = { ...said, packId, isEnabled: true };
-    return acceptWith(outcome('imported'), [{ type: 'SignatureCreated', data: { id, ...room, ...created } }], { take: signatures.claims({ ...created, ...room }) });
+    return acceptWith(outcome('imported'), [{ type: 'SignatureCreated', data: { id, ...room, ...created } }], {
+      take: signatures.claims({ ...created, ...room }),
+    });
   },
 });

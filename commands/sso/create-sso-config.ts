@@ -1,7 +1,13 @@
 import type { SsoConfig } from '../../src/domain/sso/events.ts';
 import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
 import { certifies } from '../../src/domain/sso/saml-material.ts';
-import { brokenRule, enabledConfig, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../../src/domain/sso/sso-configs.ts';
+import {
+  brokenRule,
+  enabledConfig,
+  ssoConfigs,
+  ssoConfigsStream,
+  ssoSecretPlace,
+} from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, invalid } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -22,7 +28,8 @@ export const createSsoConfig = defineCommand({
   stream: (_input: CreateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
   async prepare({ config, secret }: CreateSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) {
     if (secret === null) return { secretRef: null };
-    if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret)) return invalid('spCertificate', 'belongs to another key');
+    if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret))
+      return invalid('spCertificate', 'belongs to another key');
     return { secretRef: await vault.put(tenantId, ssoSecretPlace(config.configId), secret) };
   },
   decide(state, { config }, _context, { secretRef }: { secretRef: string | null }) {

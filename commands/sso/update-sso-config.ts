@@ -1,6 +1,12 @@
 import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/domain/sso/events.ts';
 import { certifies } from '../../src/domain/sso/saml-material.ts';
-import { brokenRule, refuseSecretForNewIssuer, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../../src/domain/sso/sso-configs.ts';
+import {
+  brokenRule,
+  refuseSecretForNewIssuer,
+  ssoConfigs,
+  ssoConfigsStream,
+  ssoSecretPlace,
+} from '../../src/domain/sso/sso-configs.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, isFailure, notFound, type Failure } from '../../src/kernel/failure.ts';
@@ -8,7 +14,9 @@ import type { TenantId } from '../../src/kernel/ids.ts';
 import type { CommandPorts } from '../../src/services.ts';
 import type { Vault } from '../../src/vault/vault.ts';
 
-type Changes<Config> = { readonly [Name in keyof Config as Exclude<Name, 'configId' | 'protocol' | 'secretRef'>]?: Config[Name] | undefined };
+type Changes<Config> = {
+  readonly [Name in keyof Config as Exclude<Name, 'configId' | 'protocol' | 'secretRef'>]?: Config[Name] | undefined;
+};
 
 /** What is left out keeps its value; what is of the other protocol means nothing here and is passed over. */
 interface UpdateSsoConfig {
@@ -30,28 +38,46 @@ export const updateSsoConfig = defineCommand({
   name: 'UpdateSsoConfig',
   aggregate: ssoConfigs,
   stream: (_input: UpdateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
-  async prepare(input: UpdateSsoConfig, { vault, aggregates }: Pick<CommandPorts, 'vault' | 'aggregates'>, { tenantId }): Promise<Facts | Failure> {
+  async prepare(
+    input: UpdateSsoConfig,
+    { vault, aggregates }: Pick<CommandPorts, 'vault' | 'aggregates'>,
+    { tenantId },
+  ): Promise<Facts | Failure> {
     const stored = await storedConfig(aggregates, tenantId, input.configId);
     if (!stored) return notFound();
     const secret = secretOf(stored, input);
     const broken = await brokenPair(stored, input, vault, tenantId);
     if (isFailure(broken)) return broken;
-    return { secretRef: typeof secret === 'string' ? await vault.put(tenantId, ssoSecretPlace(stored.configId), secret) : secret };
+    return {
+      secretRef:
+        typeof secret === 'string' ? await vault.put(tenantId, ssoSecretPlace(stored.configId), secret) : secret,
+    };
   },
   decide(state, { configId, protocol, changes }, _context, { secretRef }: Facts) {
     const stored = state.get(configId);
     if (!stored) return notFound();
     if (protocol !== undefined && protocol !== stored.protocol) return invalid('protocol', 'cannot be changed');
     const said = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
-    const updated = { ...stored, ...Object.fromEntries(said), secretRef: secretRef === undefined ? stored.secretRef : secretRef } as SsoConfig;
+    const updated = {
+      ...stored,
+      ...Object.fromEntries(said),
+      secretRef: secretRef === undefined ? stored.secretRef : secretRef,
+    } as SsoConfig;
     const unusedSecret = stored.secretRef === updated.secretRef ? null : stored.secretRef;
-    return refuseMovedSecret(stored, updated) ?? brokenRule(state, updated) ?? acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }]);
+    return (
+      refuseMovedSecret(stored, updated) ??
+      brokenRule(state, updated) ??
+      acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }])
+    );
   },
   freshens: ['sso_configs', 'live-state'],
 });
 
-const storedConfig = async (aggregates: AggregateReader, tenantId: TenantId, configId: string): Promise<SsoConfig | undefined> =>
-  (await aggregates.load(ssoConfigs, ssoConfigsStream(tenantId))).get(configId);
+const storedConfig = async (
+  aggregates: AggregateReader,
+  tenantId: TenantId,
+  configId: string,
+): Promise<SsoConfig | undefined> => (await aggregates.load(ssoConfigs, ssoConfigsStream(tenantId))).get(configId);
 
 /** A SAML provider's signing key never leaves the service, so only OpenID Connect has a secret to protect. */
 const refuseMovedSecret = (stored: SsoConfig, updated: SsoConfig): Failure | undefined =>
@@ -59,14 +85,26 @@ const refuseMovedSecret = (stored: SsoConfig, updated: SsoConfig): Failure | und
     ? refuseSecretForNewIssuer(stored, updated, stored.secretRef !== null && updated.secretRef === stored.secretRef)
     : undefined;
 
-const secretOf = ({ protocol }: SsoConfig, { clientSecret, spSigningKey }: UpdateSsoConfig) => (protocol === 'oidc' ? clientSecret : spSigningKey);
+const secretOf = ({ protocol }: SsoConfig, { clientSecret, spSigningKey }: UpdateSsoConfig) =>
+  protocol === 'oidc' ? clientSecret : spSigningKey;
 
 /** A certificate and a key that change one without the other still have to belong together. */
-async function brokenPair(stored: SsoConfig, { changes, spSigningKey }: UpdateSsoConfig, vault: Vault, tenantId: TenantId): Promise<Failure | undefined> {
-  if (stored.protocol !== 'saml' || (changes.spCertificate === undefined && spSigningKey === undefined)) return undefined;
+async function brokenPair(
+  stored: SsoConfig,
+  { changes, spSigningKey }: UpdateSsoConfig,
+  vault: Vault,
+  tenantId: TenantId,
+): Promise<Failure | undefined> {
+  if (stored.protocol !== 'saml' || (changes.spCertificate === undefined && spSigningKey === undefined))
+    return undefined;
   const certificate = changes.spCertificate === undefined ? stored.spCertificate : changes.spCertificate;
   if (certificate === null || spSigningKey === null) return undefined;
-  const kept = stored.secretRef === null ? undefined : (await vault.get(tenantId, ssoSecretPlace(stored.configId), stored.secretRef))?.toString();
+  const kept =
+    stored.secretRef === null
+      ? undefined
+      : (await vault.get(tenantId, ssoSecretPlace(stored.configId), stored.secretRef))?.toString();
   const key = spSigningKey ?? kept;
-  return key === undefined || certifies(certificate, key) ? undefined : invalid('spCertificate', 'belongs to another key');
+  return key === undefined || certifies(certificate, key)
+    ? undefined
+    : invalid('spCertificate', 'belongs to another key');
 }

@@ -21,6 +21,8 @@ export const recordRefusal = defineCommand({
     const secretWords = input.secretWords.filter((word) => !state.secretWords.includes(word));
     const isCounted = input.deviceSequence === null || state.sequences.includes(input.deviceSequence);
     if (secretWords.length === 0 && isCounted) return accept([]);
-    return accept([{ type: 'TelemetryRefused', data: { ...input, secretWords, occurredAt: new Date(now).toISOString() } }]);
+    return accept([
+      { type: 'TelemetryRefused', data: { ...input, secretWords, occurredAt: new Date(now).toISOString() } },
+    ]);
   },
 });

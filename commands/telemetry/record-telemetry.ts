@@ -40,6 +40,11 @@ export const recordTelemetry = defineCommand({
       refused: fresh.slice(room).map(({ eventId }) => eventId),
     };
     if (accepted.length === 0) return acceptWith(result, []);
-    return acceptWith(result, [{ type: 'TelemetryRecorded', data: { deviceId, userId, deviceSequence, extensionMode, policyVersion, observations: accepted } }]);
+    return acceptWith(result, [
+      {
+        type: 'TelemetryRecorded',
+        data: { deviceId, userId, deviceSequence, extensionMode, policyVersion, observations: accepted },
+      },
+    ]);
   },
 });

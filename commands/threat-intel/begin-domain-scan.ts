@@ -20,6 +20,11 @@ export const beginDomainScan = defineCommand({
   decide(state, { scanId, domain, services }, { now }) {
     const due = state.flight && now < state.flight.until ? [] : dueServices(state, services, now);
     if (due.length === 0) return acceptWith({ due }, []);
-    return acceptWith({ due }, [{ type: 'DomainScanBegun', data: { scanId, domain, services: due, until: new Date(now + FLIGHT_MS).toISOString() } }]);
+    return acceptWith({ due }, [
+      {
+        type: 'DomainScanBegun',
+        data: { scanId, domain, services: due, until: new Date(now + FLIGHT_MS).toISOString() },
+      },
+    ]);
   },
 });

@@ -13,10 +13,15 @@ export const switchServices = defineCommand({
   aggregate: threatIntel,
   stream: (_input: SwitchServices, { tenantId }) => threatIntelStream(tenantId),
   decide(state, { enabled }) {
-    const changed = scanServices.filter((service) => enabled[service] !== undefined && enabled[service] !== state.enabled[service]);
+    const changed = scanServices.filter(
+      (service) => enabled[service] !== undefined && enabled[service] !== state.enabled[service],
+    );
     const changes = Object.fromEntries(changed.map((service) => [service, enabled[service]!]));
     const result = threatIntelView({ ...state, enabled: { ...state.enabled, ...changes } });
-    return acceptWith(result, changed.length > 0 ? [{ type: 'ThreatIntelServicesSwitched', data: { enabled: changes } }] : []);
+    return acceptWith(
+      result,
+      changed.length > 0 ? [{ type: 'ThreatIntelServicesSwitched', data: { enabled: changes } }] : [],
+    );
   },
   freshens: ['threat_intel_settings'],
 });

@@ -12,5 +12,9 @@ export const recordMasterKey = defineCommand({
   aggregate: masterKeyRecord,
   stream: (_input: RecordMasterKey) => masterKeyStream(),
   decide: (state, { fingerprint, retired }) =>
-    accept(state.fingerprint === fingerprint ? [] : [{ type: 'MasterKeyReplaced', data: { fingerprint, retired: [...retired] } }]),
+    accept(
+      state.fingerprint === fingerprint
+        ? []
+        : [{ type: 'MasterKeyReplaced', data: { fingerprint, retired: [...retired] } }],
+    ),
 });

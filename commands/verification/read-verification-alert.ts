@@ -16,7 +16,9 @@ export const readVerificationAlert = defineCommand({
   decide(state, { alertId, userId }, { now }) {
     const isRead = state.alerts.get(alertId);
     if (isRead === undefined) return notFound();
-    return accept(isRead ? [] : [{ type: 'VerificationAlertRead', data: { alertId, userId, at: new Date(now).toISOString() } }]);
+    return accept(
+      isRead ? [] : [{ type: 'VerificationAlertRead', data: { alertId, userId, at: new Date(now).toISOString() } }],
+    );
   },
   freshens: ['verification_alerts'],
 });

@@ -1,6 +1,13 @@
 import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
 import type { verificationEvents, VerificationMethod } from '../../src/domain/verification/events.ts';
-import { isRefusalTold, MOST_FAILURES, reachesLimit, secondsUntilOpen, verification, verificationStream } from '../../src/domain/verification/verification.ts';
+import {
+  isRefusalTold,
+  MOST_FAILURES,
+  reachesLimit,
+  secondsUntilOpen,
+  verification,
+  verificationStream,
+} from '../../src/domain/verification/verification.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import type { EventOf } from '../../src/kernel/event.ts';
@@ -34,7 +41,8 @@ interface Facts {
 }
 
 /** `limited`: nothing was looked at. An answer rather than a failure, since a refusal is written down too. */
-export type Verdict = { readonly kind: 'valid' | 'invalid'; readonly at: string } | { readonly kind: 'limited'; readonly seconds: number };
+export type Verdict =
+  { readonly kind: 'valid' | 'invalid'; readonly at: string } | { readonly kind: 'limited'; readonly seconds: number };
 
 /**
  * One try at a code. Limit, single use and outcome are decided in one append to the employee's stream: of any number of
@@ -44,13 +52,18 @@ export const verifyEmployee = defineCommand({
   name: 'VerifyEmployee',
   aggregate: verification,
   stream: ({ userId }: VerifyEmployee, { tenantId }) => verificationStream(tenantId, userId),
-  prepare: async ({ userId, method, code }: VerifyEmployee, { aggregates, verificationCodes }: Ports, { tenantId, now }) => {
+  prepare: async (
+    { userId, method, code }: VerifyEmployee,
+    { aggregates, verificationCodes }: Ports,
+    { tenantId, now },
+  ) => {
     const known = await aggregates.load(employee, employeeStream(tenantId, userId));
     if (known.status !== 'present') return notFound();
     // No code of an inactive person is right. The try counts: somebody may be posing as a colleague who has left.
     if (!isEmployed(known)) return { isRight: false, step: null };
     const person = { userId, deactivations: known.deactivations };
-    if (method === 'daily_code') return { isRight: verificationCodes.isDailyCode(tenantId, person, code, now), step: null };
+    if (method === 'daily_code')
+      return { isRight: verificationCodes.isDailyCode(tenantId, person, code, now), step: null };
     const step = verificationCodes.stepOfOtp(tenantId, person, code, now);
     return { isRight: step !== undefined, step: step ?? null };
   },
@@ -59,18 +72,31 @@ export const verifyEmployee = defineCommand({
     const tried = { verificationId, userId, method, at };
     const seconds = secondsUntilOpen(state, now);
     if (seconds > 0) {
-      return isRefusalTold(state) ? answer({ kind: 'limited', seconds }, [{ type: 'VerificationRefused', data: tried }]) : limited(seconds);
+      return isRefusalTold(state)
+        ? answer({ kind: 'limited', seconds }, [{ type: 'VerificationRefused', data: tried }])
+        : limited(seconds);
     }
     if (isRight && (step === null || step > state.newestStep)) {
       return answer({ kind: 'valid', at }, [{ type: 'VerificationSucceeded', data: { ...tried, step } }]);
     }
-    const alert = { alertId: alertIdOf(verificationId), userId, alertType: 'repeated_failures' as const, failures: MOST_FAILURES };
+    const alert = {
+      alertId: alertIdOf(verificationId),
+      userId,
+      alertType: 'repeated_failures' as const,
+      failures: MOST_FAILURES,
+    };
     const failed = { type: 'VerificationFailed' as const, data: tried };
-    return answer({ kind: 'invalid', at }, reachesLimit(state, now) ? [failed, { type: 'VerificationAlertRaised', data: alert }] : [failed]);
+    return answer(
+      { kind: 'invalid', at },
+      reachesLimit(state, now) ? [failed, { type: 'VerificationAlertRaised', data: alert }] : [failed],
+    );
   },
   recall(before, [event], _input, { now }): Verdict {
     if (event!.type === 'VerificationRefused') return { kind: 'limited', seconds: secondsUntilOpen(before, now) };
-    return { kind: event!.type === 'VerificationSucceeded' ? 'valid' : 'invalid', at: (event!.data as { at: string }).at };
+    return {
+      kind: event!.type === 'VerificationSucceeded' ? 'valid' : 'invalid',
+      at: (event!.data as { at: string }).at,
+    };
   },
   freshens: ['verification_attempts', 'verification_alerts'],
 });

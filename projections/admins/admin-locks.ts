@@ -18,7 +18,11 @@ function counted({ type, data }: Recorded<EventOf<typeof loginEvents>>) {
     const lockedUntil = lockedOutUntil(after);
     // Who is known matters to decisions alone, and would be one more column that every sign-in writes.
     const standing = { counters: after.counters, knownAddresses: [] };
-    return { admin_id: subjectId, standing, locked_until: lockedUntil === 0 ? null : new Date(lockedUntil).toISOString() };
+    return {
+      admin_id: subjectId,
+      standing,
+      locked_until: lockedUntil === 0 ? null : new Date(lockedUntil).toISOString(),
+    };
   };
   return [{ key: { admin_id: subjectId }, fold }];
 }

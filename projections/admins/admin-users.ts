@@ -1,7 +1,18 @@
 import type { Role } from '../../src/domain/identity/roles.ts';
 import { loginEvents } from '../../src/domain/logins/events.ts';
 import { tenantEvents } from '../../src/domain/tenants/events.ts';
-import { at, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   admin_id: id,
@@ -28,7 +39,11 @@ const change = (adminId: string, fold: (row: AdminUserRow) => AdminUserRow | und
   fold: (row: AdminUserRow | undefined) => row && fold(row),
 });
 
-const withoutSessions = (row: AdminUserRow, kept: string | null = null): AdminUserRow => ({ ...row, session_epoch: row.session_epoch + 1, kept_session_id: kept });
+const withoutSessions = (row: AdminUserRow, kept: string | null = null): AdminUserRow => ({
+  ...row,
+  session_epoch: row.session_epoch + 1,
+  kept_session_id: kept,
+});
 
 /** Admins as `GET /admin-users` and `GET /me` show them, and the names behind assignments. */
 export const adminUsers = defineReadModel({
@@ -66,14 +81,23 @@ export const adminUsers = defineReadModel({
         display_name: event.data.displayName ?? row.display_name,
         updated_at: at(event),
       })),
-    AdminRoleChanged: (event) => change(event.data.adminId, (row) => ({ ...row, role_type: event.data.roleType, updated_at: at(event) })),
-    AdminSuspended: (event) => change(event.data.adminId, (row) => ({ ...withoutSessions(row), status: 'suspended', updated_at: at(event) })),
-    AdminReinstated: (event) => change(event.data.adminId, (row) => ({ ...row, status: 'active', updated_at: at(event) })),
+    AdminRoleChanged: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, role_type: event.data.roleType, updated_at: at(event) })),
+    AdminSuspended: (event) =>
+      change(event.data.adminId, (row) => ({ ...withoutSessions(row), status: 'suspended', updated_at: at(event) })),
+    AdminReinstated: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, status: 'active', updated_at: at(event) })),
     AdminPasswordChanged: (event) =>
-      change(event.data.adminId, (row) => ({ ...row, must_change_password: event.data.mustChangePassword, updated_at: at(event) })),
-    AdminMobileAccessSet: (event) => change(event.data.adminId, (row) => ({ ...row, mobile_access: event.data.mobileAccess, updated_at: at(event) })),
+      change(event.data.adminId, (row) => ({
+        ...row,
+        must_change_password: event.data.mustChangePassword,
+        updated_at: at(event),
+      })),
+    AdminMobileAccessSet: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, mobile_access: event.data.mobileAccess, updated_at: at(event) })),
     AdminSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row)),
-    AdminOtherSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row, event.data.keptSessionId)),
+    AdminOtherSessionsRevoked: (event) =>
+      change(event.data.adminId, (row) => withoutSessions(row, event.data.keptSessionId)),
     AdminMfaEnabled: (event) =>
       change(event.data.adminId, (row) => ({
         ...row,
@@ -82,9 +106,16 @@ export const adminUsers = defineReadModel({
         backup_codes_remaining: event.data.backupCodes,
         updated_at: at(event),
       })),
-    AdminBackupCodeUsed: (event) => change(event.data.adminId, (row) => ({ ...row, backup_codes_remaining: row.backup_codes_remaining - 1 })),
+    AdminBackupCodeUsed: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, backup_codes_remaining: row.backup_codes_remaining - 1 })),
     AdminMfaDisabled: (event) =>
-      change(event.data.adminId, (row) => ({ ...row, mfa_enabled: false, mfa_enabled_at: null, backup_codes_remaining: 0, updated_at: at(event) })),
+      change(event.data.adminId, (row) => ({
+        ...row,
+        mfa_enabled: false,
+        mfa_enabled_at: null,
+        backup_codes_remaining: 0,
+        updated_at: at(event),
+      })),
     AdminUserDeleted: (event) => change(event.data.adminId, () => undefined),
     LoginSucceeded: (event) => change(event.data.subjectId, (row) => ({ ...row, last_login_at: at(event) })),
   },

@@ -43,14 +43,18 @@ export const hourOf = (moment: string): string => `${moment.slice(0, 13)}:00:00.
 
 const raised = (standing: Standing) => ({
   key: { hour: hourOf(standing.raisedAt) },
-  fold: (row: AlertHourRow | undefined) => ({ hour: hourOf(standing.raisedAt), ...sumOf(row ?? noFigures, shareOf(standing)) }),
+  fold: (row: AlertHourRow | undefined) => ({
+    hour: hourOf(standing.raisedAt),
+    ...sumOf(row ?? noFigures, shareOf(standing)),
+  }),
 });
 
 const moved = ({ was, is }: Move) =>
   was && is
     ? {
         key: { hour: hourOf(is.raisedAt) },
-        fold: (row: AlertHourRow | undefined) => row && { hour: row.hour, ...sumOf(sumOf(row, shareOf(was), -1), shareOf(is)) },
+        fold: (row: AlertHourRow | undefined) =>
+          row && { hour: row.hour, ...sumOf(sumOf(row, shareOf(was), -1), shareOf(is)) },
       }
     : [];
 
@@ -64,7 +68,13 @@ export const alertHours = defineReadModel({
   families: [alertEvents],
   on: {
     AlertRaised: (event) =>
-      raised({ raisedAt: event.data.raisedAt ?? at(event), severity: event.data.severity, status: 'open', acknowledgedAt: null, resolvedAt: null }),
+      raised({
+        raisedAt: event.data.raisedAt ?? at(event),
+        severity: event.data.severity,
+        status: 'open',
+        acknowledgedAt: null,
+        resolvedAt: null,
+      }),
     AlertAcknowledged: ({ data }) => moved(data),
     AlertResolved: ({ data }) => moved(data),
     AlertReopened: ({ data }) => moved(data),

@@ -2,7 +2,18 @@ import { alertEvents } from '../../src/domain/alerts/events.ts';
 import type { AlertStatus, AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
 import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { ERASED } from '../../src/kernel/event.ts';
-import { at, defineReadModel, id, integer, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  integer,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 interface PolicyAction {
   readonly action: string;
@@ -54,13 +65,20 @@ export const alerts = defineReadModel({
   lane: 'main',
   columns,
   key: ['alert_id'],
-  indexes: [['created_at desc', 'alert_id'], ['status', 'created_at desc'], ['user_id', 'created_at desc'], ['domain', 'created_at desc'], ['device_id', 'created_at desc']],
+  indexes: [
+    ['created_at desc', 'alert_id'],
+    ['status', 'created_at desc'],
+    ['user_id', 'created_at desc'],
+    ['domain', 'created_at desc'],
+    ['device_id', 'created_at desc'],
+  ],
   families: [alertEvents, employeeEvents],
   on: {
     AlertRaised: (event) => ({
       key: { alert_id: event.data.alertId },
       fold: () => {
-        const { alertType, severity, title, description, fingerprint, userId, deviceId, domain, cause, metadata } = event.data;
+        const { alertType, severity, title, description, fingerprint, userId, deviceId, domain, cause, metadata } =
+          event.data;
         if (title === ERASED) return undefined;
         return {
           alert_id: event.data.alertId,
@@ -91,7 +109,11 @@ export const alerts = defineReadModel({
       },
     }),
     AlertRepeated: (event) =>
-      change(event.data.alertId, (row) => ({ ...row, occurrence_count: row.occurrence_count + event.data.occurrences, updated_at: at(event) })),
+      change(event.data.alertId, (row) => ({
+        ...row,
+        occurrence_count: row.occurrence_count + event.data.occurrences,
+        updated_at: at(event),
+      })),
     AlertAcknowledged: (event) =>
       change(event.data.alertId, (row) => ({
         ...row,
@@ -123,16 +145,20 @@ export const alerts = defineReadModel({
         policy_action: null,
         updated_at: at(event),
       })),
-    AlertAssigned: (event) => change(event.data.alertId, (row) => ({ ...row, assigned_to: event.data.assigneeId, updated_at: at(event) })),
-    AlertClaimed: (event) => change(event.data.alertId, (row) => ({ ...row, assigned_to: event.data.assigneeId, updated_at: at(event) })),
-    AlertSeverityChanged: (event) => change(event.data.alertId, (row) => ({ ...row, severity: event.data.severity, updated_at: at(event) })),
+    AlertAssigned: (event) =>
+      change(event.data.alertId, (row) => ({ ...row, assigned_to: event.data.assigneeId, updated_at: at(event) })),
+    AlertClaimed: (event) =>
+      change(event.data.alertId, (row) => ({ ...row, assigned_to: event.data.assigneeId, updated_at: at(event) })),
+    AlertSeverityChanged: (event) =>
+      change(event.data.alertId, (row) => ({ ...row, severity: event.data.severity, updated_at: at(event) })),
     AlertPolicyActionRecorded: (event) =>
       change(event.data.alertId, (row) => {
         const { action, policyId, policyName } = event.data;
         const recorded = { recordedAt: at(event), recordedBy: event.metadata.actor.id };
         return { ...row, policy_action: { action, policyId, policyName, ...recorded }, updated_at: at(event) };
       }),
-    AlertForwarded: (event) => change(event.data.alertId, (row) => ({ ...row, forwarded_at: at(event), updated_at: at(event) })),
+    AlertForwarded: (event) =>
+      change(event.data.alertId, (row) => ({ ...row, forwarded_at: at(event), updated_at: at(event) })),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });

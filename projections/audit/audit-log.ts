@@ -2,7 +2,16 @@ import { ChainKey } from '../../src/domain/audit/chain-key.ts';
 import { entryAfter, entryHash, GENESIS, type ChainHead, type Unhashed } from '../../src/domain/audit/entry.ts';
 import { auditVocabulary } from '../../src/domain/audit/vocabulary.ts';
 import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
-import { bigint, defineReadModel, id, nullable, text, timestamp, type AnyReadModel, type Row } from '../../src/kernel/read-model.ts';
+import {
+  bigint,
+  defineReadModel,
+  id,
+  nullable,
+  text,
+  timestamp,
+  type AnyReadModel,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   /** The event's place in the feed; 0 is the tenant's head row, which repeats number and hash of the last entry. */

@@ -15,7 +15,12 @@ const columns = { device_id: id, certificates: json<readonly KnownCertificate[]>
 export type DeviceCertificatesRow = Row<{ columns: typeof columns }>;
 
 const MOST_A_DEVICE = 20;
-const REASONS = { revoked: 'privilegeWithdrawn', user_deleted: 'affiliationChanged', deleted: 'cessationOfOperation', wiped: 'cessationOfOperation' } as const;
+const REASONS = {
+  revoked: 'privilegeWithdrawn',
+  user_deleted: 'affiliationChanged',
+  deleted: 'cessationOfOperation',
+  wiped: 'cessationOfOperation',
+} as const;
 
 /** The earlier end counts; what was refused already stays so. */
 const ended = (certificate: KnownCertificate, endedAt: string, reason: RevocationReason): KnownCertificate =>
@@ -23,7 +28,8 @@ const ended = (certificate: KnownCertificate, endedAt: string, reason: Revocatio
 
 const endAll = (deviceId: string, endedAt: string, reason: RevocationReason) => ({
   key: { device_id: deviceId },
-  fold: (row: DeviceCertificatesRow | undefined) => row && { ...row, certificates: row.certificates.map((one) => ended(one, endedAt, reason)) },
+  fold: (row: DeviceCertificatesRow | undefined) =>
+    row && { ...row, certificates: row.certificates.map((one) => ended(one, endedAt, reason)) },
 });
 
 /** Every certificate that a device got, and when it ended: what a revocation list is made of. Outlives the device. */
@@ -39,7 +45,9 @@ export const deviceCertificates = defineReadModel({
       key: { device_id: event.data.deviceId },
       fold: (row) => {
         const { deviceId, serialNumber, expiresAt, previousValidUntil } = event.data;
-        const before = (row?.certificates ?? []).filter((one) => one.expiresAt > at(event)).map((one) => ended(one, previousValidUntil ?? at(event), 'superseded'));
+        const before = (row?.certificates ?? [])
+          .filter((one) => one.expiresAt > at(event))
+          .map((one) => ended(one, previousValidUntil ?? at(event), 'superseded'));
         const issued: KnownCertificate = { serialNumber, issuedAt: at(event), expiresAt, endedAt: null, reason: null };
         return { device_id: deviceId, certificates: [...before, issued].slice(-MOST_A_DEVICE) };
       },

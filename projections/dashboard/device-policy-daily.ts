@@ -19,7 +19,10 @@ export const devicePolicyDaily = defineReadModel({
       const heard = { ...key, policy_version: policyVersion, received_at: receivedAt };
       return {
         key,
-        fold: (row: DevicePolicyDailyRow | undefined) => (row && row.received_at >= receivedAt ? row : { ...heard, policy_version: policyVersion ?? row?.policy_version ?? null }),
+        fold: (row: DevicePolicyDailyRow | undefined) =>
+          row && row.received_at >= receivedAt
+            ? row
+            : { ...heard, policy_version: policyVersion ?? row?.policy_version ?? null },
       };
     },
   },

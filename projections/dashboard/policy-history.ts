@@ -31,12 +31,21 @@ function changed(event: Recorded) {
       const changes = (row?.changes ?? 0) + 1;
       const today = dayOf(event.recordedAt);
       const earlierDays = (row?.days ?? []).filter(([day]) => day !== today);
-      return { id: event.tenantId, changes, days: [...earlierDays, [today, changes] as const].slice(-MOST_DAYS), policies: policiesAfter(row?.policies ?? [], event, changes) };
+      return {
+        id: event.tenantId,
+        changes,
+        days: [...earlierDays, [today, changes] as const].slice(-MOST_DAYS),
+        policies: policiesAfter(row?.policies ?? [], event, changes),
+      };
     },
   };
 }
 
-function policiesAfter(policies: readonly PolicyChange[], { type, data }: Recorded, changes: number): readonly PolicyChange[] {
+function policiesAfter(
+  policies: readonly PolicyChange[],
+  { type, data }: Recorded,
+  changes: number,
+): readonly PolicyChange[] {
   if (!(type in policyEvents.definitions)) return policies;
   const { policyId } = data as { policyId: string };
   const others = policies.filter(([id]) => id !== policyId);

@@ -23,7 +23,11 @@ export const userDaily = defineReadModel({
     TelemetryRecorded: ({ data: { userId, observations } }) =>
       [...new Set(observations.map(dayOfObservation))].map((on) => ({
         key: { day: on, user_id: userId },
-        fold: (row: UserDailyRow | undefined) => sum(row ?? nothing(on, userId), observations.filter((one) => dayOfObservation(one) === on)),
+        fold: (row: UserDailyRow | undefined) =>
+          sum(
+            row ?? nothing(on, userId),
+            observations.filter((one) => dayOfObservation(one) === on),
+          ),
       })),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
@@ -32,7 +36,14 @@ export const userDaily = defineReadModel({
 
 export const dayOfObservation = ({ occurredAt }: Observation): string => occurredAt.slice(0, 10);
 
-const nothing = (on: string, userId: string): UserDailyRow => ({ day: on, user_id: userId, observations: 0, new_sites: 0, warnings: 0, blocks: 0 });
+const nothing = (on: string, userId: string): UserDailyRow => ({
+  day: on,
+  user_id: userId,
+  observations: 0,
+  new_sites: 0,
+  warnings: 0,
+  blocks: 0,
+});
 
 function sum(row: UserDailyRow, observations: readonly Observation[]): UserDailyRow {
   const next = { ...row, observations: row.observations + observations.length };

@@ -4,10 +4,21 @@ import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { counted, missingBatches, type Range } from '../../src/domain/telemetry/sequence-gaps.ts';
 import { bigint, defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = { device_id: id, user_id: id, last_sequence: bigint, missing: json<readonly Range[]>(), unlisted: bigint, missing_batches: bigint };
+const columns = {
+  device_id: id,
+  user_id: id,
+  last_sequence: bigint,
+  missing: json<readonly Range[]>(),
+  unlisted: bigint,
+  missing_batches: bigint,
+};
 export type DeviceSequenceRow = Row<{ columns: typeof columns }>;
 
-const heard = ({ data: { deviceId, userId, deviceSequence } }: { data: { deviceId: string; userId: string; deviceSequence: number | null } }) =>
+const heard = ({
+  data: { deviceId, userId, deviceSequence },
+}: {
+  data: { deviceId: string; userId: string; deviceSequence: number | null };
+}) =>
   deviceSequence === null
     ? []
     : {
@@ -16,11 +27,21 @@ const heard = ({ data: { deviceId, userId, deviceSequence } }: { data: { deviceI
           const known = row && { last: row.last_sequence, missing: row.missing, unlisted: row.unlisted };
           const sequence = counted(known, deviceSequence);
           const { last: last_sequence, missing, unlisted } = sequence;
-          return { device_id: deviceId, user_id: userId, last_sequence, missing, unlisted, missing_batches: missingBatches(sequence) };
+          return {
+            device_id: deviceId,
+            user_id: userId,
+            last_sequence,
+            missing,
+            unlisted,
+            missing_batches: missingBatches(sequence),
+          };
         },
       };
 
-const forgotten = ({ data: { deviceId } }: { data: { deviceId: string } }) => ({ key: { device_id: deviceId }, fold: () => undefined });
+const forgotten = ({ data: { deviceId } }: { data: { deviceId: string } }) => ({
+  key: { device_id: deviceId },
+  fold: () => undefined,
+});
 
 /** Which of its batches a device counted and this house never got: telemetry that was lost, or held back. */
 export const deviceSequences = defineReadModel({

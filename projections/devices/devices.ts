@@ -3,7 +3,17 @@ import type { DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
 import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import { ERASED } from '../../src/kernel/event.ts';
-import { at, defineReadModel, flag, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   device_id: id,
@@ -54,7 +64,11 @@ export const devices = defineReadModel({
   lane: 'main',
   columns,
   key: ['device_id'],
-  indexes: [['created_at desc', 'device_id'], ['user_id', 'created_at desc'], ['status', 'created_at desc']],
+  indexes: [
+    ['created_at desc', 'device_id'],
+    ['user_id', 'created_at desc'],
+    ['status', 'created_at desc'],
+  ],
   families: [deviceEvents, telemetryEvents, employeeEvents],
   on: {
     // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
@@ -63,7 +77,18 @@ export const devices = defineReadModel({
       fold: (row) => {
         // Of somebody who was erased nothing is left to show.
         if (event.data.deviceFingerprint === ERASED) return undefined;
-        const { deviceId, userId, deviceFingerprint, hostname, browserType, browserVersion, osType, osVersion, extensionVersion, agentVersion } = event.data;
+        const {
+          deviceId,
+          userId,
+          deviceFingerprint,
+          hostname,
+          browserType,
+          browserVersion,
+          osType,
+          osVersion,
+          extensionVersion,
+          agentVersion,
+        } = event.data;
         const { wipeId, besideDeviceId, isConfirmed } = event.data;
         return {
           device_id: deviceId,
@@ -103,8 +128,10 @@ export const devices = defineReadModel({
         certificate_expires_at: event.data.expiresAt,
         updated_at: at(event),
       })),
-    DeviceReenrollmentAllowed: (event) => change(event.data.deviceId, (row) => ({ ...row, reenrollment_allowed: true, updated_at: at(event) })),
-    DeviceEnrollmentConfirmed: (event) => change(event.data.deviceId, (row) => ({ ...row, enrollment_confirmed: true, updated_at: at(event) })),
+    DeviceReenrollmentAllowed: (event) =>
+      change(event.data.deviceId, (row) => ({ ...row, reenrollment_allowed: true, updated_at: at(event) })),
+    DeviceEnrollmentConfirmed: (event) =>
+      change(event.data.deviceId, (row) => ({ ...row, enrollment_confirmed: true, updated_at: at(event) })),
     DeviceRevoked: (event) =>
       change(event.data.deviceId, (row) => ({
         ...row,
@@ -116,8 +143,15 @@ export const devices = defineReadModel({
         updated_at: at(event),
       })),
     DeviceWipeRequested: (event) =>
-      change(event.data.deviceId, (row) => ({ ...row, status: 'wipe_pending', wipe_requested_at: at(event), wipe_delivered_at: null, updated_at: at(event) })),
-    DeviceWipeDelivered: (event) => change(event.data.deviceId, (row) => ({ ...row, wipe_delivered_at: at(event), updated_at: at(event) })),
+      change(event.data.deviceId, (row) => ({
+        ...row,
+        status: 'wipe_pending',
+        wipe_requested_at: at(event),
+        wipe_delivered_at: null,
+        updated_at: at(event),
+      })),
+    DeviceWipeDelivered: (event) =>
+      change(event.data.deviceId, (row) => ({ ...row, wipe_delivered_at: at(event), updated_at: at(event) })),
     DeviceWiped: (event) =>
       change(event.data.deviceId, (row) => ({
         ...row,
@@ -141,7 +175,8 @@ export const devices = defineReadModel({
         browser_version: event.data.browserVersion ?? row.browser_version,
         os_version: event.data.osVersion ?? row.os_version,
         policy_version: event.data.policyVersion ?? row.policy_version,
-        last_seen_at: row.last_seen_at && row.last_seen_at > event.data.receivedAt ? row.last_seen_at : event.data.receivedAt,
+        last_seen_at:
+          row.last_seen_at && row.last_seen_at > event.data.receivedAt ? row.last_seen_at : event.data.receivedAt,
       })),
     DeviceDeleted: (event) => ({ key: { device_id: event.data.deviceId }, fold: () => undefined }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

@@ -5,7 +5,18 @@ import { methodBit, type Provider } from '../../src/domain/discovery/vocabulary.
 import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { bigint, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  bigint,
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 import { isSignIn } from './endpoint-users.ts';
 
 const columns = {
@@ -32,7 +43,12 @@ export const authEndpoints = defineReadModel({
   lane: 'telemetry',
   columns,
   key: ['domain'],
-  indexes: [['first_seen_at desc', 'domain'], ['auth_endpoint_id'], ['site', 'domain'], ['provider', 'mfa_detected', 'methods']],
+  indexes: [
+    ['first_seen_at desc', 'domain'],
+    ['auth_endpoint_id'],
+    ['site', 'domain'],
+    ['provider', 'mfa_detected', 'methods'],
+  ],
   families: [telemetryEvents, anonymousTelemetryEvents],
   on: {
     TelemetryRecorded: ({ tenantId, data: { observations } }) => signInsIn(tenantId, observations),
@@ -44,7 +60,13 @@ const signInsIn = (tenantId: string, observations: readonly Observation[]) =>
   byHost(observations).flatMap(({ domain, site, observations: there }) => {
     const signIns = there.filter(isSignIn);
     if (signIns.length === 0) return [];
-    return [{ key: { domain }, fold: (row: AuthEndpointRow | undefined) => signedIn(row ?? firstSeen(tenantId, domain, site, signIns), signIns) }];
+    return [
+      {
+        key: { domain },
+        fold: (row: AuthEndpointRow | undefined) =>
+          signedIn(row ?? firstSeen(tenantId, domain, site, signIns), signIns),
+      },
+    ];
   });
 
 function firstSeen(tenantId: string, domain: string, site: string, signIns: readonly Observation[]): AuthEndpointRow {
@@ -78,7 +100,8 @@ function signedIn(row: AuthEndpointRow, signIns: readonly Observation[]): AuthEn
     next.methods |= methodBit(one.method);
     next.mfa_detected ||= one.mfaObserved;
     const named = providerNamed(one.provider);
-    if (!isKnown && named !== 'none' && isNewer(one.occurredAt, named, next)) Object.assign(next, { provider: named, provider_named_at: one.occurredAt });
+    if (!isKnown && named !== 'none' && isNewer(one.occurredAt, named, next))
+      Object.assign(next, { provider: named, provider_named_at: one.occurredAt });
   }
   return next;
 }

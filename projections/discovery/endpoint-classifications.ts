@@ -1,6 +1,15 @@
 import { endpointEvents } from '../../src/domain/discovery/events.ts';
 import type { Classification } from '../../src/domain/discovery/vocabulary.ts';
-import { at, defineReadModel, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   endpoint_id: id,
@@ -25,7 +34,10 @@ export const endpointClassifications = defineReadModel({
     EndpointClassified: (event) => {
       const { endpointId, domain, classification, reason } = event.data;
       const by = { classified_by: event.metadata.actor.id, classified_at: at(event) };
-      return { key: { endpoint_id: endpointId }, fold: () => ({ endpoint_id: endpointId, domain, classification, reason, ...by }) };
+      return {
+        key: { endpoint_id: endpointId },
+        fold: () => ({ endpoint_id: endpointId, domain, classification, reason, ...by }),
+      };
     },
   },
 });

@@ -23,7 +23,9 @@ export const endpointPages = defineReadModel({
     TelemetryRecorded: ({ data: { userId, observations } }) =>
       byHost(observations).flatMap((seen) => {
         const page = bestOf(pagesOf(seen, userId));
-        return page ? [{ key: { domain: seen.domain }, fold: (row: EndpointPageRow | undefined) => better(row, page) }] : [];
+        return page
+          ? [{ key: { domain: seen.domain }, fold: (row: EndpointPageRow | undefined) => better(row, page) }]
+          : [];
       }),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
@@ -39,12 +41,18 @@ const pagesOf = ({ domain, observations }: HostSightings, userId: string): Endpo
 /** What stands behind `?` or `#` says what somebody did. */
 const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0]!;
 
-const bestOf = (pages: readonly EndpointPageRow[]): EndpointPageRow | undefined => pages.reduce<EndpointPageRow | undefined>(better, undefined);
+const bestOf = (pages: readonly EndpointPageRow[]): EndpointPageRow | undefined =>
+  pages.reduce<EndpointPageRow | undefined>(better, undefined);
 
 /** The shorter address; of equally short ones the later visit; then any order that is always the same. Answers the old row where nothing shows. */
 function better(row: EndpointPageRow | undefined, page: EndpointPageRow): EndpointPageRow {
   if (!row) return page;
-  const order = row.url.length - page.url.length || compare(page.seen_at, row.seen_at) || compare(page.url, row.url) || compare(page.title ?? '', row.title ?? '') || compare(page.user_id, row.user_id);
+  const order =
+    row.url.length - page.url.length ||
+    compare(page.seen_at, row.seen_at) ||
+    compare(page.url, row.url) ||
+    compare(page.title ?? '', row.title ?? '') ||
+    compare(page.user_id, row.user_id);
   return order > 0 ? page : row;
 }
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);

@@ -23,6 +23,11 @@ export const endpointTechnologies = defineReadModel({
 
 const technologiesIn = (observations: readonly Observation[]) =>
   byHost(observations).flatMap(({ domain, observations: there }) => {
-    const names = new Set(there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])));
-    return [...names].map((name) => ({ key: { name, domain }, fold: (row: EndpointTechnologyRow | undefined) => row ?? { name, domain } }));
+    const names = new Set(
+      there.flatMap((one) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])),
+    );
+    return [...names].map((name) => ({
+      key: { name, domain },
+      fold: (row: EndpointTechnologyRow | undefined) => row ?? { name, domain },
+    }));
   });

@@ -4,7 +4,18 @@ import { byHost, earlier, later, span, type HostSightings } from '../../src/doma
 import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { bigint, defineReadModel, flag, id, integer, json, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import {
+  bigint,
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   domain: text,
@@ -63,7 +74,11 @@ const firstSeen = (userId: string, { domain, site, firstSeenAt, lastSeenAt }: Ho
   last_sign_in_at: null,
 });
 
-function seenAgain(tenantId: string, row: EndpointUserRow, { domain, observations, firstSeenAt, lastSeenAt }: HostSightings): EndpointUserRow {
+function seenAgain(
+  tenantId: string,
+  row: EndpointUserRow,
+  { domain, observations, firstSeenAt, lastSeenAt }: HostSightings,
+): EndpointUserRow {
   const signIns = observations.filter(isSignIn);
   const credentials = new Set(row.credential_ids);
   for (const { username } of loginsIn(signIns)) {
@@ -74,7 +89,10 @@ function seenAgain(tenantId: string, row: EndpointUserRow, { domain, observation
     event_count: row.event_count + observations.length,
     first_seen_at: earlier(row.first_seen_at, firstSeenAt),
     last_seen_at: later(row.last_seen_at, lastSeenAt),
-    ...(credentials.size > row.credential_count && { credential_ids: [...credentials].toSorted(), credential_count: credentials.size }),
+    ...(credentials.size > row.credential_count && {
+      credential_ids: [...credentials].toSorted(),
+      credential_count: credentials.size,
+    }),
     ...(signIns.length > 0 && {
       signs_in: true,
       sign_ins: row.sign_ins + signIns.length,

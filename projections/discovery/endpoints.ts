@@ -72,14 +72,18 @@ function seenAgain(row: EndpointRow, { observations, firstSeenAt, lastSeenAt }: 
     fingerprinted += 1;
     for (const [name, version] of new Map(observation.technologies.map((found) => [found.name, found.version]))) {
       const known = technologies.get(name);
-      if (known || technologies.size < MOST_TECHNOLOGIES) technologies.set(name, foundAgain(known, name, version, observation.occurredAt));
+      if (known || technologies.size < MOST_TECHNOLOGIES)
+        technologies.set(name, foundAgain(known, name, version, observation.occurredAt));
     }
   }
   return {
     ...row,
-    technologies: fingerprinted === 0 ? row.technologies : [...technologies.values()].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    technologies:
+      fingerprinted === 0 ? row.technologies : [...technologies.values()].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     fingerprinted_visits: row.fingerprinted_visits + fingerprinted,
-    reported_malicious: row.reported_malicious || observations.some((one) => one.kind === 'policy_decision' && one.signals.includes('malicious_domain')),
+    reported_malicious:
+      row.reported_malicious ||
+      observations.some((one) => one.kind === 'policy_decision' && one.signals.includes('malicious_domain')),
     observations: row.observations + observations.length,
     first_seen_at: earlier(row.first_seen_at, firstSeenAt),
     last_seen_at: later(row.last_seen_at, lastSeenAt),
@@ -90,6 +94,9 @@ function seenAgain(row: EndpointRow, { observations, firstSeenAt, lastSeenAt }: 
 function foundAgain(known: Technology | undefined, name: string, version: string | null, seenAt: string): Technology {
   if (!known) return [name, version, seenAt, 1];
   const [, knownVersion, knownAt, visits] = known;
-  const newer = version !== null && (knownVersion === null || seenAt > knownAt || (seenAt === knownAt && version > knownVersion));
-  return newer ? [name, version, seenAt, visits + 1] : [name, knownVersion, knownVersion === null ? later(knownAt, seenAt) : knownAt, visits + 1];
+  const newer =
+    version !== null && (knownVersion === null || seenAt > knownAt || (seenAt === knownAt && version > knownVersion));
+  return newer
+    ? [name, version, seenAt, visits + 1]
+    : [name, knownVersion, knownVersion === null ? later(knownAt, seenAt) : knownAt, visits + 1];
 }

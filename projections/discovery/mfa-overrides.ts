@@ -16,7 +16,8 @@ export const mfaOverrides = defineReadModel({
   on: {
     AuthEndpointMfaOverridden: ({ data: { authEndpointId, domain, mfaOverride } }) => ({
       key: { auth_endpoint_id: authEndpointId },
-      fold: () => (mfaOverride === null ? undefined : { auth_endpoint_id: authEndpointId, domain, mfa_override: mfaOverride }),
+      fold: () =>
+        mfaOverride === null ? undefined : { auth_endpoint_id: authEndpointId, domain, mfa_override: mfaOverride },
     }),
   },
 });

@@ -5,7 +5,14 @@ import type { ObservationOf } from '../../src/domain/telemetry/observation.ts';
 import { hostName } from '../../src/domain/telemetry/page-address.ts';
 import { bigint, defineReadModel, id, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = { domain: text, relying_party: text, user_id: id, sign_ins: bigint, first_seen_at: timestamp, last_seen_at: timestamp };
+const columns = {
+  domain: text,
+  relying_party: text,
+  user_id: id,
+  sign_ins: bigint,
+  first_seen_at: timestamp,
+  last_seen_at: timestamp,
+};
 export type RelyingPartyRow = Row<{ columns: typeof columns }>;
 
 type AuthFlow = ObservationOf<'auth_flow'>;
@@ -29,7 +36,8 @@ export const relyingParties = defineReadModel({
         }
         return [...parties].map(([party, flows]) => ({
           key: { domain, relying_party: party, user_id: userId },
-          fold: (row: RelyingPartyRow | undefined) => used(row, { domain, relying_party: party, user_id: userId }, flows),
+          fold: (row: RelyingPartyRow | undefined) =>
+            used(row, { domain, relying_party: party, user_id: userId }, flows),
         }));
       }),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
@@ -40,7 +48,11 @@ export const relyingParties = defineReadModel({
 /** Mostly a host; otherwise whatever the provider calls it. */
 const partyOf = ({ relyingParty }: AuthFlow): string => hostName(relyingParty ?? '') ?? relyingParty?.trim() ?? '';
 
-function used(row: RelyingPartyRow | undefined, key: Pick<RelyingPartyRow, 'domain' | 'relying_party' | 'user_id'>, flows: readonly AuthFlow[]): RelyingPartyRow {
+function used(
+  row: RelyingPartyRow | undefined,
+  key: Pick<RelyingPartyRow, 'domain' | 'relying_party' | 'user_id'>,
+  flows: readonly AuthFlow[],
+): RelyingPartyRow {
   const { firstSeenAt, lastSeenAt } = span(flows);
   return {
     ...key,

@@ -6,7 +6,17 @@ import type { Classification, MfaOverride } from '../../src/domain/discovery/voc
 import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { at, bigint, defineReadModel, flag, integer, json, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  bigint,
+  defineReadModel,
+  flag,
+  integer,
+  json,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 interface Mark {
   readonly domain: string;
@@ -48,13 +58,18 @@ export const sites = defineReadModel({
   on: {
     TelemetryRecorded: ({ data: { observations } }) => sitesIn(observations),
     AnonymousTelemetryRecorded: ({ data: { observations } }) => sitesIn(observations),
-    EndpointClassified: (event) => mark(event.data.domain, at(event), (known) => ({ ...known, classification: event.data.classification })),
-    AuthEndpointMfaOverridden: (event) => mark(event.data.domain, at(event), (known) => ({ ...known, mfaOverride: event.data.mfaOverride })),
+    EndpointClassified: (event) =>
+      mark(event.data.domain, at(event), (known) => ({ ...known, classification: event.data.classification })),
+    AuthEndpointMfaOverridden: (event) =>
+      mark(event.data.domain, at(event), (known) => ({ ...known, mfaOverride: event.data.mfaOverride })),
   },
 });
 
 const sitesIn = (observations: readonly Observation[]) =>
-  byHost(observations).map((seen) => ({ key: { site: seen.site }, fold: (row: SiteRow | undefined) => rated(seenAgain(row ?? unseen(seen.site, seen.firstSeenAt), seen)) }));
+  byHost(observations).map((seen) => ({
+    key: { site: seen.site },
+    fold: (row: SiteRow | undefined) => rated(seenAgain(row ?? unseen(seen.site, seen.firstSeenAt), seen)),
+  }));
 
 const unseen = (site: string, seenAt: string): Counters => ({
   site,
@@ -71,14 +86,22 @@ const unseen = (site: string, seenAt: string): Counters => ({
 });
 
 function seenAgain(row: Counters, { observations, firstSeenAt, lastSeenAt }: HostSightings): Counters {
-  const next = { ...row, first_seen_at: earlier(row.first_seen_at, firstSeenAt), last_seen_at: later(row.last_seen_at, lastSeenAt) };
+  const next = {
+    ...row,
+    first_seen_at: earlier(row.first_seen_at, firstSeenAt),
+    last_seen_at: later(row.last_seen_at, lastSeenAt),
+  };
   for (const one of observations) {
     if (one.kind === 'credential_attempt') next.credential_attempts += 1;
     if (one.kind === 'credential_attempt' && one.passwordHash !== null) next.has_credentials = true;
     if (one.kind === 'credential_attempt' && one.isBreached) next.breached_attempts += 1;
     if (one.kind === 'auth_flow' && one.mfaObserved) next.mfa_sign_ins += 1;
     if (one.kind === 'clickfix_detected') next.dangers += 1;
-    if (one.kind === 'policy_decision' && one.signals.some((signal) => signal === 'phishing_signal' || signal === 'malicious_domain')) next.dangers += 1;
+    if (
+      one.kind === 'policy_decision' &&
+      one.signals.some((signal) => signal === 'phishing_signal' || signal === 'malicious_domain')
+    )
+      next.dangers += 1;
     if ('action' in one && one.action === 'warn') next.warnings += 1;
     if ('action' in one && one.action === 'block') next.blocks += 1;
   }
@@ -91,10 +114,17 @@ function mark(domain: string, now: string, change: (known: Mark) => Mark) {
     key: { site },
     fold: (row: SiteRow | undefined) => {
       const counters = row ?? unseen(site, now);
-      const known = counters.marks.find((one) => one.domain === domain) ?? { domain, classification: null, mfaOverride: null };
+      const known = counters.marks.find((one) => one.domain === domain) ?? {
+        domain,
+        classification: null,
+        mfaOverride: null,
+      };
       const others = counters.marks.filter((one) => one.domain !== domain);
       if (others.length >= MOST_MARKS) return row;
-      return rated({ ...counters, marks: [...others, change(known)].toSorted((a, b) => (a.domain < b.domain ? -1 : 1)) });
+      return rated({
+        ...counters,
+        marks: [...others, change(known)].toSorted((a, b) => (a.domain < b.domain ? -1 : 1)),
+      });
     },
   };
 }

@@ -1,7 +1,18 @@
 import { deviceEvents } from '../../src/domain/devices/events.ts';
 import { employeeEvents, type EmployeeSource } from '../../src/domain/employees/events.ts';
 import { ERASED } from '../../src/kernel/event.ts';
-import { at, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   user_id: id,
@@ -39,13 +50,19 @@ export const employees = defineReadModel({
   lane: 'main',
   columns,
   key: ['user_id'],
-  indexes: [['created_at desc', 'user_id'], ['department'], ['external_id'], `using gin (tenant_id, lower(email || ' ' || display_name) gin_trgm_ops)`],
+  indexes: [
+    ['created_at desc', 'user_id'],
+    ['department'],
+    ['external_id'],
+    `using gin (tenant_id, lower(email || ' ' || display_name) gin_trgm_ops)`,
+  ],
   families: [employeeEvents, deviceEvents],
   on: {
     EmployeeCreated: (event) => ({
       key: { user_id: event.data.userId },
       fold: () => {
-        const { userId, email, displayName, department, jobTitle, externalId, source, isActive, isPlaceholder } = event.data;
+        const { userId, email, displayName, department, jobTitle, externalId, source, isActive, isPlaceholder } =
+          event.data;
         // Of somebody who is erased further on there was nothing to show.
         if (email === ERASED) return undefined;
         return withStatus({
@@ -84,6 +101,8 @@ export const employees = defineReadModel({
     EmployeeDeleted: (event) => change(event.data.userId, () => undefined),
     EmployeeErased: (event) => change(event.data.userId, () => undefined),
     DeviceEnrolled: (event) =>
-      change(event.data.userId, (row) => (row.has_enrolled ? row : withStatus({ ...row, has_enrolled: true, updated_at: at(event) }))),
+      change(event.data.userId, (row) =>
+        row.has_enrolled ? row : withStatus({ ...row, has_enrolled: true, updated_at: at(event) }),
+      ),
   },
 });

@@ -32,8 +32,14 @@ export const agentSecretsModel = defineReadModel({
       key: agents,
       fold: (row) => {
         const { secretId, issuedAt, previousValidUntil } = event.data;
-        const previous = (row?.secrets ?? []).filter(({ validUntil }) => validUntil === null).map((secret) => ({ ...secret, validUntil: previousValidUntil }));
-        return { ...agents, secrets: [{ secretId, issuedAt, issuedBy: event.metadata.actor.id, validUntil: null }, ...previous], last_rotated_at: at(event) };
+        const previous = (row?.secrets ?? [])
+          .filter(({ validUntil }) => validUntil === null)
+          .map((secret) => ({ ...secret, validUntil: previousValidUntil }));
+        return {
+          ...agents,
+          secrets: [{ secretId, issuedAt, issuedBy: event.metadata.actor.id, validUntil: null }, ...previous],
+          last_rotated_at: at(event),
+        };
       },
     }),
     AgentSecretRemoved: (event) => ({

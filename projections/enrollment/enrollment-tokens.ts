@@ -25,7 +25,11 @@ export const enrollmentTokens = defineReadModel({
   lane: 'main',
   columns,
   key: ['token_id'],
-  indexes: ['(tenant_id, expires_at) where used_at is null and revoked_at is null', ['issued_at desc', 'token_id'], ['batch_id']],
+  indexes: [
+    '(tenant_id, expires_at) where used_at is null and revoked_at is null',
+    ['issued_at desc', 'token_id'],
+    ['batch_id'],
+  ],
   families: [enrollmentEvents, deviceEvents],
   on: {
     EnrollmentTokenIssued: (event) => ({

@@ -1,7 +1,17 @@
 import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { extensionChanges as changes } from '../../src/domain/telemetry/vocabulary.ts';
-import { at, defineReadModel, id, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   event_id: id,
@@ -24,7 +34,12 @@ export const extensionChanges = defineReadModel({
   lane: 'telemetry',
   columns,
   key: ['event_id'],
-  indexes: [['occurred_at desc', 'event_id'], ['extension_id', 'occurred_at desc'], ['device_id', 'occurred_at desc'], ['user_id', 'occurred_at desc']],
+  indexes: [
+    ['occurred_at desc', 'event_id'],
+    ['extension_id', 'occurred_at desc'],
+    ['device_id', 'occurred_at desc'],
+    ['user_id', 'occurred_at desc'],
+  ],
   families: [telemetryEvents, employeeEvents],
   on: {
     TelemetryRecorded: (event) =>

@@ -18,10 +18,16 @@ export const extensionInventories = defineReadModel({
   families: [telemetryEvents, deviceEvents, employeeEvents],
   on: {
     TelemetryRecorded: ({ data: { deviceId, userId, observations } }) => {
-      const stamp = inOrder(observations).filter(({ kind }) => kind === 'extension_inventory').map(stampOf).at(-1);
+      const stamp = inOrder(observations)
+        .filter(({ kind }) => kind === 'extension_inventory')
+        .map(stampOf)
+        .at(-1);
       if (stamp === undefined) return [];
       const row: ExtensionInventoryRow = { device_id: deviceId, user_id: userId, stamp };
-      return { key: { device_id: deviceId, user_id: userId }, fold: (known) => (known && known.stamp >= stamp ? known : row) };
+      return {
+        key: { device_id: deviceId, user_id: userId },
+        fold: (known) => (known && known.stamp >= stamp ? known : row),
+      };
     },
     DeviceDeleted: ({ data: { deviceId } }) => ({ purge: { device_id: deviceId } }),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

@@ -3,7 +3,17 @@ import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { rankOf, riskOf } from '../../src/domain/extensions/permission-risk.ts';
 import { inOrder, sightingsIn, type Said, type Sighting } from '../../src/domain/extensions/sightings.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { defineReadModel, flag, id, integer, json, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import {
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 type Spoken = keyof Said;
 
@@ -56,7 +66,9 @@ export const installedExtensions = defineReadModel({
   },
 });
 
-const neverSeen = (key: Pick<InstalledExtensionRow, 'device_id' | 'user_id' | 'extension_id'>): InstalledExtensionRow => ({
+const neverSeen = (
+  key: Pick<InstalledExtensionRow, 'device_id' | 'user_id' | 'extension_id'>,
+): InstalledExtensionRow => ({
   ...key,
   name: key.extension_id,
   version: '',
@@ -73,7 +85,8 @@ const neverSeen = (key: Pick<InstalledExtensionRow, 'device_id' | 'user_id' | 'e
 
 function seenAgain(row: InstalledExtensionRow, { stamp, occurredAt, says }: Sighting): InstalledExtensionRow {
   const news = (Object.keys(says) as Spoken[]).filter((name) => stamp > (row.stamps[name] ?? ''));
-  const take = <Value>(name: Spoken, said: Value | undefined, known: Value): Value => (said !== undefined && news.includes(name) ? said : known);
+  const take = <Value>(name: Spoken, said: Value | undefined, known: Value): Value =>
+    said !== undefined && news.includes(name) ? said : known;
   const permissions = take('permissions', says.permissions, row.permissions);
   return {
     ...row,

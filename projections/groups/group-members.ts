@@ -18,9 +18,11 @@ export const groupMembers = defineReadModel({
     GroupMembersAdded: (event) =>
       event.data.userIds.map((userId) => ({
         key: { group_id: event.data.groupId, user_id: userId },
-        fold: (row: GroupMemberRow | undefined) => row ?? { group_id: event.data.groupId, user_id: userId, added_at: at(event) },
+        fold: (row: GroupMemberRow | undefined) =>
+          row ?? { group_id: event.data.groupId, user_id: userId, added_at: at(event) },
       })),
-    GroupMembersRemoved: ({ data: { groupId, userIds } }) => userIds.map((userId) => ({ key: { group_id: groupId, user_id: userId }, fold: () => undefined })),
+    GroupMembersRemoved: ({ data: { groupId, userIds } }) =>
+      userIds.map((userId) => ({ key: { group_id: groupId, user_id: userId }, fold: () => undefined })),
     GroupDeleted: ({ data: { groupId } }) => ({ purge: { group_id: groupId } }),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),

@@ -1,5 +1,14 @@
 import { groupEvents, type GroupSource } from '../../src/domain/groups/events.ts';
-import { at, defineReadModel, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   group_id: id,
@@ -26,12 +35,27 @@ export const groups = defineReadModel({
       key: { group_id: event.data.groupId },
       fold: () => {
         const { groupId, name, description, source, externalId } = event.data;
-        return { group_id: groupId, name, description, source, external_id: externalId, created_at: at(event), updated_at: at(event) };
+        return {
+          group_id: groupId,
+          name,
+          description,
+          source,
+          external_id: externalId,
+          created_at: at(event),
+          updated_at: at(event),
+        };
       },
     }),
     GroupUpdated: (event) => ({
       key: { group_id: event.data.groupId },
-      fold: (row) => row && { ...row, name: event.data.name, description: event.data.description, external_id: event.data.externalId, updated_at: at(event) },
+      fold: (row) =>
+        row && {
+          ...row,
+          name: event.data.name,
+          description: event.data.description,
+          external_id: event.data.externalId,
+          updated_at: at(event),
+        },
     }),
     GroupDeleted: ({ data: { groupId } }) => ({ key: { group_id: groupId }, fold: () => undefined }),
   },

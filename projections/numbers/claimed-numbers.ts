@@ -11,7 +11,10 @@ interface Holder {
   readonly slot?: number;
 }
 
-const held = (kind: string, holder: string, number: number) => ({ key: { kind, holder }, fold: () => ({ kind, holder, number }) });
+const held = (kind: string, holder: string, number: number) => ({
+  key: { kind, holder },
+  fold: () => ({ kind, holder, number }),
+});
 const released = (kind: string, holder: string) => ({ key: { kind, holder }, fold: () => undefined });
 
 /** The slots of one declared collection. A record that was created before there was a limit holds none. */
@@ -19,12 +22,18 @@ function slotsOf(noun: string, events: EventFamily): [string, (event: Recorded) 
   const [created, , deleted] = Object.keys(events.definitions) as [string, string, string];
   const kind = slotKind(noun);
   return [
-    [created, ({ data }) => ((data as Holder).slot === undefined ? [] : held(kind, (data as Holder).id, (data as Holder).slot!))],
+    [
+      created,
+      ({ data }) =>
+        (data as Holder).slot === undefined ? [] : held(kind, (data as Holder).id, (data as Holder).slot!),
+    ],
     [deleted, ({ data }) => released(kind, (data as Holder).id)],
   ];
 }
 
-const bounded = resources.flatMap((resource) => (resource.kind === 'collection' && resource.declared.most !== undefined ? [resource] : []));
+const bounded = resources.flatMap((resource) =>
+  resource.kind === 'collection' && resource.declared.most !== undefined ? [resource] : [],
+);
 
 /**
  * The numbers that are held as claims: seats of the license, slots of bounded collections. Claims are looked up one by one, and
@@ -39,7 +48,8 @@ export const claimedNumbers: AnyReadModel = defineReadModel({
   indexes: [['kind', 'number']],
   families: [employeeEvents, ...bounded.map(({ events }) => events as EventFamily)],
   on: {
-    EmployeeCreated: ({ data }: Recorded) => held(SEAT, (data as { userId: string }).userId, (data as { seat: number }).seat),
+    EmployeeCreated: ({ data }: Recorded) =>
+      held(SEAT, (data as { userId: string }).userId, (data as { seat: number }).seat),
     EmployeeDeleted: ({ data }: Recorded) => released(SEAT, (data as { userId: string }).userId),
     ...Object.fromEntries(bounded.flatMap(({ declared, events }) => slotsOf(declared.noun, events as EventFamily))),
   },

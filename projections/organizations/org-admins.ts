@@ -1,6 +1,17 @@
 import type { OrgRole } from '../../src/domain/identity/roles.ts';
 import { organizationEvents } from '../../src/domain/organizations/events.ts';
-import { at, defineReadModel, flag, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   admin_id: id,
@@ -23,7 +34,11 @@ const change = (adminId: string, fold: (row: OrgAdminRow) => OrgAdminRow) => ({
   fold: (row: OrgAdminRow | undefined) => row && fold(row),
 });
 
-const withoutSessions = (row: OrgAdminRow, kept: string | null = null): OrgAdminRow => ({ ...row, session_epoch: row.session_epoch + 1, kept_session_id: kept });
+const withoutSessions = (row: OrgAdminRow, kept: string | null = null): OrgAdminRow => ({
+  ...row,
+  session_epoch: row.session_epoch + 1,
+  kept_session_id: kept,
+});
 
 /** The admins of an organization, with the names that tokens do not carry, their second factor, and which of their sessions are good. */
 export const orgAdmins = defineReadModel({
@@ -50,13 +65,27 @@ export const orgAdmins = defineReadModel({
         created_at: at(event),
       }),
     }),
-    OrgAdminSuspended: (event) => change(event.data.adminId, (row) => ({ ...withoutSessions(row), status: 'suspended' })),
+    OrgAdminSuspended: (event) =>
+      change(event.data.adminId, (row) => ({ ...withoutSessions(row), status: 'suspended' })),
     OrgAdminReinstated: (event) => change(event.data.adminId, (row) => ({ ...row, status: 'active' })),
     OrgAdminSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row)),
-    OrgAdminOtherSessionsRevoked: (event) => change(event.data.adminId, (row) => withoutSessions(row, event.data.keptSessionId)),
+    OrgAdminOtherSessionsRevoked: (event) =>
+      change(event.data.adminId, (row) => withoutSessions(row, event.data.keptSessionId)),
     OrgAdminMfaEnabled: (event) =>
-      change(event.data.adminId, (row) => ({ ...row, mfa_enabled: true, mfa_enabled_at: at(event), backup_codes_remaining: event.data.backupCodes })),
-    OrgAdminBackupCodeUsed: (event) => change(event.data.adminId, (row) => ({ ...row, backup_codes_remaining: row.backup_codes_remaining - 1 })),
-    OrgAdminMfaDisabled: (event) => change(event.data.adminId, (row) => ({ ...row, mfa_enabled: false, mfa_enabled_at: null, backup_codes_remaining: 0 })),
+      change(event.data.adminId, (row) => ({
+        ...row,
+        mfa_enabled: true,
+        mfa_enabled_at: at(event),
+        backup_codes_remaining: event.data.backupCodes,
+      })),
+    OrgAdminBackupCodeUsed: (event) =>
+      change(event.data.adminId, (row) => ({ ...row, backup_codes_remaining: row.backup_codes_remaining - 1 })),
+    OrgAdminMfaDisabled: (event) =>
+      change(event.data.adminId, (row) => ({
+        ...row,
+        mfa_enabled: false,
+        mfa_enabled_at: null,
+        backup_codes_remaining: 0,
+      })),
   },
 });

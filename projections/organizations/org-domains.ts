@@ -17,7 +17,12 @@ export const orgDomains = defineReadModel({
   on: {
     OrgDomainVerified: (event) => ({
       key: { domain: event.data.domain },
-      fold: () => ({ domain: event.data.domain, organization_id: event.tenantId, proof: event.data.proof, verified_at: at(event) }),
+      fold: () => ({
+        domain: event.data.domain,
+        organization_id: event.tenantId,
+        proof: event.data.proof,
+        verified_at: at(event),
+      }),
     }),
     OrgDomainRemoved: (event) => ({
       key: { domain: event.data.domain },

@@ -17,7 +17,16 @@ export type OrgSsoConfigRow = Row<{ columns: typeof columns }>;
 
 type Config = Extract<OrganizationEvent, { type: 'OrgSsoConfigCreated' }>['data'];
 
-const described = ({ configId, name, issuerUrl, clientId, clientSecretRef, scopes, emailDomains, isEnabled }: Config) => ({
+const described = ({
+  configId,
+  name,
+  issuerUrl,
+  clientId,
+  clientSecretRef,
+  scopes,
+  emailDomains,
+  isEnabled,
+}: Config) => ({
   config_id: configId,
   name,
   issuer_url: issuerUrl,

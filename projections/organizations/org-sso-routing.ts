@@ -23,8 +23,14 @@ export const orgSsoRouting = defineReadModel({
   key: ['config_id'],
   families: [organizationEvents],
   on: {
-    OrgSsoConfigCreated: (event) => ({ key: { config_id: event.data.configId }, fold: () => routed(event.tenantId, event.data) }),
-    OrgSsoConfigUpdated: (event) => ({ key: { config_id: event.data.configId }, fold: () => routed(event.tenantId, event.data) }),
+    OrgSsoConfigCreated: (event) => ({
+      key: { config_id: event.data.configId },
+      fold: () => routed(event.tenantId, event.data),
+    }),
+    OrgSsoConfigUpdated: (event) => ({
+      key: { config_id: event.data.configId },
+      fold: () => routed(event.tenantId, event.data),
+    }),
     OrgSsoConfigDeleted: (event) => ({ key: { config_id: event.data.configId }, fold: () => undefined }),
   },
 });

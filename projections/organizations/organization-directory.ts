@@ -16,7 +16,12 @@ export const organizationDirectory = defineReadModel({
   on: {
     OrganizationCreated: (event) => ({
       key: { id: event.tenantId },
-      fold: () => ({ id: event.tenantId, name: event.data.name, slug: event.data.slug, external_base_url: event.data.externalBaseUrl }),
+      fold: () => ({
+        id: event.tenantId,
+        name: event.data.name,
+        slug: event.data.slug,
+        external_base_url: event.data.externalBaseUrl,
+      }),
     }),
   },
 });

@@ -1,5 +1,16 @@
 import { policyEvents, type PolicyEvent, type Rule } from '../../src/domain/policies/events.ts';
-import { at, defineReadModel, flag, id, integer, json, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  integer,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   policy_id: id,
@@ -39,7 +50,13 @@ export const policies = defineReadModel({
   on: {
     PolicyCreated: (event) => ({
       key: { policy_id: event.data.policyId },
-      fold: () => ({ ...contentColumns(event.data), version: 1, created_by: event.metadata.actor.id, created_at: at(event), updated_at: at(event) }),
+      fold: () => ({
+        ...contentColumns(event.data),
+        version: 1,
+        created_by: event.metadata.actor.id,
+        created_at: at(event),
+        updated_at: at(event),
+      }),
     }),
     PolicyUpdated: (event) => ({
       key: { policy_id: event.data.policyId },

@@ -7,7 +7,11 @@ export type PolicyVersionRow = Row<{ columns: typeof columns }>;
 
 const changed = (event: Recorded) => ({
   key: { id: event.tenantId },
-  fold: (row: PolicyVersionRow | undefined) => ({ id: event.tenantId, changes: (row?.changes ?? 0) + 1, changed_at: at(event) }),
+  fold: (row: PolicyVersionRow | undefined) => ({
+    id: event.tenantId,
+    changes: (row?.changes ?? 0) + 1,
+    changed_at: at(event),
+  }),
 });
 
 /** How often what a tenant's extensions are told has changed: the number behind `policyVersion`, one row a tenant. */

@@ -47,7 +47,10 @@ export const unblockKeys = defineReadModel({
         };
       },
     }),
-    UnblockKeyUsed: (event) => ({ key: { unblock_key_id: event.data.unblockKeyId }, fold: (row) => row && { ...row, used_at: event.data.usedAt } }),
+    UnblockKeyUsed: (event) => ({
+      key: { unblock_key_id: event.data.unblockKeyId },
+      fold: (row) => row && { ...row, used_at: event.data.usedAt },
+    }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { person_id: userId } }),
   },
 });

@@ -2,7 +2,17 @@ import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { screenshotEvents } from '../../src/domain/screenshots/events.ts';
 import type { ImageType } from '../../src/domain/screenshots/image.ts';
 import { ERASED } from '../../src/kernel/event.ts';
-import { at, day, defineReadModel, id, integer, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  day,
+  defineReadModel,
+  id,
+  integer,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   screenshot_id: id,
@@ -33,7 +43,8 @@ export const screenshots = defineReadModel({
     ScreenshotTaken: (event) => ({
       key: { screenshot_id: event.data.screenshotId },
       fold: (row: ScreenshotRow | undefined) => {
-        const { screenshotId, eventId, userId, deviceId, origin, capturedAt, mediaType, width, height, bytes } = event.data;
+        const { screenshotId, eventId, userId, deviceId, origin, capturedAt, mediaType, width, height, bytes } =
+          event.data;
         // Of somebody who was erased nothing is left to show.
         if (row || origin === ERASED) return row;
         return {

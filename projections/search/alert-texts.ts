@@ -13,13 +13,20 @@ export const alertTexts = defineReadModel({
   lane: 'main',
   columns,
   key: ['alert_id'],
-  indexes: [['user_id'], 'using gin (tenant_id, body gin_trgm_ops)', `using gin (tenant_id, to_tsvector('english', body))`],
+  indexes: [
+    ['user_id'],
+    'using gin (tenant_id, body gin_trgm_ops)',
+    `using gin (tenant_id, to_tsvector('english', body))`,
+  ],
   families: [alertEvents, employeeEvents],
   on: {
     AlertRaised: (event) => {
       const { alertId, userId, alertType, title, description, domain } = event.data;
       const body = [title, description, alertType, domain ?? ''].join('\n').toLowerCase();
-      return { key: { alert_id: alertId }, fold: () => (title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: at(event) }) };
+      return {
+        key: { alert_id: alertId },
+        fold: () => (title === ERASED ? undefined : { alert_id: alertId, user_id: userId, body, raised_at: at(event) }),
+      };
     },
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },

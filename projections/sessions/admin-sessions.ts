@@ -1,6 +1,16 @@
 import { sessionEvents, type SessionEvent } from '../../src/domain/sessions/events.ts';
 import { tenantEvents } from '../../src/domain/tenants/events.ts';
-import { at, defineReadModel, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 type Method = Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'];
 
@@ -28,7 +38,15 @@ export const adminSessions = defineReadModel({
     SessionStarted: (event) => {
       const { sessionId, subjectId, epoch, method } = event.data;
       const { ip = null, userAgent = null } = event.metadata.actor;
-      const row: AdminSessionRow = { session_id: sessionId, admin_id: subjectId, epoch, method, ip_address: ip, user_agent: userAgent, created_at: at(event) };
+      const row: AdminSessionRow = {
+        session_id: sessionId,
+        admin_id: subjectId,
+        epoch,
+        method,
+        ip_address: ip,
+        user_agent: userAgent,
+        created_at: at(event),
+      };
       return { key: { session_id: sessionId }, fold: () => row, begins: true };
     },
     SessionEnded: (event) => ({ key: { session_id: event.data.sessionId }, fold: () => undefined }),

@@ -15,7 +15,11 @@ export const alertSeverities = defineReadModel({
   on: {
     AlertSeveritiesSet: (event) => ({
       key: { id: event.tenantId },
-      fold: (row) => ({ id: event.tenantId, severities: { ...row?.severities, ...event.data.severities }, updated_at: at(event) }),
+      fold: (row) => ({
+        id: event.tenantId,
+        severities: { ...row?.severities, ...event.data.severities },
+        updated_at: at(event),
+      }),
     }),
   },
 });

@@ -1,7 +1,14 @@
 import { signaturePackEvents } from '../../src/domain/signatures/pack.ts';
 import { at, defineReadModel, id, integer, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = { pack_id: id, name: text, version: text, signature_count: integer, uploaded_at: timestamp, uploaded_by: nullable(id) };
+const columns = {
+  pack_id: id,
+  name: text,
+  version: text,
+  signature_count: integer,
+  uploaded_at: timestamp,
+  uploaded_by: nullable(id),
+};
 export type SignaturePackRow = Row<{ columns: typeof columns }>;
 
 /** Every pack that was uploaded: `GET /signatures/packs`. */

@@ -1,6 +1,16 @@
 import { ssoEvents, type SsoConfig } from '../../src/domain/sso/events.ts';
 import { managedAfter, type ManagedBy } from '../../src/domain/sso/managed-by.ts';
-import { at, defineReadModel, flag, id, json, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  json,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 type Settings<Config> = Config extends SsoConfig ? Omit<Config, 'configId' | 'secretRef'> : never;
 
@@ -34,7 +44,12 @@ export const ssoConfigs = defineReadModel({
   on: {
     SsoConfigCreated: (event) => ({
       key: { config_id: event.data.configId },
-      fold: () => ({ ...described(event.data), managed_by: managedAfter(undefined, event.metadata.actor.kind), created_at: at(event), updated_at: at(event) }),
+      fold: () => ({
+        ...described(event.data),
+        managed_by: managedAfter(undefined, event.metadata.actor.kind),
+        created_at: at(event),
+        updated_at: at(event),
+      }),
     }),
     SsoConfigUpdated: (event) => ({
       key: { config_id: event.data.configId },

@@ -38,14 +38,22 @@ export const credentialStats = defineReadModel({
     TelemetryRecorded: ({ tenantId, data: { userId, observations } }) => {
       const logins = loginsIn(observations);
       if (logins.length === 0) return [];
-      return { key: { user_id: userId }, fold: (row: CredentialStatsRow | undefined) => counted(tenantId, userId, row, logins) };
+      return {
+        key: { user_id: userId },
+        fold: (row: CredentialStatsRow | undefined) => counted(tenantId, userId, row, logins),
+      };
     },
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
     EmployeeErased: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
   },
 });
 
-function counted(tenantId: string, userId: string, row: CredentialStatsRow | undefined, logins: readonly Login[]): CredentialStatsRow {
+function counted(
+  tenantId: string,
+  userId: string,
+  row: CredentialStatsRow | undefined,
+  logins: readonly Login[],
+): CredentialStatsRow {
   const credentials = new Map(Object.entries(row?.credentials ?? {}));
   const breached = new Set(row?.breached);
   let lastActivity = row?.last_activity_at ?? '';
@@ -54,7 +62,8 @@ function counted(tenantId: string, userId: string, row: CredentialStatsRow | und
     const name = credentialId(tenantId, userId, domain, username);
     const known = credentials.get(name);
     if (!known && credentials.size >= MOST_CREDENTIALS) continue;
-    if (!known || isLater([passwordHash, occurredAt, site], known)) credentials.set(name, [passwordHash, occurredAt, site]);
+    if (!known || isLater([passwordHash, occurredAt, site], known))
+      credentials.set(name, [passwordHash, occurredAt, site]);
     if (isBreached && breached.size < MOST_CREDENTIALS) breached.add(passwordHash);
     if (occurredAt > lastActivity) lastActivity = occurredAt;
   }
@@ -68,7 +77,8 @@ function counted(tenantId: string, userId: string, row: CredentialStatsRow | und
 }
 
 /** A total order, so that of two passwords entered in the same millisecond always the same one counts as the newest. */
-const isLater = ([hash, at]: Current, [knownHash, knownAt]: Current): boolean => at > knownAt || (at === knownAt && hash > knownHash);
+const isLater = ([hash, at]: Current, [knownHash, knownAt]: Current): boolean =>
+  at > knownAt || (at === knownAt && hash > knownHash);
 
 function figures(credentials: Iterable<Current>, breached: ReadonlySet<string>) {
   const all = [...credentials];

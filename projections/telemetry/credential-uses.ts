@@ -42,7 +42,8 @@ export const credentialUses = defineReadModel({
         const { domain, username, passwordHash } = login;
         return {
           key: { user_id: userId, domain, username, password_hash: passwordHash },
-          fold: (row: CredentialUseRow | undefined) => (row ? usedAgain(row, login) : firstUse(tenantId, userId, login)),
+          fold: (row: CredentialUseRow | undefined) =>
+            row ? usedAgain(row, login) : firstUse(tenantId, userId, login),
         };
       }),
     EmployeeDeleted: ({ data: { userId } }) => ({ purge: { user_id: userId } }),
@@ -50,7 +51,11 @@ export const credentialUses = defineReadModel({
   },
 });
 
-const firstUse = (tenantId: string, userId: string, { observation, domain, site, username, passwordHash }: Login): CredentialUseRow => ({
+const firstUse = (
+  tenantId: string,
+  userId: string,
+  { observation, domain, site, username, passwordHash }: Login,
+): CredentialUseRow => ({
   user_id: userId,
   domain,
   username,

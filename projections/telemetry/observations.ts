@@ -2,7 +2,17 @@ import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
 import type { Observation } from '../../src/domain/telemetry/observation.ts';
 import { ERASED } from '../../src/kernel/event.ts';
-import { at, defineReadModel, id, json, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 /** The kinds that the event viewer lists (interface, "Event viewer"). Changes of extensions have tables of their own. */
 export const viewedKinds = ['navigation', 'credential_attempt', 'auth_flow'] as const;
@@ -29,7 +39,12 @@ export const observations = defineReadModel({
   lane: 'telemetry',
   columns,
   key: ['event_id'],
-  indexes: [['kind', 'occurred_at desc', 'event_id'], ['user_id', 'kind', 'occurred_at desc'], ['device_id', 'kind', 'occurred_at desc'], ['domain', 'kind', 'occurred_at desc']],
+  indexes: [
+    ['kind', 'occurred_at desc', 'event_id'],
+    ['user_id', 'kind', 'occurred_at desc'],
+    ['device_id', 'kind', 'occurred_at desc'],
+    ['domain', 'kind', 'occurred_at desc'],
+  ],
   families: [telemetryEvents, employeeEvents],
   on: {
     TelemetryRecorded: (event) =>
@@ -43,9 +58,14 @@ export const observations = defineReadModel({
   },
 });
 
-const isViewed = (observation: Observation): observation is Viewed => (viewedKinds as readonly string[]).includes(observation.kind);
+const isViewed = (observation: Observation): observation is Viewed =>
+  (viewedKinds as readonly string[]).includes(observation.kind);
 
-const rowOf = (observation: Viewed, { userId, deviceId }: { userId: string; deviceId: string }, receivedAt: string): ObservationRow => ({
+const rowOf = (
+  observation: Viewed,
+  { userId, deviceId }: { userId: string; deviceId: string },
+  receivedAt: string,
+): ObservationRow => ({
   event_id: observation.eventId,
   kind: observation.kind,
   user_id: userId,

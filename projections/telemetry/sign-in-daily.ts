@@ -28,6 +28,10 @@ const counted = (observations: readonly Observation[]) =>
       const on = occurredAt.slice(0, 10);
       return {
         key: { day: on },
-        fold: (row: SignInDailyRow | undefined) => ({ day: on, sign_ins: (row?.sign_ins ?? 0) + 1, with_mfa: (row?.with_mfa ?? 0) + (mfaObserved ? 1 : 0) }),
+        fold: (row: SignInDailyRow | undefined) => ({
+          day: on,
+          sign_ins: (row?.sign_ins ?? 0) + 1,
+          with_mfa: (row?.with_mfa ?? 0) + (mfaObserved ? 1 : 0),
+        }),
       };
     });

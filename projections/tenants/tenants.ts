@@ -32,6 +32,9 @@ export const tenants = defineReadModel({
         created_at: at(event),
       }),
     }),
-    LicenseInstalled: (event) => ({ key: { id: event.tenantId }, fold: (row) => row && { ...row, license: event.data } }),
+    LicenseInstalled: (event) => ({
+      key: { id: event.tenantId },
+      fold: (row) => row && { ...row, license: event.data },
+    }),
   },
 });

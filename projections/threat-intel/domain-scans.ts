@@ -10,7 +10,12 @@ const columns = {
 };
 export type DomainScanRow = Row<{ columns: typeof columns }>;
 
-const unscanned = { scanner_last_scanned_at: null, scanner_is_malicious: null, reputation_last_scanned_at: null, reputation_malicious_count: null };
+const unscanned = {
+  scanner_last_scanned_at: null,
+  scanner_is_malicious: null,
+  reputation_last_scanned_at: null,
+  reputation_malicious_count: null,
+};
 
 /** What the services said last about each domain that was ever asked about. */
 export const domainScans = defineReadModel({
@@ -28,7 +33,9 @@ export const domainScans = defineReadModel({
         ...row,
         domain,
         ...(scanner ? { scanner_last_scanned_at: endedAt, scanner_is_malicious: scanner.isMalicious } : {}),
-        ...(reputation ? { reputation_last_scanned_at: endedAt, reputation_malicious_count: reputation.maliciousCount } : {}),
+        ...(reputation
+          ? { reputation_last_scanned_at: endedAt, reputation_malicious_count: reputation.maliciousCount }
+          : {}),
       }),
     }),
   },

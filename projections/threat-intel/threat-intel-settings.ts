@@ -1,10 +1,22 @@
 import { threatIntelEvents } from '../../src/domain/threat-intel/settings.ts';
 import { at, defineReadModel, flag, id, timestamp, type Row } from '../../src/kernel/read-model.ts';
 
-const columns = { id, scanner_enabled: flag, scanner_configured: flag, reputation_enabled: flag, reputation_configured: flag, updated_at: timestamp };
+const columns = {
+  id,
+  scanner_enabled: flag,
+  scanner_configured: flag,
+  reputation_enabled: flag,
+  reputation_configured: flag,
+  updated_at: timestamp,
+};
 export type ThreatIntelSettingsRow = Row<{ columns: typeof columns }>;
 
-const unset = { scanner_enabled: false, scanner_configured: false, reputation_enabled: false, reputation_configured: false };
+const unset = {
+  scanner_enabled: false,
+  scanner_configured: false,
+  reputation_enabled: false,
+  reputation_configured: false,
+};
 
 /** What a tenant has set, one row a tenant; of keys no more than whether there is one. */
 export const threatIntelSettings = defineReadModel({
@@ -20,12 +32,25 @@ export const threatIntelSettings = defineReadModel({
       fold: (row) => {
         const { scanner, reputation } = event.data.enabled;
         const { scanner_enabled, reputation_enabled } = row ?? unset;
-        return { ...unset, ...row, id: event.tenantId, scanner_enabled: scanner ?? scanner_enabled, reputation_enabled: reputation ?? reputation_enabled, updated_at: at(event) };
+        return {
+          ...unset,
+          ...row,
+          id: event.tenantId,
+          scanner_enabled: scanner ?? scanner_enabled,
+          reputation_enabled: reputation ?? reputation_enabled,
+          updated_at: at(event),
+        };
       },
     }),
     ThreatIntelKeyChanged: (event) => ({
       key: { id: event.tenantId },
-      fold: (row) => ({ ...unset, ...row, id: event.tenantId, [`${event.data.service}_configured`]: event.data.keyRef !== null, updated_at: at(event) }),
+      fold: (row) => ({
+        ...unset,
+        ...row,
+        id: event.tenantId,
+        [`${event.data.service}_configured`]: event.data.keyRef !== null,
+        updated_at: at(event),
+      }),
     }),
   },
 });

@@ -1,6 +1,16 @@
 import { employeeEvents } from '../../src/domain/employees/events.ts';
 import { verificationEvents } from '../../src/domain/verification/events.ts';
-import { at, defineReadModel, id, integer, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/kernel/read-model.ts';
 
 const columns = {
   alert_id: id,
@@ -26,10 +36,20 @@ export const verificationAlerts = defineReadModel({
       key: { alert_id: event.data.alertId },
       fold: () => {
         const { alertId, alertType, userId, failures } = event.data;
-        return { alert_id: alertId, alert_type: alertType, user_id: userId, failures, read_at: null, created_at: at(event) };
+        return {
+          alert_id: alertId,
+          alert_type: alertType,
+          user_id: userId,
+          failures,
+          read_at: null,
+          created_at: at(event),
+        };
       },
     }),
-    VerificationAlertRead: (event) => ({ key: { alert_id: event.data.alertId }, fold: (row) => row && { ...row, read_at: event.data.at } }),
+    VerificationAlertRead: (event) => ({
+      key: { alert_id: event.data.alertId },
+      fold: (row) => row && { ...row, read_at: event.data.at },
+    }),
     EmployeeErased: (event) => ({ purge: { user_id: event.data.userId } }),
   },
 });

@@ -18,7 +18,10 @@ type Tried = Readonly<{
   metadata: { actor: { id: string | null; ip?: string } };
 }>;
 
-const attempt = ({ data: { verificationId, userId, method, at }, metadata: { actor } }: Tried, result: 'success' | 'failure') => ({
+const attempt = (
+  { data: { verificationId, userId, method, at }, metadata: { actor } }: Tried,
+  result: 'success' | 'failure',
+) => ({
   key: { verification_id: verificationId },
   fold: (): VerificationAttemptRow => ({
     verification_id: verificationId,
@@ -38,7 +41,10 @@ export const verificationAttempts = defineReadModel({
   lane: 'main',
   columns,
   key: ['verification_id'],
-  indexes: [['occurred_at desc', 'verification_id'], ['user_id', 'occurred_at desc']],
+  indexes: [
+    ['occurred_at desc', 'verification_id'],
+    ['user_id', 'occurred_at desc'],
+  ],
   families: [verificationEvents, employeeEvents],
   on: {
     VerificationSucceeded: (event) => attempt(event, 'success'),

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { alertTypeSchema, severities, severitySchema, type AlertType, type Severity } from '../../src/domain/alerts/vocabulary.ts';
+import {
+  alertTypeSchema,
+  severities,
+  severitySchema,
+  type AlertType,
+  type Severity,
+} from '../../src/domain/alerts/vocabulary.ts';
 import type { Query } from '../../src/kernel/query.ts';
 
 /** Choice OP-083: what belongs together, the same type on the same domain, under its gravest severity. */
@@ -41,7 +47,10 @@ const SQL = `
    group by alert_type, domain
    order by last_seen desc, alert_type, domain limit ${MOST_GROUPS}`;
 
-export const aggregatedAlerts: Query<{ from?: string | undefined; to?: string | undefined }, { aggregates: AlertAggregate[]; total: number }> = async (reads, { from, to }) => {
+export const aggregatedAlerts: Query<
+  { from?: string | undefined; to?: string | undefined },
+  { aggregates: AlertAggregate[]; total: number }
+> = async (reads, { from, to }) => {
   const groups = await reads.rows<Group>(SQL, [from ?? null, to ?? null, severities]);
   const aggregates = groups.map((group): AlertAggregate => ({
     alertType: group.alert_type,

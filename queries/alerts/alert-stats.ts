@@ -1,4 +1,10 @@
-import { alertTypes, severities, type AlertStatus, type AlertType, type Severity } from '../../src/domain/alerts/vocabulary.ts';
+import {
+  alertTypes,
+  severities,
+  type AlertStatus,
+  type AlertType,
+  type Severity,
+} from '../../src/domain/alerts/vocabulary.ts';
 import type { Query } from '../../src/kernel/query.ts';
 
 export interface AlertStats {
@@ -27,7 +33,10 @@ const SQL = `
    group by status, severity, alert_type`;
 
 /** Choice OP-081. Every severity and type is named, with zero where there is none. */
-export const alertStats: Query<{ from?: string | undefined; to?: string | undefined }, AlertStats> = async (reads, { from, to }) => {
+export const alertStats: Query<{ from?: string | undefined; to?: string | undefined }, AlertStats> = async (
+  reads,
+  { from, to },
+) => {
   const groups = await reads.rows<Group>(SQL, [from ?? null, to ?? null]);
   const sum = (matches: (group: Group) => boolean, of: 'count' | 'unassigned' = 'count') =>
     groups.filter(matches).reduce((total, group) => total + group[of], 0);
@@ -38,7 +47,11 @@ export const alertStats: Query<{ from?: string | undefined; to?: string | undefi
     resolved: sum(({ status }) => status === 'resolved'),
     falsePositive: sum(({ status }) => status === 'false_positive'),
     unassigned: sum(() => true, 'unassigned'),
-    bySeverity: Object.fromEntries(severities.map((name) => [name, sum(({ severity }) => severity === name)])) as Record<Severity, number>,
-    byType: Object.fromEntries(alertTypes.map((name) => [name, sum(({ alert_type }) => alert_type === name)])) as Record<AlertType, number>,
+    bySeverity: Object.fromEntries(
+      severities.map((name) => [name, sum(({ severity }) => severity === name)]),
+    ) as Record<Severity, number>,
+    byType: Object.fromEntries(
+      alertTypes.map((name) => [name, sum(({ alert_type }) => alert_type === name)]),
+    ) as Record<AlertType, number>,
   };
 };

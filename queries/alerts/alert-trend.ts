@@ -5,7 +5,14 @@ import type { Query, TenantReads } from '../../src/kernel/query.ts';
 
 const header = { timeframe: z.enum(timeframes), interval: z.enum(['hour', 'day']) };
 const bucket = z.object({ date: z.string(), count: z.int() });
-const bySeverity = z.object({ date: z.string(), critical: z.int(), high: z.int(), medium: z.int(), low: z.int(), total: z.int() });
+const bySeverity = z.object({
+  date: z.string(),
+  critical: z.int(),
+  high: z.int(),
+  medium: z.int(),
+  low: z.int(),
+  total: z.int(),
+});
 
 /** Choice OP-082: empty buckets are there, too. */
 export const alertTrendView = z.object({ ...header, trend: z.array(bucket) });
@@ -25,7 +32,10 @@ const SQL = `
    group by 1`;
 const FORMATS = { hour: 'YYYY-MM-DD"T"HH24":00:00.000Z"', day: 'YYYY-MM-DD' } as const;
 
-async function bucketsOf(reads: TenantReads, { timeframe, now }: Asked): Promise<{ window: Window; sums: (Sums & { date: string })[] }> {
+async function bucketsOf(
+  reads: TenantReads,
+  { timeframe, now }: Asked,
+): Promise<{ window: Window; sums: (Sums & { date: string })[] }> {
   const window = windowOf(timeframe, now);
   const rows = await reads.rows<Sums & { bucket: string }>(SQL, [window.from, FORMATS[window.interval]]);
   const known = new Map(rows.map((row) => [row.bucket, row]));
@@ -34,11 +44,22 @@ async function bucketsOf(reads: TenantReads, { timeframe, now }: Asked): Promise
 
 export const alertTrend: Query<Asked, z.output<typeof alertTrendView>> = async (reads, asked) => {
   const { window, sums } = await bucketsOf(reads, asked);
-  return { timeframe: asked.timeframe, interval: window.interval, trend: sums.map(({ date, raised }) => ({ date, count: raised })) };
+  return {
+    timeframe: asked.timeframe,
+    interval: window.interval,
+    trend: sums.map(({ date, raised }) => ({ date, count: raised })),
+  };
 };
 
 export const alertTrendBySeverity: Query<Asked, z.output<typeof alertTrendBySeverityView>> = async (reads, asked) => {
   const { window, sums } = await bucketsOf(reads, asked);
-  const trend = sums.map(({ date, critical, high, medium, low, raised }) => ({ date, critical, high, medium, low, total: raised }));
+  const trend = sums.map(({ date, critical, high, medium, low, raised }) => ({
+    date,
+    critical,
+    high,
+    medium,
+    low,
+    total: raised,
+  }));
   return { timeframe: asked.timeframe, interval: window.interval, trend };
 };

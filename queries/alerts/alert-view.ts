@@ -34,7 +34,13 @@ export const alertView = z
     resolvedAt: when,
     resolvedBy: who,
     policyAction: z
-      .object({ action: z.string(), policyId: who, policyName: z.string().nullable(), recordedAt: z.iso.datetime(), recordedBy: who })
+      .object({
+        action: z.string(),
+        policyId: who,
+        policyName: z.string().nullable(),
+        recordedAt: z.iso.datetime(),
+        recordedBy: who,
+      })
       .nullable(),
     forwardedAt: when,
     occurrenceCount: z.int(),

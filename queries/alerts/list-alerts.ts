@@ -22,7 +22,13 @@ const COUNT = `select count(*)::int as total from alerts a ${FILTER}`;
 const PAGE = `${SELECT_ALERTS} ${FILTER} order by a.created_at desc, a.alert_id limit $7 offset $8`;
 
 export const listAlerts: Query<AlertFilter & Page, { alerts: AlertView[] } & Paginated> = async (reads, input) => {
-  const filter = [input.severity ?? null, input.alertType ?? null, input.status ?? null, input.from ?? null, input.to ?? null];
+  const filter = [
+    input.severity ?? null,
+    input.alertType ?? null,
+    input.status ?? null,
+    input.from ?? null,
+    input.to ?? null,
+  ];
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT, filter),
     reads.rows<AlertWithNames>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),

@@ -22,7 +22,10 @@ export type TriageMetrics = z.output<typeof triageMetricsView>;
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 const meanSeconds = (ms: number, count: number): number | null => (count === 0 ? null : ms / count / 1000);
 
-export const metricsOf = (timeframe: Timeframe, { raised, acknowledged, resolved, false_positive, acknowledge_ms, resolve_ms }: AlertFigures): TriageMetrics => {
+export const metricsOf = (
+  timeframe: Timeframe,
+  { raised, acknowledged, resolved, false_positive, acknowledge_ms, resolve_ms }: AlertFigures,
+): TriageMetrics => {
   const closed = resolved + false_positive;
   return {
     timeframe,
@@ -35,10 +38,23 @@ export const metricsOf = (timeframe: Timeframe, { raised, acknowledged, resolved
   };
 };
 
-const FIGURES = ['raised', 'critical', 'high', 'medium', 'low', 'acknowledged', 'resolved', 'false_positive', 'acknowledge_ms', 'resolve_ms'];
+const FIGURES = [
+  'raised',
+  'critical',
+  'high',
+  'medium',
+  'low',
+  'acknowledged',
+  'resolved',
+  'false_positive',
+  'acknowledge_ms',
+  'resolve_ms',
+];
 const SQL = `
   select ${FIGURES.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`).join(', ')}
     from alert_hours where tenant_id = $1 and hour >= $2`;
 
-export const triageMetrics: Query<{ timeframe: Timeframe; now: number }, TriageMetrics> = async (reads, { timeframe, now }) =>
-  metricsOf(timeframe, (await reads.figures<AlertFigures>(SQL, [windowOf(timeframe, now).from]))!);
+export const triageMetrics: Query<{ timeframe: Timeframe; now: number }, TriageMetrics> = async (
+  reads,
+  { timeframe, now },
+) => metricsOf(timeframe, (await reads.figures<AlertFigures>(SQL, [windowOf(timeframe, now).from]))!);

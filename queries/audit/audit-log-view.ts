@@ -60,11 +60,19 @@ export const filterValues = ({ actorId, action, resourceType, from, to }: AuditL
 ];
 
 /** Opens the sealed values of stored events as far as their persons' keys are still there. */
-export type Reveal = (events: readonly { tenantId: TenantId; id: string; type: string; data: unknown }[]) => Promise<unknown[]>;
+export type Reveal = (
+  events: readonly { tenantId: TenantId; id: string; type: string; data: unknown }[],
+) => Promise<unknown[]>;
 
 /** The chain holds personal values sealed; they are opened for showing, and of somebody who was erased they say so. */
-export async function auditRecords(tenantId: TenantId, rows: readonly AuditLogRowWithNames[], reveal: Reveal): Promise<AuditRecordView[]> {
-  const details = await reveal(rows.map((row) => ({ tenantId, id: row.event_id!, type: eventTypeOf(row), data: parsed(row.details) })));
+export async function auditRecords(
+  tenantId: TenantId,
+  rows: readonly AuditLogRowWithNames[],
+  reveal: Reveal,
+): Promise<AuditRecordView[]> {
+  const details = await reveal(
+    rows.map((row) => ({ tenantId, id: row.event_id!, type: eventTypeOf(row), data: parsed(row.details) })),
+  );
   return rows.map((row, index) => auditRecordOf(row, details[index] as Record<string, unknown>));
 }
 

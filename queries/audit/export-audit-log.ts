@@ -1,5 +1,14 @@
 import type { TenantReads } from '../../src/kernel/query.ts';
-import { AUDIT_LOG_FILTER, auditRecords, filterValues, SELECT_AUDIT_LOG, type AuditLogFilter, type AuditLogRowWithNames, type AuditRecordView, type Reveal } from './audit-log-view.ts';
+import {
+  AUDIT_LOG_FILTER,
+  auditRecords,
+  filterValues,
+  SELECT_AUDIT_LOG,
+  type AuditLogFilter,
+  type AuditLogRowWithNames,
+  type AuditRecordView,
+  type Reveal,
+} from './audit-log-view.ts';
 
 const PAGE = 500;
 const LAST = 'select coalesce(max(position), 0)::text as position from audit_log where tenant_id = $1';
@@ -9,9 +18,13 @@ const SQL = `${SELECT_AUDIT_LOG} ${AUDIT_LOG_FILTER} and a.position > $7 and a.p
  * All that a filter finds up to now, oldest first, in constant memory. Entries never change, so that pages need no common
  * snapshot, and a client that reads slowly holds no connection.
  */
-export async function* exportAuditLog(reads: TenantReads, filter: AuditLogFilter, reveal: Reveal): AsyncGenerator<AuditRecordView> {
+export async function* exportAuditLog(
+  reads: TenantReads,
+  filter: AuditLogFilter,
+  reveal: Reveal,
+): AsyncGenerator<AuditRecordView> {
   const last = await reads.one<{ position: string }>(LAST);
-  for (let after = '0'; ; ) {
+  for (let after = '0'; ;) {
     const rows = await reads.rows<AuditLogRowWithNames>(SQL, [...filterValues(filter), after, last!.position]);
     yield* await auditRecords(reads.tenantId, rows, reveal);
     if (rows.length < PAGE) return;

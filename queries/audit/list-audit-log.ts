@@ -1,5 +1,14 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import { AUDIT_LOG_FILTER, auditRecords, filterValues, SELECT_AUDIT_LOG, type AuditLogFilter, type AuditLogRowWithNames, type AuditRecordView, type Reveal } from './audit-log-view.ts';
+import {
+  AUDIT_LOG_FILTER,
+  auditRecords,
+  filterValues,
+  SELECT_AUDIT_LOG,
+  type AuditLogFilter,
+  type AuditLogRowWithNames,
+  type AuditRecordView,
+  type Reveal,
+} from './audit-log-view.ts';
 
 const COUNT = `select count(*)::int as total from audit_log a ${AUDIT_LOG_FILTER}`;
 /** Entries are numbered from 1 without gaps: the number of the last one is how many there are. */
@@ -7,7 +16,10 @@ const COUNT_ALL = 'select sequence as total from audit_log where tenant_id = $1 
 const PAGE = `${SELECT_AUDIT_LOG} ${AUDIT_LOG_FILTER} order by a.position desc limit $7 offset $8`;
 
 /** The newest decisions first. */
-export const listAuditLog: Query<AuditLogFilter & Page & { reveal: Reveal }, { auditLogs: AuditRecordView[] } & Paginated> = async (reads, input) => {
+export const listAuditLog: Query<
+  AuditLogFilter & Page & { reveal: Reveal },
+  { auditLogs: AuditRecordView[] } & Paginated
+> = async (reads, input) => {
   const filter = filterValues(input);
   const all = filter.every((value) => value === null);
   const [count, rows] = await Promise.all([

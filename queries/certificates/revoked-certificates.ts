@@ -13,5 +13,9 @@ const SQL = `
 /** What the authority that signs now has signed, that has not expired by `now` (ISO 8601), and that is refused all the same. */
 export const revokedCertificates: Query<{ now: string }, RevokedCertificate[]> = async (reads, { now }) => {
   const rows = await reads.rows<{ certificate: KnownCertificate }>(SQL, [now]);
-  return rows.map(({ certificate: { serialNumber, endedAt, reason } }) => ({ serialNumber, revokedAt: Date.parse(endedAt!), ...(reason ? { reason } : {}) }));
+  return rows.map(({ certificate: { serialNumber, endedAt, reason } }) => ({
+    serialNumber,
+    revokedAt: Date.parse(endedAt!),
+    ...(reason ? { reason } : {}),
+  }));
 };

@@ -17,8 +17,14 @@ const SQL = `
   select total_credentials, total_sites, reused_count, breached_count, last_activity_at
     from credential_stats where tenant_id = $1 and user_id = $2`;
 
-export const employeeCredentialStats: Query<{ userId: string }, z.output<typeof employeeCredentialStatsView>> = async (reads, { userId }) => {
-  const [known, row] = await Promise.all([reads.one(employeeExists, [userId]), reads.figures<Omit<CredentialStatsRow, 'credentials'>>(SQL, [userId])]);
+export const employeeCredentialStats: Query<{ userId: string }, z.output<typeof employeeCredentialStatsView>> = async (
+  reads,
+  { userId },
+) => {
+  const [known, row] = await Promise.all([
+    reads.one(employeeExists, [userId]),
+    reads.figures<Omit<CredentialStatsRow, 'credentials'>>(SQL, [userId]),
+  ]);
   if (!known) return notFound();
   return {
     totalCredentials: row?.total_credentials ?? 0,

@@ -53,7 +53,10 @@ const TOTAL = `select count(distinct credential_id)::int as total from credentia
 export const employeeExists = 'select 1 as known from employees where tenant_id = $1 and user_id = $2';
 
 /** The accounts for which an employee entered a password, latest first. */
-export const employeeCredentials: Query<{ userId: string } & Page, { credentials: CredentialView[] } & Paginated> = async (reads, { userId, ...page }) => {
+export const employeeCredentials: Query<
+  { userId: string } & Page,
+  { credentials: CredentialView[] } & Paginated
+> = async (reads, { userId, ...page }) => {
   if (!(await reads.one(employeeExists, [userId]))) return notFound();
   const rows = await reads.rows<AccountRow>(ACCOUNTS, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
   const total = rows[0]?.total ?? (await reads.figures<{ total: number }>(TOTAL, [userId]))?.total ?? 0;

@@ -41,7 +41,10 @@ const PAGE = `${REUSES}
     from reuses r order by r.last_detected_at desc, r.reuse_id limit $3 offset $4`;
 const TOTAL = `${REUSES} select count(*)::int as total from reuses`;
 
-export const employeeReuseRecords: Query<{ userId: string } & Page, { reuseRecords: ReuseRecordView[] } & Paginated> = async (reads, { userId, ...page }) => {
+export const employeeReuseRecords: Query<
+  { userId: string } & Page,
+  { reuseRecords: ReuseRecordView[] } & Paginated
+> = async (reads, { userId, ...page }) => {
   if (!(await reads.one(employeeExists, [userId]))) return notFound();
   const rows = await reads.rows<ReuseRow>(PAGE, [userId, page.pageSize, (page.page - 1) * page.pageSize]);
   const total = rows[0]?.total ?? (await reads.figures<{ total: number }>(TOTAL, [userId]))?.total ?? 0;

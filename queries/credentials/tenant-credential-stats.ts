@@ -31,4 +31,5 @@ const SQL = `
     from credential_stats c
    where c.tenant_id = $1 and exists (select from employees e where e.tenant_id = $1 and e.user_id = c.user_id)`;
 
-export const tenantCredentialStats: Query<void, TenantCredentialStats> = async (reads) => (await reads.figures<TenantCredentialStats>(SQL))!;
+export const tenantCredentialStats: Query<void, TenantCredentialStats> = async (reads) =>
+  (await reads.figures<TenantCredentialStats>(SQL))!;

@@ -39,7 +39,11 @@ export const dayDetail: Query<{ date: string }, DayDetail> = async (reads, { dat
   };
   return {
     date,
-    alerts: { total: alerts.reduce((sum, { raised }) => sum + raised, 0), bySeverity: summed('severity'), byType: summed('alert_type') },
+    alerts: {
+      total: alerts.reduce((sum, { raised }) => sum + raised, 0),
+      bySeverity: summed('severity'),
+      byType: summed('alert_type'),
+    },
     credentialAttempts: telemetry?.credential_attempts ?? 0,
     warnings: telemetry?.warnings ?? 0,
     blocks: telemetry?.blocks ?? 0,

@@ -42,7 +42,8 @@ interface Fleet {
   readonly count: number;
 }
 
-const sum = (groups: readonly Fleet[], chosen: (group: Fleet) => boolean = () => true) => groups.filter(chosen).reduce((total, { count }) => total + count, 0);
+const sum = (groups: readonly Fleet[], chosen: (group: Fleet) => boolean = () => true) =>
+  groups.filter(chosen).reduce((total, { count }) => total + count, 0);
 const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 const history = (reads: TenantReads) => reads.one<PolicyHistoryRow>(HISTORY);
 
@@ -64,7 +65,8 @@ export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => 
   const changedWith = new Map(known?.policies);
   const deployment = (policyId: string, concerned: readonly Fleet[]) => {
     const changed = changedWith.get(policyId) ?? Infinity;
-    const works = ({ policy_version }: Fleet) => changesOf(policy_version) >= changed && changesOf(policy_version) <= known!.changes;
+    const works = ({ policy_version }: Fleet) =>
+      changesOf(policy_version) >= changed && changesOf(policy_version) <= known!.changes;
     return { deployed: sum(concerned, works), total: sum(concerned) };
   };
   return {
@@ -76,7 +78,10 @@ export const policyDeployment: Query<void, PolicyDeployment> = async (reads) => 
     policies: policies.map(({ policy_id: policyId, name, group_ids: groupIds }) => ({
       policyId,
       name,
-      ...deployment(policyId, groupIds.length === 0 ? fleet : ofGroups.filter(({ policy_id }) => policy_id === policyId)),
+      ...deployment(
+        policyId,
+        groupIds.length === 0 ? fleet : ofGroups.filter(({ policy_id }) => policy_id === policyId),
+      ),
     })),
   };
 };
@@ -89,7 +94,10 @@ function changesOf(version: string | null): number {
 
 /** Of the devices that were heard of on each of these days those that worked by the day's last version. */
 export const policyDeploymentTrend: Query<Days, { trend: DeploymentPoint[] }> = async (reads, days) => {
-  const [groups, known] = await Promise.all([reads.rows<Fleet & { day: string }>(BY_DAY, [days.from, days.to]), history(reads)]);
+  const [groups, known] = await Promise.all([
+    reads.rows<Fleet & { day: string }>(BY_DAY, [days.from, days.to]),
+    history(reads),
+  ]);
   const point = (date: string): DeploymentPoint => {
     const heard = groups.filter(({ day }) => day === date);
     const version = versionOf(known?.days.findLast(([day]) => day <= date)?.[1] ?? 0);

@@ -15,17 +15,26 @@ export const trendView = z.object({
 export type TrendPoint = z.output<typeof trendView>;
 
 const TELEMETRY = 'select * from telemetry_daily where tenant_id = $1 and day between $2::date and $3::date';
-const ALERTS = 'select day, sum(raised)::int as alerts from alert_daily where tenant_id = $1 and day between $2::date and $3::date group by day';
+const ALERTS =
+  'select day, sum(raised)::int as alerts from alert_daily where tenant_id = $1 and day between $2::date and $3::date group by day';
 
 /** What happened on each of these days; days without anything are there with zeros. */
 export const trends: Query<Days, { trend: TrendPoint[] }> = async (reads, days) => {
   const range = [days.from, days.to];
-  const [telemetry, alerts] = await Promise.all([reads.rows<TelemetryDailyRow>(TELEMETRY, range), reads.rows<{ day: string; alerts: number }>(ALERTS, range)]);
+  const [telemetry, alerts] = await Promise.all([
+    reads.rows<TelemetryDailyRow>(TELEMETRY, range),
+    reads.rows<{ day: string; alerts: number }>(ALERTS, range),
+  ]);
   const seen = new Map(telemetry.map((row) => [row.day, row]));
   const raised = new Map(alerts.map((row) => [row.day, row.alerts]));
   const point = (date: string): TrendPoint => {
     const row = seen.get(date);
-    const counters = { warnings: row?.warnings ?? 0, blocks: row?.blocks ?? 0, credentialAttempts: row?.credential_attempts ?? 0, newSites: row?.new_sites ?? 0 };
+    const counters = {
+      warnings: row?.warnings ?? 0,
+      blocks: row?.blocks ?? 0,
+      credentialAttempts: row?.credential_attempts ?? 0,
+      newSites: row?.new_sites ?? 0,
+    };
     return { date, alerts: raised.get(date) ?? 0, ...counters };
   };
   return { trend: eachDay(days).map(point) };

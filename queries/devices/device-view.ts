@@ -41,7 +41,11 @@ export const deviceView = z
     /** It is revoked, and may enroll once more. */
     reenrollmentAllowed: z.boolean(),
     /** Batches that the device counted and that never came, as ranges of its own numbers. */
-    telemetry: z.object({ lastSequence: z.int().nullable(), missingBatches: z.int(), missing: z.array(z.tuple([z.int(), z.int()])) }),
+    telemetry: z.object({
+      lastSequence: z.int().nullable(),
+      missingBatches: z.int(),
+      missing: z.array(z.tuple([z.int(), z.int()])),
+    }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })

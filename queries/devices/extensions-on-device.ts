@@ -25,7 +25,13 @@ const SQL = `
    order by n.extension_id collate "C"`;
 
 /** What is installed in the browser, as it last said (of one that was revoked or wiped too), and whether the tenant allows it in this kind of browser. */
-export const extensionsOnDevice: Query<{ deviceId: string }, { extensions: ExtensionOnDeviceView[]; total: number }> = async (reads, { deviceId }) => {
-  const [device, extensions] = await Promise.all([reads.one(DEVICE, [deviceId]), reads.rows<ExtensionOnDeviceView>(SQL, [deviceId])]);
+export const extensionsOnDevice: Query<
+  { deviceId: string },
+  { extensions: ExtensionOnDeviceView[]; total: number }
+> = async (reads, { deviceId }) => {
+  const [device, extensions] = await Promise.all([
+    reads.one(DEVICE, [deviceId]),
+    reads.rows<ExtensionOnDeviceView>(SQL, [deviceId]),
+  ]);
   return device ? { extensions, total: extensions.length } : notFound();
 };

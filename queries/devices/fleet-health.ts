@@ -48,7 +48,10 @@ const isCutOff = ({ status_now: status }: Group) => status === 'revoked' || stat
 
 /** Choice OP-104. */
 export const fleetHealth: Query<void, FleetHealth> = async (reads) => {
-  const [groups, users] = await Promise.all([reads.rows<Group>(GROUPS), reads.figures<{ total: number; enrolled: number; pending: number }>(ENROLLMENT)]);
+  const [groups, users] = await Promise.all([
+    reads.rows<Group>(GROUPS),
+    reads.figures<{ total: number; enrolled: number; pending: number }>(ENROLLMENT),
+  ]);
   const sum = (chosen: readonly Group[]) => chosen.reduce((total, { count }) => total + count, 0);
   const living = groups.filter((group) => !isCutOff(group));
   const counted = (by: 'browser' | 'os' | 'extension_version') => {
@@ -62,7 +65,12 @@ export const fleetHealth: Query<void, FleetHealth> = async (reads) => {
     activeDevices: sum(groups.filter(({ status_now }) => status_now === 'active')),
     staleDevices: sum(groups.filter(({ status_now }) => status_now === 'stale')),
     revokedDevices: sum(groups.filter(isCutOff)),
-    enrollment: { enrolledUsers: enrolled, totalUsers: total, rate: total === 0 ? 0 : enrolled / total, pendingTokens: pending },
+    enrollment: {
+      enrolledUsers: enrolled,
+      totalUsers: total,
+      rate: total === 0 ? 0 : enrolled / total,
+      pendingTokens: pending,
+    },
     byBrowser: counted('browser'),
     byOs: counted('os'),
     byExtensionVersion: counted('extension_version'),

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import type { SiteRow } from '../../projections/discovery/sites.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { authEndpointOf, authEndpointView, selectAuthEndpoints, type AuthEndpointAsSeen } from './auth-endpoint-view.ts';
+import {
+  authEndpointOf,
+  authEndpointView,
+  selectAuthEndpoints,
+  type AuthEndpointAsSeen,
+} from './auth-endpoint-view.ts';
 import { endpointOf, endpointView, selectEndpoints, technologyView, type EndpointAsSeen } from './endpoint-view.ts';
 import { seenUserView, type SeenUser } from './seen-users.ts';
 
@@ -67,14 +72,25 @@ export const attackSurface: Query<void, { domains: Surface[]; total: number }> =
   return { domains: rows, total: count!.total };
 };
 
-export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurfaceView>> = async (reads, { domain }) => {
-  const [surface, hosts] = await Promise.all([reads.figures<SurfaceInParts>(ONE, [domain]), reads.rows<EndpointAsSeen>(HOSTS, [domain])]);
+export const domainSurface: Query<{ domain: string }, z.output<typeof domainSurfaceView>> = async (
+  reads,
+  { domain },
+) => {
+  const [surface, hosts] = await Promise.all([
+    reads.figures<SurfaceInParts>(ONE, [domain]),
+    reads.rows<EndpointAsSeen>(HOSTS, [domain]),
+  ]);
   if (!surface) return notFound();
-  const subdomains = hosts.filter((host) => host.domain !== domain).map((host) => ({ subdomain: host.domain, userCount: host.user_count, lastSeenAt: host.last_seen_at }));
+  const subdomains = hosts
+    .filter((host) => host.domain !== domain)
+    .map((host) => ({ subdomain: host.domain, userCount: host.user_count, lastSeenAt: host.last_seen_at }));
   return { ...surface, riskFactors: [...surface.riskFactors], subdomains, endpoints: hosts.map(endpointOf) };
 };
 
-export const subdomainSurface: Query<{ subdomain: string }, z.output<typeof subdomainSurfaceView>> = async (reads, { subdomain }) => {
+export const subdomainSurface: Query<{ subdomain: string }, z.output<typeof subdomainSurfaceView>> = async (
+  reads,
+  { subdomain },
+) => {
   const [host, signIns, users] = await Promise.all([
     reads.one<EndpointAsSeen>(HOST, [subdomain]),
     reads.rows<AuthEndpointAsSeen>(SIGN_INS, [subdomain]),
@@ -82,5 +98,12 @@ export const subdomainSurface: Query<{ subdomain: string }, z.output<typeof subd
   ]);
   if (!host) return notFound();
   const endpoint = endpointOf(host);
-  return { subdomain, domain: endpoint.domain, endpoints: [endpoint], authEndpoints: signIns.map(authEndpointOf), users, technologies: endpoint.technologies };
+  return {
+    subdomain,
+    domain: endpoint.domain,
+    endpoints: [endpoint],
+    authEndpoints: signIns.map(authEndpointOf),
+    users,
+    technologies: endpoint.technologies,
+  };
 };

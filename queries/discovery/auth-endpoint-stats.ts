@@ -28,17 +28,24 @@ const CORRECTED = `
    where o.tenant_id = $1`;
 
 export const authEndpointStats: Query<void, AuthEndpointStats> = async (reads) => {
-  const [groups, corrected] = await Promise.all([reads.rows<Group>(GROUPS), reads.figures<{ gained: number; lost: number }>(CORRECTED)]);
-  const sum = (chosen: (group: Group) => boolean) => groups.filter(chosen).reduce((total, { count }) => total + count, 0);
+  const [groups, corrected] = await Promise.all([
+    reads.rows<Group>(GROUPS),
+    reads.figures<{ gained: number; lost: number }>(CORRECTED),
+  ]);
+  const sum = (chosen: (group: Group) => boolean) =>
+    groups.filter(chosen).reduce((total, { count }) => total + count, 0);
   const total = sum(() => true);
   const withMfa = sum((group) => group.mfa_detected) + corrected!.gained - corrected!.lost;
   return {
     total,
     mfaAdoptionRate: total === 0 ? 0 : withMfa / total,
     providers: present(providers.map((provider) => ({ provider, count: sum((group) => group.provider === provider) }))),
-    methods: present(authMethods.map((method) => ({ method, count: sum((group) => methodsOf(group.methods).includes(method)) }))),
+    methods: present(
+      authMethods.map((method) => ({ method, count: sum((group) => methodsOf(group.methods).includes(method)) })),
+    ),
   };
 };
 
 /** Those that were seen at all, most frequent first. */
-const present = <Counted extends { count: number }>(all: readonly Counted[]): Counted[] => all.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);
+const present = <Counted extends { count: number }>(all: readonly Counted[]): Counted[] =>
+  all.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count);

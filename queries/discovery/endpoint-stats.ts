@@ -33,7 +33,10 @@ export const endpointStats: Query<void, EndpointStats> = async (reads) => {
     reads.rows<{ classification: Classification; count: number }>(DECIDED),
   ]);
   const { total, newLast7Days, malicious } = totals!;
-  const byClassification = Object.fromEntries(classifications.map((name) => [name, 0])) as Record<Classification, number>;
+  const byClassification = Object.fromEntries(classifications.map((name) => [name, 0])) as Record<
+    Classification,
+    number
+  >;
   for (const { classification, count } of decided) byClassification[classification] = count;
   byClassification.unknown = total - decided.reduce((sum, { count }) => sum + count, 0);
   return { total, byClassification, newLast7Days, malicious };

@@ -1,16 +1,27 @@
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { authEndpointOf, selectAuthEndpoints, type AuthEndpointAsSeen, type AuthEndpointView } from './auth-endpoint-view.ts';
+import {
+  authEndpointOf,
+  selectAuthEndpoints,
+  type AuthEndpointAsSeen,
+  type AuthEndpointView,
+} from './auth-endpoint-view.ts';
 
 const SQL = `${selectAuthEndpoints('auth_endpoints')} where a.tenant_id = $1 and a.auth_endpoint_id = $2`;
 
-export const getAuthEndpoint: Query<{ authEndpointId: string }, AuthEndpointView> = async (reads, { authEndpointId }) => {
+export const getAuthEndpoint: Query<{ authEndpointId: string }, AuthEndpointView> = async (
+  reads,
+  { authEndpointId },
+) => {
   const row = await reads.one<AuthEndpointAsSeen>(SQL, [authEndpointId]);
   return row ? authEndpointOf(row) : notFound();
 };
 
 /** The host that it is: what commands about it name. */
 export const authEndpointHost: Query<{ authEndpointId: string }, string> = async (reads, { authEndpointId }) => {
-  const row = await reads.one<{ domain: string }>('select domain from auth_endpoints where tenant_id = $1 and auth_endpoint_id = $2', [authEndpointId]);
+  const row = await reads.one<{ domain: string }>(
+    'select domain from auth_endpoints where tenant_id = $1 and auth_endpoint_id = $2',
+    [authEndpointId],
+  );
   return row?.domain ?? notFound();
 };

@@ -11,6 +11,9 @@ export const getEndpoint: Query<{ endpointId: string }, EndpointView> = async (r
 
 /** The host that an endpoint is: the one part of its view that commands about it name. */
 export const endpointHost: Query<{ endpointId: string }, string> = async (reads, { endpointId }) => {
-  const row = await reads.one<{ domain: string }>('select domain from endpoints where tenant_id = $1 and endpoint_id = $2', [endpointId]);
+  const row = await reads.one<{ domain: string }>(
+    'select domain from endpoints where tenant_id = $1 and endpoint_id = $2',
+    [endpointId],
+  );
   return row?.domain ?? notFound();
 };

@@ -1,11 +1,19 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import { authEndpointOf, selectAuthEndpoints, type AuthEndpointAsSeen, type AuthEndpointView } from './auth-endpoint-view.ts';
+import {
+  authEndpointOf,
+  selectAuthEndpoints,
+  type AuthEndpointAsSeen,
+  type AuthEndpointView,
+} from './auth-endpoint-view.ts';
 
 const COUNT = 'select count(*)::int as total from auth_endpoints where tenant_id = $1';
 const PAGE = `${selectAuthEndpoints('(select * from auth_endpoints where tenant_id = $1 order by first_seen_at desc, domain limit $2 offset $3)')} order by a.first_seen_at desc, a.domain`;
 
 /** Hosts at which people sign in, latest discovery first. */
-export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] } & Paginated> = async (reads, page) => {
+export const listAuthEndpoints: Query<Page, { authEndpoints: AuthEndpointView[] } & Paginated> = async (
+  reads,
+  page,
+) => {
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT),
     reads.rows<AuthEndpointAsSeen>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),

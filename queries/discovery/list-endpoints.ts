@@ -14,20 +14,34 @@ const decidedAs = (test: string) =>
 
 /** Which rows, by what is asked for: each way has an index of its own. `$2` and `$3` are named even where nothing was asked. */
 function rowsFor({ classification, search }: EndpointFilter): string {
-  const source = search === undefined ? 'endpoints e' : `search_hits('endpoints', $3, ${MOST_HITS}) h join endpoints e on e.endpoint_id = h.id`;
+  const source =
+    search === undefined
+      ? 'endpoints e'
+      : `search_hits('endpoints', $3, ${MOST_HITS}) h join endpoints e on e.endpoint_id = h.id`;
   const found = search === undefined ? '$3::text is null' : 'true';
-  const decided = classification === undefined ? '$2::text is null' : classification === 'unknown' ? `not ${decidedAs('<> $2')}` : decidedAs('= $2');
+  const decided =
+    classification === undefined
+      ? '$2::text is null'
+      : classification === 'unknown'
+        ? `not ${decidedAs('<> $2')}`
+        : decidedAs('= $2');
   return `${source} where e.tenant_id = $1 and ${found} and ${decided}`;
 }
 
 const sqlFor = (filter: EndpointFilter) => {
   const rows = rowsFor(filter);
   const page = `(select e.* from ${rows} order by e.first_seen_at desc, e.domain limit $4 offset $5)`;
-  return { count: `select count(*)::int as total from ${rows}`, page: `${selectEndpoints(page)} order by e.first_seen_at desc, e.domain` };
+  return {
+    count: `select count(*)::int as total from ${rows}`,
+    page: `${selectEndpoints(page)} order by e.first_seen_at desc, e.domain`,
+  };
 };
 
 /** Discovered hosts, latest discovery first. */
-export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointView[] } & Paginated> = async (reads, input) => {
+export const listEndpoints: Query<EndpointFilter & Page, { endpoints: EndpointView[] } & Paginated> = async (
+  reads,
+  input,
+) => {
   const sql = sqlFor(input);
   const filter = [input.classification ?? null, input.search ?? null];
   const [count, rows] = await Promise.all([

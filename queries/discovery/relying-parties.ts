@@ -4,7 +4,12 @@ import type { Query } from '../../src/kernel/query.ts';
 import { authEndpointHost } from './get-auth-endpoint.ts';
 
 /** Choice OP-095. */
-export const relyingPartyView = z.object({ domain: z.string(), userCount: z.int(), firstSeenAt: z.iso.datetime(), lastSeenAt: z.iso.datetime() });
+export const relyingPartyView = z.object({
+  domain: z.string(),
+  userCount: z.int(),
+  firstSeenAt: z.iso.datetime(),
+  lastSeenAt: z.iso.datetime(),
+});
 export type RelyingParty = z.output<typeof relyingPartyView>;
 
 const MOST_PARTIES = 1_000;
@@ -14,9 +19,20 @@ const SQL = `
    group by relying_party order by 4 desc, 1 limit ${MOST_PARTIES}`;
 
 /** What people signed in to by way of this host, latest first. */
-export const relyingPartiesOf: Query<{ authEndpointId: string }, { relyingParties: RelyingParty[]; total: number }> = async (reads, input) => {
+export const relyingPartiesOf: Query<
+  { authEndpointId: string },
+  { relyingParties: RelyingParty[]; total: number }
+> = async (reads, input) => {
   const host = await authEndpointHost(reads, input);
   if (isFailure(host)) return host;
   const rows = await reads.rows<RelyingParty & { total: number }>(SQL, [host]);
-  return { relyingParties: rows.map(({ domain, userCount, firstSeenAt, lastSeenAt }) => ({ domain, userCount, firstSeenAt, lastSeenAt })), total: rows[0]?.total ?? 0 };
+  return {
+    relyingParties: rows.map(({ domain, userCount, firstSeenAt, lastSeenAt }) => ({
+      domain,
+      userCount,
+      firstSeenAt,
+      lastSeenAt,
+    })),
+    total: rows[0]?.total ?? 0,
+  };
 };

@@ -22,7 +22,9 @@ const PEOPLE = `
   select u.user_id as id, e.email, e.display_name as "displayName", u.last_seen_at as "lastSeenAt", u.event_count as "eventCount", count(*) over ()::int as total
     from endpoint_users u join employees e on e.tenant_id = $1 and e.user_id = u.user_id
    where u.tenant_id = $1 and u.domain = $2 order by u.last_seen_at desc, u.user_id limit ${MOST_USERS}`;
-const SIGNED_IN = PEOPLE.replaceAll('u.last_seen_at', 'u.last_sign_in_at').replace('u.event_count', 'u.sign_ins').replace('u.domain = $2', 'u.domain = $2 and u.signs_in');
+const SIGNED_IN = PEOPLE.replaceAll('u.last_seen_at', 'u.last_sign_in_at')
+  .replace('u.event_count', 'u.sign_ins')
+  .replace('u.domain = $2', 'u.domain = $2 and u.signs_in');
 
 const seen =
   (hostOf: Query<{ endpointId: string }, string>, sql: string): Query<{ endpointId: string }, SeenUsers> =>
@@ -30,10 +32,22 @@ const seen =
     const host = await hostOf(reads, input);
     if (isFailure(host)) return host;
     const rows = await reads.rows<SeenUser & { total: number }>(sql, [host]);
-    return { users: rows.map(({ id, email, displayName, lastSeenAt, eventCount }) => ({ id, email, displayName, lastSeenAt, eventCount })), total: rows[0]?.total ?? 0 };
+    return {
+      users: rows.map(({ id, email, displayName, lastSeenAt, eventCount }) => ({
+        id,
+        email,
+        displayName,
+        lastSeenAt,
+        eventCount,
+      })),
+      total: rows[0]?.total ?? 0,
+    };
   };
 
 /** Employees who were seen on a host, latest first. */
 export const endpointUsers = seen(endpointHost, PEOPLE);
 /** Employees who were seen signing in there, latest first: their sign-ins alone are counted. */
-export const authEndpointUsers = seen((reads, { endpointId }) => authEndpointHost(reads, { authEndpointId: endpointId }), SIGNED_IN);
+export const authEndpointUsers = seen(
+  (reads, { endpointId }) => authEndpointHost(reads, { authEndpointId: endpointId }),
+  SIGNED_IN,
+);

@@ -1,5 +1,11 @@
 import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import { employeeOf, SELECT_EMPLOYEES, type EmployeeStatus, type EmployeeView, type EmployeeWithDevices } from './employee-view.ts';
+import {
+  employeeOf,
+  SELECT_EMPLOYEES,
+  type EmployeeStatus,
+  type EmployeeView,
+  type EmployeeWithDevices,
+} from './employee-view.ts';
 
 export interface EmployeeFilter {
   /** Part of the e-mail or the name, in any case (choice OP-008). */
@@ -16,7 +22,10 @@ const FILTER = `
 const COUNT = `select count(*)::int as total from employees e ${FILTER}`;
 const PAGE = `${SELECT_EMPLOYEES} ${FILTER} order by e.created_at desc, e.user_id limit $5 offset $6`;
 
-export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[] } & Paginated> = async (reads, input) => {
+export const listEmployees: Query<EmployeeFilter & Page, { users: EmployeeView[] } & Paginated> = async (
+  reads,
+  input,
+) => {
   const filter = [input.search ?? null, input.department ?? null, input.status ?? null];
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT, filter),

@@ -22,12 +22,20 @@ export const agentSecretStatusView = z
 
 const SQL = `select * from agent_secrets where tenant_id = $1 and role = 'agents'`;
 
-export const agentSecretStatus: Query<{ now: number }, z.output<typeof agentSecretStatusView>> = async (reads, { now }) => {
+export const agentSecretStatus: Query<{ now: number }, z.output<typeof agentSecretStatusView>> = async (
+  reads,
+  { now },
+) => {
   const row = await reads.one<AgentSecretsRow>(SQL);
   const live = (row?.secrets ?? []).filter(({ validUntil }) => validUntil === null || Date.parse(validUntil) > now);
   return {
     configured: live.length > 0,
     lastRotatedAt: row?.last_rotated_at ?? null,
-    versions: live.map(({ secretId, issuedAt, issuedBy, validUntil }) => ({ id: secretId, createdAt: issuedAt, createdBy: issuedBy, expiresAt: validUntil })),
+    versions: live.map(({ secretId, issuedAt, issuedBy, validUntil }) => ({
+      id: secretId,
+      createdAt: issuedAt,
+      createdBy: issuedBy,
+      expiresAt: validUntil,
+    })),
   };
 };

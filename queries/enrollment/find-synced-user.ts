@@ -14,5 +14,7 @@ const SQL = `
    limit 1`;
 
 /** An active user whom a directory or an identity provider keeps; undefined for everybody else. */
-export const findSyncedUser = async (reads: TenantReads, { candidateId, externalId }: SyncedUser): Promise<string | undefined> =>
-  (await reads.one<{ user_id: string }>(SQL, [candidateId, externalId]))?.user_id;
+export const findSyncedUser = async (
+  reads: TenantReads,
+  { candidateId, externalId }: SyncedUser,
+): Promise<string | undefined> => (await reads.one<{ user_id: string }>(SQL, [candidateId, externalId]))?.user_id;

@@ -56,9 +56,16 @@ const viewOf = (row: TokenAsSeen): EnrollmentTokenView => ({
   revokedBy: row.revoked_by,
 });
 
-const parametersOf = ({ status, batchId, userId }: EnrollmentTokenFilter) => [status ?? null, batchId ?? null, userId ?? null];
+const parametersOf = ({ status, batchId, userId }: EnrollmentTokenFilter) => [
+  status ?? null,
+  batchId ?? null,
+  userId ?? null,
+];
 
-export const listEnrollmentTokens: Query<EnrollmentTokenFilter & Page, { tokens: EnrollmentTokenView[] } & Paginated> = async (reads, input) => {
+export const listEnrollmentTokens: Query<
+  EnrollmentTokenFilter & Page,
+  { tokens: EnrollmentTokenView[] } & Paginated
+> = async (reads, input) => {
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT, parametersOf(input)),
     reads.rows<TokenAsSeen>(PAGE, [...parametersOf(input), input.pageSize, (input.page - 1) * input.pageSize]),
@@ -67,7 +74,10 @@ export const listEnrollmentTokens: Query<EnrollmentTokenFilter & Page, { tokens:
 };
 
 /** Ids of tokens that would still enroll a device, oldest first, `most` of them. */
-export const validEnrollmentTokens: Query<{ batchId: string | undefined; most: number }, string[]> = async (reads, { batchId, most }) => {
+export const validEnrollmentTokens: Query<{ batchId: string | undefined; most: number }, string[]> = async (
+  reads,
+  { batchId, most },
+) => {
   const rows = await reads.rows<{ token_id: string }>(VALID, [...parametersOf({ status: 'valid', batchId }), most]);
   return rows.map(({ token_id: tokenId }) => tokenId);
 };

@@ -50,7 +50,10 @@ const PAGE = `
 type NamedRow = ObservationRow & { readonly user_email: string | null };
 
 /** Observations of one kind, latest first. The total is exact up to `MOST_COUNTED`. */
-export const listObservations: Query<ObservationFilter & Page, { events: ObservationView[] } & Paginated> = async (reads, input) => {
+export const listObservations: Query<ObservationFilter & Page, { events: ObservationView[] } & Paginated> = async (
+  reads,
+  input,
+) => {
   const { kind, userId = null, deviceId = null, domain = null, from = null, to = null } = input;
   const filter = [kind, userId, deviceId, domain, from, to];
   const [count, rows] = await Promise.all([

@@ -19,7 +19,10 @@ const SQL = `
    order by day`;
 
 /** Counted as they came in, by the UTC day on which they occurred; days without any are left out. Both ends inclusive. */
-export const telemetryStats: Query<{ from?: string | undefined; to?: string | undefined }, TelemetryStats> = async (reads, { from, to }) => {
+export const telemetryStats: Query<{ from?: string | undefined; to?: string | undefined }, TelemetryStats> = async (
+  reads,
+  { from, to },
+) => {
   const days = await reads.rows<TelemetryDailyRow>(SQL, [from?.slice(0, 10) ?? null, to?.slice(0, 10) ?? null]);
   const sum = (count: (row: TelemetryDailyRow) => number) => days.reduce((total, row) => total + count(row), 0);
   return {

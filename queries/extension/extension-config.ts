@@ -6,7 +6,13 @@ import { scopedDomains } from '../../src/domain/policies/scoped-domain.resource.
 import { tenantSettings, type ExtensionMode } from '../../src/domain/settings/tenant-settings.resource.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { CLICKFIX_SIGNATURES, EXTENSION_WHITELIST, picked, recordsAt, SIGNATURES } from '../../src/resources/records-at.ts';
+import {
+  CLICKFIX_SIGNATURES,
+  EXTENSION_WHITELIST,
+  picked,
+  recordsAt,
+  SIGNATURES,
+} from '../../src/resources/records-at.ts';
 import { policiesInForce } from '../policies/policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
@@ -20,14 +26,29 @@ const ALLOWED = ['extensionId', 'browserType'];
 export interface ExtensionConfig {
   readonly policyVersion: string;
   readonly extensionMode: ExtensionMode;
-  readonly policies: readonly { readonly id: string; readonly name: string; readonly priority: number; readonly rules: readonly Rule[] }[];
-  readonly domainScope: readonly { readonly domain: string; readonly scope: 'corporate' | 'excluded'; readonly includeSubdomains: boolean }[];
+  readonly policies: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly priority: number;
+    readonly rules: readonly Rule[];
+  }[];
+  readonly domainScope: readonly {
+    readonly domain: string;
+    readonly scope: 'corporate' | 'excluded';
+    readonly includeSubdomains: boolean;
+  }[];
   readonly phishingWhitelist: readonly { readonly domain: string }[];
   /** What phishing pages look like, what ClickFix pages do, and which extensions are allowed: fields as the collections have them. */
   readonly signatures: readonly Told[];
   readonly clickfixSignatures: readonly Told[];
   readonly extensionWhitelist: readonly Told[];
-  readonly canaryCookies: readonly { readonly id: string; readonly name: string; readonly domain: string; readonly path: string; readonly value: string }[];
+  readonly canaryCookies: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly domain: string;
+    readonly path: string;
+    readonly value: string;
+  }[];
   readonly settings: {
     readonly breachCheckEnabled: boolean;
     readonly policyPollSeconds: number;
@@ -41,18 +62,26 @@ export interface ExtensionConfig {
 export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionConfig> = async (reads, { groupIds }) => {
   // The version first: content that is newer than its version is fetched once more, content that is older never would be.
   const version = orThrow(await policyVersion(reads, undefined));
-  const [settings, monitoring, policies, domains, whitelist, cookies, signatures, clickfix, allowed] = await Promise.all([
-    tenantSettings.read(reads, undefined).then(orThrow),
-    extensionMonitoringSettings.read(reads, undefined).then(orThrow),
-    policiesInForce(reads, { groupIds }).then(orThrow),
-    scopedDomains.all(reads, {}).then(orThrow),
-    phishingWhitelist.all(reads, {}).then(orThrow),
-    canaryCookies.all(reads, { isEnabled: true }).then(orThrow),
-    recordsAt(SIGNATURES, reads),
-    recordsAt(CLICKFIX_SIGNATURES, reads),
-    recordsAt(EXTENSION_WHITELIST, reads),
-  ]);
-  const { extensionMode, breachCheckEnabled, policyPollSeconds, heartbeatSeconds, screenshotEnabled, learningThreshold } = settings;
+  const [settings, monitoring, policies, domains, whitelist, cookies, signatures, clickfix, allowed] =
+    await Promise.all([
+      tenantSettings.read(reads, undefined).then(orThrow),
+      extensionMonitoringSettings.read(reads, undefined).then(orThrow),
+      policiesInForce(reads, { groupIds }).then(orThrow),
+      scopedDomains.all(reads, {}).then(orThrow),
+      phishingWhitelist.all(reads, {}).then(orThrow),
+      canaryCookies.all(reads, { isEnabled: true }).then(orThrow),
+      recordsAt(SIGNATURES, reads),
+      recordsAt(CLICKFIX_SIGNATURES, reads),
+      recordsAt(EXTENSION_WHITELIST, reads),
+    ]);
+  const {
+    extensionMode,
+    breachCheckEnabled,
+    policyPollSeconds,
+    heartbeatSeconds,
+    screenshotEnabled,
+    learningThreshold,
+  } = settings;
   return {
     policyVersion: version,
     extensionMode,
@@ -63,6 +92,13 @@ export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionCo
     clickfixSignatures: clickfix.map((one) => picked(one, CLICKFIX)),
     extensionWhitelist: allowed.map((one) => picked(one, ALLOWED)),
     canaryCookies: cookies.map(({ id, name, domain, path, value }) => ({ id, name, domain, path, value })),
-    settings: { breachCheckEnabled, policyPollSeconds, heartbeatSeconds, screenshotEnabled, learningThreshold, inventoryIntervalHours: monitoring.inventoryIntervalHours },
+    settings: {
+      breachCheckEnabled,
+      policyPollSeconds,
+      heartbeatSeconds,
+      screenshotEnabled,
+      learningThreshold,
+      inventoryIntervalHours: monitoring.inventoryIntervalHours,
+    },
   };
 };

@@ -50,5 +50,7 @@ export const getExtension: Query<{ extensionId: string }, ExtensionView> = async
 function versionsOf(variants: readonly Variant[]): ExtensionView['versions'] {
   const counts = new Map<string, number>();
   for (const { version, install_count } of variants) counts.set(version, (counts.get(version) ?? 0) + install_count);
-  return [...counts].map(([version, installCount]) => ({ version, installCount })).sort((a, b) => compareVersions(b.version, a.version));
+  return [...counts]
+    .map(([version, installCount]) => ({ version, installCount }))
+    .sort((a, b) => compareVersions(b.version, a.version));
 }

@@ -1,5 +1,6 @@
 const ENROLLED = "d.status in ('active', 'wipe_pending')";
-const INVENTORY = 'left join extension_inventories i on i.tenant_id = d.tenant_id and i.device_id = d.device_id and i.user_id = d.user_id';
+const INVENTORY =
+  'left join extension_inventories i on i.tenant_id = d.tenant_id and i.device_id = d.device_id and i.user_id = d.user_id';
 
 /** Browsers with their kind and their latest inventory; `which` is a condition on `d`, the device. */
 const browsersWith = (which: string): string => `
@@ -27,7 +28,8 @@ export const installationsOf = (which: string): string => `(
 /** Browsers that have any extension. */
 export const EQUIPPED = `(${browsersWith(ENROLLED)}) b where exists (select from installed_extensions x where ${IS_THERE})`;
 
-const LISTED = 'select lower(w.extension_id) as extension_id, w.browser_type from extension_whitelist_entries w where w.tenant_id = $1';
+const LISTED =
+  'select lower(w.extension_id) as extension_id, w.browser_type from extension_whitelist_entries w where w.tenant_id = $1';
 
 /** The whitelist allows the extension of this row in its kind of browser. Identifiers are compared without case, as the whitelist's uniqueness is. */
 export const isListed = (row: string): string => `(

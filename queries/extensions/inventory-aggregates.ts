@@ -35,15 +35,27 @@ const PERMISSIONS = `
    group by 1 order by 2 desc, 1 limit 100`;
 
 export const inventoryAggregates: Query<undefined, InventoryAggregates> = async (reads) => {
-  const [counts, permissions] = await Promise.all([reads.rows<Counted & { readonly kind: 'browser' | 'risk' }>(COUNTS), reads.rows<Counted>(PERMISSIONS)]);
+  const [counts, permissions] = await Promise.all([
+    reads.rows<Counted & { readonly kind: 'browser' | 'risk' }>(COUNTS),
+    reads.rows<Counted>(PERMISSIONS),
+  ]);
   const of = (wanted: 'browser' | 'risk') => counts.filter(({ kind }) => kind === wanted);
   return {
     byBrowser: countsOf(kinds, of('browser')),
-    byRisk: countsOf(riskLevels, of('risk').map(({ name, count }) => ({ name: levelOf(Number(name)), count }))),
+    byRisk: countsOf(
+      riskLevels,
+      of('risk').map(({ name, count }) => ({ name: levelOf(Number(name)), count })),
+    ),
     byPermission: permissions.map(({ name, count }) => ({ permission: name, count })),
   };
 };
 
 /** Every name, whether there is one or not. */
-const countsOf = <const Name extends string>(names: readonly Name[], counted: readonly Counted[]): Record<Name, number> =>
-  Object.fromEntries(names.map((name) => [name, counted.find((one) => one.name === name)?.count ?? 0])) as Record<Name, number>;
+const countsOf = <const Name extends string>(
+  names: readonly Name[],
+  counted: readonly Counted[],
+): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, counted.find((one) => one.name === name)?.count ?? 0])) as Record<
+    Name,
+    number
+  >;

@@ -60,7 +60,9 @@ export async function variantsOf(reads: TenantReads, extensionIds: readonly stri
 
 /** Name, publisher and version are the newest version's, as the browser that was heard of last has it. */
 export function itemOf(row: FleetRow, variants: readonly Variant[]): InventoryItemView {
-  const newest = variants.toSorted((a, b) => compareVersions(b.version, a.version) || (a.last_seen_at < b.last_seen_at ? 1 : -1))[0];
+  const newest = variants.toSorted(
+    (a, b) => compareVersions(b.version, a.version) || (a.last_seen_at < b.last_seen_at ? 1 : -1),
+  )[0];
   return {
     extensionId: row.extension_id,
     name: newest?.name ?? row.extension_id,

@@ -17,4 +17,5 @@ const SQL = `
          (select count(*)::int from ${EQUIPPED}) as devices
     from (${fleet()}) f`;
 
-export const inventoryStats: Query<undefined, InventoryStats> = async (reads) => (await reads.figures<InventoryStats>(SQL))!;
+export const inventoryStats: Query<undefined, InventoryStats> = async (reads) =>
+  (await reads.figures<InventoryStats>(SQL))!;

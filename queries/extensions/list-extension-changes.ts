@@ -49,11 +49,25 @@ const PAGE = `
    order by p.occurred_at desc, p.event_id`;
 
 /** Latest first. The total is exact up to 10,000, as in the event viewer. */
-export const listExtensionChanges: Query<ExtensionChangeFilter & Page, { events: ExtensionChangeView[] } & Paginated> = async (reads, input) => {
-  const filter = [input.extensionId ?? null, input.change ?? null, input.deviceId ?? null, input.userId ?? null, input.from ?? null, input.to ?? null];
+export const listExtensionChanges: Query<
+  ExtensionChangeFilter & Page,
+  { events: ExtensionChangeView[] } & Paginated
+> = async (reads, input) => {
+  const filter = [
+    input.extensionId ?? null,
+    input.change ?? null,
+    input.deviceId ?? null,
+    input.userId ?? null,
+    input.from ?? null,
+    input.to ?? null,
+  ];
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT, filter),
-    reads.rows<ExtensionChangeRow & { user_email: string | null }>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
+    reads.rows<ExtensionChangeRow & { user_email: string | null }>(PAGE, [
+      ...filter,
+      input.pageSize,
+      (input.page - 1) * input.pageSize,
+    ]),
   ]);
   return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
 };

@@ -28,11 +28,27 @@ const SQL = `
 type PageRow = { readonly total: number } & (FleetRow | { readonly extension_id: null });
 
 /** The fleet's extensions, latest appearance first. */
-export const listInventory: Query<InventoryFilter & Page, { extensions: InventoryItemView[] } & Paginated> = async (reads, input) => {
+export const listInventory: Query<InventoryFilter & Page, { extensions: InventoryItemView[] } & Paginated> = async (
+  reads,
+  input,
+) => {
   const { search, riskLevel, browserType, isWhitelisted, page, pageSize } = input;
   const risk = riskLevel === undefined ? null : rankOf(riskLevel);
-  const rows = await reads.rows<PageRow>(SQL, [browserType ?? null, risk, isWhitelisted ?? null, search ?? null, pageSize, (page - 1) * pageSize]);
+  const rows = await reads.rows<PageRow>(SQL, [
+    browserType ?? null,
+    risk,
+    isWhitelisted ?? null,
+    search ?? null,
+    pageSize,
+    (page - 1) * pageSize,
+  ]);
   const shown = rows.filter((row): row is FleetRow & { total: number } => row.extension_id !== null);
-  const variants = await variantsOf(reads, shown.map(({ extension_id }) => extension_id));
-  return { extensions: shown.map((row) => itemOf(row, variants.get(row.extension_id) ?? [])), ...paginated(rows[0]?.total ?? 0, input) };
+  const variants = await variantsOf(
+    reads,
+    shown.map(({ extension_id }) => extension_id),
+  );
+  return {
+    extensions: shown.map((row) => itemOf(row, variants.get(row.extension_id) ?? [])),
+    ...paginated(rows[0]?.total ?? 0, input),
+  };
 };

@@ -17,7 +17,11 @@ export const reportedExtension: Query<{ extensionId: string }, ReportedExtension
   const row = await reads.figures<FleetRow>(SQL, [extensionId]);
   if (!row) return notFound();
   const { name, publisher } = itemOf(row, (await variantsOf(reads, [row.extension_id])).get(row.extension_id) ?? []);
-  return { extensionId: row.extension_id, name: onOneLine(name), publisher: publisher === null ? null : onOneLine(publisher) };
+  return {
+    extensionId: row.extension_id,
+    name: onOneLine(name),
+    publisher: publisher === null ? null : onOneLine(publisher),
+  };
 };
 
 const onOneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim();

@@ -52,10 +52,14 @@ export const getGroup: Query<{ groupId: string }, GroupView> = async (reads, { g
 };
 
 /** The groups that somebody is in (choice OP-068). */
-export const groupsOfUser: Query<{ userId: string }, { groups: GroupView[]; total: number }> = async (reads, { userId }) => {
+export const groupsOfUser: Query<{ userId: string }, { groups: GroupView[]; total: number }> = async (
+  reads,
+  { userId },
+) => {
   const known = await reads.one('select 1 as known from employees where tenant_id = $1 and user_id = $2', [userId]);
   if (!known) return notFound();
-  const isIn = 'exists (select from group_members m where m.tenant_id = g.tenant_id and m.group_id = g.group_id and m.user_id = $2)';
+  const isIn =
+    'exists (select from group_members m where m.tenant_id = g.tenant_id and m.group_id = g.group_id and m.user_id = $2)';
   const rows = await reads.rows<Counted>(`${SELECT} where g.tenant_id = $1 and ${isIn} ${IN_ORDER}`, [userId]);
   return { groups: rows.map(groupOf), total: rows.length };
 };

@@ -21,18 +21,29 @@ const MEMBERS = `
    order by e.display_name, e.user_id`;
 
 const ofKnown = async <T>(reads: TenantReads, groupId: string, ask: () => Promise<T>): Promise<T | Failure> =>
-  (await reads.one('select 1 as known from groups where tenant_id = $1 and group_id = $2', [groupId])) ? ask() : notFound();
+  (await reads.one('select 1 as known from groups where tenant_id = $1 and group_id = $2', [groupId]))
+    ? ask()
+    : notFound();
 
 /** Who is in a group, by name. */
-export const groupMembersOf: Query<{ groupId: string }, { members: GroupMember[]; total: number }> = (reads, { groupId }) =>
+export const groupMembersOf: Query<{ groupId: string }, { members: GroupMember[]; total: number }> = (
+  reads,
+  { groupId },
+) =>
   ofKnown(reads, groupId, async () => {
     const members = await reads.rows<GroupMember>(MEMBERS, [groupId]);
     return { members, total: members.length };
   });
 
 /** The policies that are attached to a group, in the order of their evaluation. */
-export const groupPoliciesOf: Query<{ groupId: string }, { policies: PolicyView[]; total: number }> = (reads, { groupId }) =>
+export const groupPoliciesOf: Query<{ groupId: string }, { policies: PolicyView[]; total: number }> = (
+  reads,
+  { groupId },
+) =>
   ofKnown(reads, groupId, async () => {
-    const rows = await reads.rows<PolicyRow>(`select * from policies where tenant_id = $1 and group_ids ? $2 ${IN_ORDER}`, [groupId]);
+    const rows = await reads.rows<PolicyRow>(
+      `select * from policies where tenant_id = $1 and group_ids ? $2 ${IN_ORDER}`,
+      [groupId],
+    );
     return { policies: rows.map(policyOf), total: rows.length };
   });

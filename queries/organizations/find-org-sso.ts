@@ -29,15 +29,23 @@ const BY_EMAIL = `${ENABLED}
    limit 1`;
 
 /** Asked as the installation. `account` is the organization in which the e-mail has an account, or anything else. */
-export const findOrgSsoByEmail: Query<{ domain: string; account: string }, OrgWithSso | null> = async (reads, { domain, account }) =>
-  (await reads.one<OrgWithSso>(BY_EMAIL, [domain, account])) ?? null;
+export const findOrgSsoByEmail: Query<{ domain: string; account: string }, OrgWithSso | null> = async (
+  reads,
+  { domain, account },
+) => (await reads.one<OrgWithSso>(BY_EMAIL, [domain, account])) ?? null;
 
 const BY_SLUG = `${ENABLED} and d.slug = $2`;
 /** The host, with its port where it has one, of the address under which browsers reach the organization. */
 const BY_HOST = `${ENABLED} and lower(split_part(split_part(d.external_base_url, '://', 2), '/', 1)) = $2 limit 2`;
 
 /** Asked as the installation. Several organizations behind one host: none of them is meant. */
-export const findOrgSso: Query<{ slug?: string | undefined; host?: string | undefined }, OrgWithSso | null> = async (reads, { slug, host }) => {
-  const found = slug !== undefined ? await reads.rows<OrgWithSso>(BY_SLUG, [slug]) : await reads.rows<OrgWithSso>(BY_HOST, [host ?? '']);
+export const findOrgSso: Query<{ slug?: string | undefined; host?: string | undefined }, OrgWithSso | null> = async (
+  reads,
+  { slug, host },
+) => {
+  const found =
+    slug !== undefined
+      ? await reads.rows<OrgWithSso>(BY_SLUG, [slug])
+      : await reads.rows<OrgWithSso>(BY_HOST, [host ?? '']);
   return found.length === 1 ? found[0]! : null;
 };

@@ -17,5 +17,11 @@ const SQL = 'select * from org_admins where tenant_id = $1 and admin_id = $2';
 export const getOrgAdmin: Query<{ adminId: string }, OrgAdminView> = async (reads, { adminId }) => {
   const row = await reads.one<OrgAdminRow>(SQL, [adminId]);
   if (!row) return notFound();
-  return { id: row.admin_id, email: row.email, displayName: row.display_name, role: row.role, organizationId: reads.tenantId };
+  return {
+    id: row.admin_id,
+    email: row.email,
+    displayName: row.display_name,
+    role: row.role,
+    organizationId: reads.tenantId,
+  };
 };

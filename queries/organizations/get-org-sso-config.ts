@@ -1,6 +1,11 @@
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { orgSsoConfigOf, SELECT_ORG_SSO_CONFIGS, type OrgSsoConfigView, type OrgSsoConfigWithAddress } from './org-sso-config-view.ts';
+import {
+  orgSsoConfigOf,
+  SELECT_ORG_SSO_CONFIGS,
+  type OrgSsoConfigView,
+  type OrgSsoConfigWithAddress,
+} from './org-sso-config-view.ts';
 
 const SQL = `${SELECT_ORG_SSO_CONFIGS} where c.tenant_id = $1 and c.config_id = $2`;
 

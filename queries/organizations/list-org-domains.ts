@@ -2,10 +2,14 @@ import type { OrgDomainRow } from '../../projections/organizations/org-domains.t
 import type { Query } from '../../src/kernel/query.ts';
 import { provedDomainOf, type ProvedDomain } from './org-domain-view.ts';
 
-const SQL = 'select domain, organization_id, proof, verified_at from org_domains where tenant_id = $1 and organization_id = $2 order by domain';
+const SQL =
+  'select domain, organization_id, proof, verified_at from org_domains where tenant_id = $1 and organization_id = $2 order by domain';
 
 /** Asked as the installation, for one organization: the domains that it has proved, by name. */
-export const listOrgDomains: Query<{ organizationId: string }, { domains: readonly ProvedDomain[]; total: number }> = async (reads, { organizationId }) => {
+export const listOrgDomains: Query<
+  { organizationId: string },
+  { domains: readonly ProvedDomain[]; total: number }
+> = async (reads, { organizationId }) => {
   const rows = await reads.rows<OrgDomainRow>(SQL, [organizationId]);
   return { domains: rows.map(provedDomainOf), total: rows.length };
 };

@@ -1,7 +1,12 @@
 import type { OrganizationRow } from '../../projections/organizations/organizations.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import { orgSsoConfigOf, SELECT_ORG_SSO_CONFIGS, type OrgSsoConfigView, type OrgSsoConfigWithAddress } from './org-sso-config-view.ts';
+import {
+  orgSsoConfigOf,
+  SELECT_ORG_SSO_CONFIGS,
+  type OrgSsoConfigView,
+  type OrgSsoConfigWithAddress,
+} from './org-sso-config-view.ts';
 
 export interface OrgSsoConfigList {
   readonly configs: readonly OrgSsoConfigView[];

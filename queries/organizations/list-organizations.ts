@@ -2,5 +2,7 @@ import type { OrganizationDirectoryRow } from '../../projections/organizations/o
 import type { Query } from '../../src/kernel/query.ts';
 
 /** Asked as the installation: every organization it has, at most `most`. */
-export const listOrganizations: Query<{ most: number }, Pick<OrganizationDirectoryRow, 'id' | 'slug'>[]> = (reads, { most }) =>
-  reads.rows('select id, slug from organization_directory where tenant_id = $1 order by slug limit $2', [most]);
+export const listOrganizations: Query<{ most: number }, Pick<OrganizationDirectoryRow, 'id' | 'slug'>[]> = (
+  reads,
+  { most },
+) => reads.rows('select id, slug from organization_directory where tenant_id = $1 order by slug limit $2', [most]);

@@ -4,10 +4,15 @@ import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
 import type { mfaStatusView } from '../admins/mfa-status.ts';
 
-const SQL = 'select mfa_enabled, backup_codes_remaining, mfa_enabled_at from org_admins where tenant_id = $1 and admin_id = $2';
+const SQL =
+  'select mfa_enabled, backup_codes_remaining, mfa_enabled_at from org_admins where tenant_id = $1 and admin_id = $2';
 
 /** Asked as the organization. */
 export const orgMfaStatus: Query<{ adminId: string }, z.output<typeof mfaStatusView>> = async (reads, { adminId }) => {
-  const row = await reads.one<Pick<OrgAdminRow, 'mfa_enabled' | 'backup_codes_remaining' | 'mfa_enabled_at'>>(SQL, [adminId]);
-  return row ? { enabled: row.mfa_enabled, backupCodesRemaining: row.backup_codes_remaining, enabledAt: row.mfa_enabled_at } : notFound();
+  const row = await reads.one<Pick<OrgAdminRow, 'mfa_enabled' | 'backup_codes_remaining' | 'mfa_enabled_at'>>(SQL, [
+    adminId,
+  ]);
+  return row
+    ? { enabled: row.mfa_enabled, backupCodesRemaining: row.backup_codes_remaining, enabledAt: row.mfa_enabled_at }
+    : notFound();
 };

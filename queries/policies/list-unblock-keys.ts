@@ -36,7 +36,10 @@ export const unblockKeyOf = (row: UnblockKeyRow, now: number): UnblockKeyView =>
 
 const SQL = 'select * from unblock_keys where tenant_id = $1 order by created_at desc, unblock_key_id';
 
-export const listUnblockKeys: Query<{ now: number }, { unblockKeys: UnblockKeyView[]; total: number }> = async (reads, { now }) => {
+export const listUnblockKeys: Query<{ now: number }, { unblockKeys: UnblockKeyView[]; total: number }> = async (
+  reads,
+  { now },
+) => {
   const rows = await reads.rows<UnblockKeyRow>(SQL);
   return { unblockKeys: rows.map((row) => unblockKeyOf(row, now)), total: rows.length };
 };

@@ -14,7 +14,15 @@ import type { EngineConfig } from '../../src/domain/policies/engine/encounter.ts
 export const securityPostureView = z.object({
   score: z.int(),
   grade: z.enum(grades),
-  breakdown: z.array(z.object({ category: z.enum(categoryNames), label: z.string(), score: z.int(), weight: z.int(), details: z.string() })),
+  breakdown: z.array(
+    z.object({
+      category: z.enum(categoryNames),
+      label: z.string(),
+      score: z.int(),
+      weight: z.int(),
+      details: z.string(),
+    }),
+  ),
   calculatedAt: z.iso.datetime(),
 });
 
@@ -26,10 +34,18 @@ const SIGNALS = conditions.filter((condition) => condition !== 'any');
 
 /** Which signals are answered by an enabled rule that reaches everybody; while learning nothing is, so it counts half. */
 function coverage({ policies, mode }: EngineConfig): Measure {
-  const rules = policies.filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0).flatMap((policy) => policy.rules);
-  const answered = SIGNALS.filter((signal) => rules.some(({ condition }) => condition === signal || condition === 'any'));
+  const rules = policies
+    .filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0)
+    .flatMap((policy) => policy.rules);
+  const answered = SIGNALS.filter((signal) =>
+    rules.some(({ condition }) => condition === signal || condition === 'any'),
+  );
   const acts = mode === 'learning' ? 1 : 2;
-  return { good: answered.length * acts, of: SIGNALS.length * 2, details: `${answered.length} of ${SIGNALS.length} signals are answered by a policy; mode ${mode}` };
+  return {
+    good: answered.length * acts,
+    of: SIGNALS.length * 2,
+    details: `${answered.length} of ${SIGNALS.length} signals are answered by a policy; mode ${mode}`,
+  };
 }
 
 const outOf = (good: number, of: number, details: string): Measure => ({ good, of, details });
@@ -49,11 +65,27 @@ export const securityPosture: Query<{ now: number }, z.output<typeof securityPos
   const resolved = Math.round(alerts.resolutionRate * alerts.totalAlerts);
   const { good: withMfa, of: all } = signIns!;
   const posture = postureOf({
-    password_hygiene: outOf(totalCredentials - reusedCredentials, totalCredentials, `${reusedCredentials} of ${totalCredentials} credentials reuse a password`),
-    breached_passwords: outOf(totalCredentials - breachedCredentials, totalCredentials, `${breachedCredentials} of ${totalCredentials} credentials have a breached password`),
+    password_hygiene: outOf(
+      totalCredentials - reusedCredentials,
+      totalCredentials,
+      `${reusedCredentials} of ${totalCredentials} credentials reuse a password`,
+    ),
+    breached_passwords: outOf(
+      totalCredentials - breachedCredentials,
+      totalCredentials,
+      `${breachedCredentials} of ${totalCredentials} credentials have a breached password`,
+    ),
     mfa_adoption: outOf(withMfa, all, `${withMfa} of ${all} sign-ins within 30 days asked for a second factor`),
-    device_health: outOf(activeDevices, activeDevices + staleDevices, `${staleDevices} of ${activeDevices + staleDevices} devices are not heard of`),
-    alert_response: outOf(resolved, alerts.totalAlerts, `${resolved} of ${alerts.totalAlerts} alerts of 30 days are closed`),
+    device_health: outOf(
+      activeDevices,
+      activeDevices + staleDevices,
+      `${staleDevices} of ${activeDevices + staleDevices} devices are not heard of`,
+    ),
+    alert_response: outOf(
+      resolved,
+      alerts.totalAlerts,
+      `${resolved} of ${alerts.totalAlerts} alerts of 30 days are closed`,
+    ),
     policy_coverage: coverage(config),
   });
   return { ...posture, breakdown: [...posture.breakdown], calculatedAt: new Date(now).toISOString() };

@@ -4,4 +4,6 @@ import type { Query } from '../../src/kernel/query.ts';
 
 /** One screenshot's row, with all that finds its picture. */
 export const getScreenshot: Query<{ screenshotId: string }, ScreenshotRow> = async (reads, { screenshotId }) =>
-  (await reads.one<ScreenshotRow>('select * from screenshots where tenant_id = $1 and screenshot_id = $2', [screenshotId])) ?? notFound();
+  (await reads.one<ScreenshotRow>('select * from screenshots where tenant_id = $1 and screenshot_id = $2', [
+    screenshotId,
+  ])) ?? notFound();

@@ -2,7 +2,8 @@ import type { ScreenshotRow } from '../../projections/screenshots/screenshots.ts
 import { notFound } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
 
-const SQL = 'select * from screenshots where tenant_id = $1 and event_id = $2 order by captured_at, screenshot_id limit 100';
+const SQL =
+  'select * from screenshots where tenant_id = $1 and event_id = $2 order by captured_at, screenshot_id limit 100';
 /** What kinds of events there is a row of: those that the viewer lists, and those that raised an alert. */
 const KNOWN = `
   select 1 from observations where tenant_id = $1 and event_id = $2

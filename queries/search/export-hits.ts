@@ -48,7 +48,11 @@ interface Hit {
  * Everything that a search finds, newest first. The ids are found at once, their rows are read page by page: a client that
  * reads slowly holds neither a connection nor a transaction. A row that is deleted meanwhile is left out.
  */
-export async function* exportHits(reads: TenantReads, { q, type }: { q: string; type: SearchedKind | 'all' }, page = PAGE): AsyncGenerator<ExportedHit> {
+export async function* exportHits(
+  reads: TenantReads,
+  { q, type }: { q: string; type: SearchedKind | 'all' },
+  page = PAGE,
+): AsyncGenerator<ExportedHit> {
   const found = await reads.rows<Hit>(FOUND, [q, type]);
   for (let from = 0; from < found.length; from += page) yield* await rowsOf(reads, found.slice(from, from + page));
 }

@@ -4,7 +4,10 @@ import type { Query } from '../../src/kernel/query.ts';
 import { INSTALLED_NOW } from '../extensions/installed-now.ts';
 
 /** Choice OP-241. */
-export const filterOptionsView = z.object({ options: z.array(z.object({ value: z.string(), label: z.string(), count: z.int() })), total: z.int() });
+export const filterOptionsView = z.object({
+  options: z.array(z.object({ value: z.string(), label: z.string(), count: z.int() })),
+  total: z.int(),
+});
 export type FilterOptions = z.output<typeof filterOptionsView>;
 type Option = FilterOptions['options'][number];
 
@@ -55,10 +58,13 @@ const RAISED = 'select alert_type as type, sum(raised)::int as count from alert_
 
 /** Every type of alert, whether there was one or not. */
 export const alertTypeOptions: Query<void, FilterOptions> = async (reads) => {
-  const raised = new Map((await reads.rows<{ type: AlertType; count: number }>(RAISED)).map(({ type, count }) => [type, count]));
+  const raised = new Map(
+    (await reads.rows<{ type: AlertType; count: number }>(RAISED)).map(({ type, count }) => [type, count]),
+  );
   const all = alertTypes.map((type) => ({ value: type, label: wordsOf(type), count: raised.get(type) ?? 0 }));
   return { options: all.toSorted((a, b) => b.count - a.count || (a.label < b.label ? -1 : 1)), total: all.length };
 };
 
 /** `password_reuse` as people read it: `Password reuse`. */
-const wordsOf = (type: string): string => (type[0]!.toUpperCase() + type.slice(1)).replaceAll('_', ' ').replace(/^Mfa/, 'MFA');
+const wordsOf = (type: string): string =>
+  (type[0]!.toUpperCase() + type.slice(1)).replaceAll('_', ' ').replace(/^Mfa/, 'MFA');

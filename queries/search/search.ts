@@ -1,8 +1,20 @@
 import { z } from 'zod';
 import { paginated, type Page, type Paginated, type Query, type TenantReads } from '../../src/kernel/query.ts';
 import { alertOf, alertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from '../alerts/alert-view.ts';
-import { endpointOf, endpointView, selectEndpoints, type EndpointAsSeen, type EndpointView } from '../discovery/endpoint-view.ts';
-import { employeeOf, employeeView, SELECT_EMPLOYEES, type EmployeeView, type EmployeeWithDevices } from '../employees/employee-view.ts';
+import {
+  endpointOf,
+  endpointView,
+  selectEndpoints,
+  type EndpointAsSeen,
+  type EndpointView,
+} from '../discovery/endpoint-view.ts';
+import {
+  employeeOf,
+  employeeView,
+  SELECT_EMPLOYEES,
+  type EmployeeView,
+  type EmployeeWithDevices,
+} from '../employees/employee-view.ts';
 import { MOST_HITS } from './hits.ts';
 
 export const searchedKinds = ['users', 'endpoints', 'alerts'] as const;
@@ -28,8 +40,12 @@ const ENDPOINTS = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.
 const ALERTS = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = any($2::uuid[]) order by a.created_at desc, a.alert_id`;
 
 /** What holds these letters, by kind, newest first; the page that is asked for is a page of every kind. */
-export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Found> = async (reads, { q, type, ...page }) => {
-  const find = async (kind: SearchedKind): Promise<Hits> => (type === 'all' || type === kind ? hits(reads, kind, q, page) : NONE);
+export const search: Query<{ q: string; type: SearchedKind | 'all' } & Page, Found> = async (
+  reads,
+  { q, type, ...page },
+) => {
+  const find = async (kind: SearchedKind): Promise<Hits> =>
+    type === 'all' || type === kind ? hits(reads, kind, q, page) : NONE;
   const [users, endpoints, alerts] = await Promise.all([find('users'), find('endpoints'), find('alerts')]);
   const [people, hosts, raised] = await Promise.all([
     reads.rows<EmployeeWithDevices>(USERS, [users.ids]),

@@ -33,19 +33,21 @@ const sqlFor = (accounts: 'admin_users' | 'org_admins') => `
 
 type OwnSessions = Query<Asked, { sessions: OwnSessionView[]; total: number }>;
 
-const ownSessions = (sql: string): OwnSessions => async (reads, { adminId, currentId, expiries }) => {
-  const rows = await reads.rows<AdminSessionRow>(sql, [adminId, [...expiries.keys()]]);
-  const sessions = rows.map((row) => ({
-    id: row.session_id,
-    current: row.session_id === currentId,
-    method: row.method,
-    ipAddress: row.ip_address,
-    userAgent: row.user_agent,
-    createdAt: row.created_at,
-    expiresAt: expiries.get(row.session_id)!,
-  }));
-  return { sessions, total: sessions.length };
-};
+const ownSessions =
+  (sql: string): OwnSessions =>
+  async (reads, { adminId, currentId, expiries }) => {
+    const rows = await reads.rows<AdminSessionRow>(sql, [adminId, [...expiries.keys()]]);
+    const sessions = rows.map((row) => ({
+      id: row.session_id,
+      current: row.session_id === currentId,
+      method: row.method,
+      ipAddress: row.ip_address,
+      userAgent: row.user_agent,
+      createdAt: row.created_at,
+      expiresAt: expiries.get(row.session_id)!,
+    }));
+    return { sessions, total: sessions.length };
+  };
 
 /** The admin's own sessions that are still good, newest first. */
 export const listOwnSessions = ownSessions(sqlFor('admin_users'));

@@ -4,7 +4,9 @@ import { allSeverities } from '../../src/domain/settings/alert-severity.ts';
 import type { Query } from '../../src/kernel/query.ts';
 
 /** The severity of every type of alert (choice OP-087). */
-export const getAlertSeverities: Query<undefined, { severities: Readonly<Record<AlertType, Severity>> }> = async (reads) => {
+export const getAlertSeverities: Query<undefined, { severities: Readonly<Record<AlertType, Severity>> }> = async (
+  reads,
+) => {
   const row = await reads.one<AlertSeveritiesRow>('select * from alert_severities where tenant_id = $1');
   return { severities: allSeverities(row?.severities ?? {}) };
 };

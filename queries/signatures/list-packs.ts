@@ -21,13 +21,22 @@ const SQL = `select *, count(*) over ()::int as total from signature_packs where
 
 export const listSignaturePacks: Query<undefined, { packs: SignaturePackView[]; total: number }> = async (reads) => {
   const rows = await reads.rows<SignaturePackRow & { total: number }>(SQL);
-  const packs = rows.map(({ pack_id: id, name, version, signature_count: signatureCount, uploaded_at: uploadedAt, uploaded_by: uploadedBy }) => ({
-    id,
-    name,
-    version,
-    signatureCount,
-    uploadedAt,
-    uploadedBy,
-  }));
+  const packs = rows.map(
+    ({
+      pack_id: id,
+      name,
+      version,
+      signature_count: signatureCount,
+      uploaded_at: uploadedAt,
+      uploaded_by: uploadedBy,
+    }) => ({
+      id,
+      name,
+      version,
+      signatureCount,
+      uploadedAt,
+      uploadedBy,
+    }),
+  );
   return { packs, total: rows[0]?.total ?? 0 };
 };

@@ -4,7 +4,14 @@ import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/domain/sso
 import { nameIdFormat } from '../../src/domain/sso/fields.ts';
 
 /** Choice OP-131; the owner's id stands beside it. */
-export const commonFields = { id: z.uuid(), name: z.string(), isEnabled: z.boolean(), emailDomains: z.array(z.string()), createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
+export const commonFields = {
+  id: z.uuid(),
+  name: z.string(),
+  isEnabled: z.boolean(),
+  emailDomains: z.array(z.string()),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+};
 /** Choice OP-132. */
 export const oidcFields = {
   protocol: z.literal('oidc'),
@@ -35,7 +42,10 @@ const managedBy = z.enum(['tenant', 'organization']);
 
 /** A tenant's SSO configuration without its secret. */
 export const ssoConfigView = z
-  .discriminatedUnion('protocol', [z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...oidcFields }), z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...samlFields })])
+  .discriminatedUnion('protocol', [
+    z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...oidcFields }),
+    z.object({ tenantId: z.uuid(), managedBy, ...commonFields, ...samlFields }),
+  ])
   .meta({ title: 'SsoConfig' });
 export type SsoConfigView = z.output<typeof ssoConfigView>;
 
@@ -51,7 +61,20 @@ export const SELECT_SSO_CONFIGS = `
 
 export function ssoConfigOf(row: SsoConfigWithAddress): SsoConfigView {
   const { tenant_id: tenantId, external_base_url: base, settings, secret_configured: configured } = row;
-  const common = { id: row.config_id, tenantId, managedBy: row.managed_by, createdAt: row.created_at, updatedAt: row.updated_at };
-  if (settings.protocol === 'oidc') return { ...common, ...settings, clientSecretConfigured: configured, redirectUri: base + OIDC_CALLBACK };
-  return { ...common, ...settings, spSigningKeyConfigured: configured, spEntityId: samlEntityId(base, tenantId), acsUrl: base + SAML_CALLBACK };
+  const common = {
+    id: row.config_id,
+    tenantId,
+    managedBy: row.managed_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+  if (settings.protocol === 'oidc')
+    return { ...common, ...settings, clientSecretConfigured: configured, redirectUri: base + OIDC_CALLBACK };
+  return {
+    ...common,
+    ...settings,
+    spSigningKeyConfigured: configured,
+    spEntityId: samlEntityId(base, tenantId),
+    acsUrl: base + SAML_CALLBACK,
+  };
 }

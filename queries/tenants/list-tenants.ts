@@ -3,4 +3,7 @@ import type { TenantDirectoryRow } from '../../projections/tenants/tenant-direct
 
 /** Asked as the installation: every tenant it has, at most `most`. */
 export const listTenants: Query<{ most: number }, TenantDirectoryRow[]> = (reads, { most }) =>
-  reads.rows<TenantDirectoryRow>('select id, name, slug from tenant_directory where tenant_id = $1 order by slug limit $2', [most]);
+  reads.rows<TenantDirectoryRow>(
+    'select id, name, slug from tenant_directory where tenant_id = $1 order by slug limit $2',
+    [most],
+  );

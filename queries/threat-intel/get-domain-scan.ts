@@ -16,7 +16,10 @@ const SQL = 'select * from domain_scans where tenant_id = $1 and domain = $2';
 
 /** Choice OP-125: by each service that is switched on. `now` in epoch milliseconds. */
 export const getDomainScan: Query<{ domain: string; now: number }, DomainScanNeed> = async (reads, { domain, now }) => {
-  const [row, settings] = await Promise.all([reads.one<DomainScanRow>(SQL, [domain]), getThreatIntelSettings(reads, undefined).then(orThrow)]);
+  const [row, settings] = await Promise.all([
+    reads.one<DomainScanRow>(SQL, [domain]),
+    getThreatIntelSettings(reads, undefined).then(orThrow),
+  ]);
   const data: ScanData = row
     ? {
         scannerLastScannedAt: row.scanner_last_scanned_at,

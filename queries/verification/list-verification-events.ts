@@ -18,9 +18,13 @@ export const verificationEventView = z
 type VerificationEventView = z.output<typeof verificationEventView>;
 
 const COUNT = 'select count(*)::int as total from verification_attempts where tenant_id = $1';
-const PAGE = 'select * from verification_attempts where tenant_id = $1 order by occurred_at desc, verification_id limit $2 offset $3';
+const PAGE =
+  'select * from verification_attempts where tenant_id = $1 order by occurred_at desc, verification_id limit $2 offset $3';
 
-export const listVerificationEvents: Query<Page, { events: VerificationEventView[] } & Paginated> = async (reads, page) => {
+export const listVerificationEvents: Query<Page, { events: VerificationEventView[] } & Paginated> = async (
+  reads,
+  page,
+) => {
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT),
     reads.rows<VerificationAttemptRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),

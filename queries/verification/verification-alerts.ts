@@ -28,10 +28,14 @@ const viewOf = (row: VerificationAlertRow): VerificationAlertView => ({
 });
 
 const COUNT = 'select count(*)::int as total from verification_alerts where tenant_id = $1';
-const PAGE = 'select * from verification_alerts where tenant_id = $1 order by created_at desc, alert_id limit $2 offset $3';
+const PAGE =
+  'select * from verification_alerts where tenant_id = $1 order by created_at desc, alert_id limit $2 offset $3';
 const ONE = 'select * from verification_alerts where tenant_id = $1 and alert_id = $2';
 
-export const listVerificationAlerts: Query<Page, { alerts: VerificationAlertView[] } & Paginated> = async (reads, page) => {
+export const listVerificationAlerts: Query<Page, { alerts: VerificationAlertView[] } & Paginated> = async (
+  reads,
+  page,
+) => {
   const [count, rows] = await Promise.all([
     reads.figures<{ total: number }>(COUNT),
     reads.rows<VerificationAlertRow>(PAGE, [page.pageSize, (page.page - 1) * page.pageSize]),

@@ -19,13 +19,26 @@ export class ArrivalBudgets {
 
   /** Takes from all of the budgets and returns 0; or takes nothing, and returns the milliseconds until all of them have as much. */
   async take(tenantId: TenantId, wanted: readonly Wanted[]): Promise<number> {
-    const columns = [wanted.map(({ name }) => name), wanted.map(({ size }) => size.capacity), wanted.map(({ size }) => size.perDay), wanted.map(({ amount }) => amount)];
-    const { rows } = await this.#pool.statement<{ wait: number }>(tenantId, 'select take_arrivals($1, $2, $3, $4, $5) as wait', columns, 'take-arrivals');
+    const columns = [
+      wanted.map(({ name }) => name),
+      wanted.map(({ size }) => size.capacity),
+      wanted.map(({ size }) => size.perDay),
+      wanted.map(({ amount }) => amount),
+    ];
+    const { rows } = await this.#pool.statement<{ wait: number }>(
+      tenantId,
+      'select take_arrivals($1, $2, $3, $4, $5) as wait',
+      columns,
+      'take-arrivals',
+    );
     return rows[0]!.wait;
   }
 
   /** After something went wrong: what was taken is there again. */
   async giveBack(tenantId: TenantId, wanted: readonly Wanted[]): Promise<void> {
-    await this.take(tenantId, wanted.map((one) => ({ ...one, amount: -one.amount })));
+    await this.take(
+      tenantId,
+      wanted.map((one) => ({ ...one, amount: -one.amount })),
+    );
   }
 }

@@ -39,12 +39,18 @@ export class TechnologyAllowance {
   async within(reporter: Reporter, observations: readonly Observation[]): Promise<readonly Observation[]> {
     const fresh = this.#fresh(reporter.tenantId, observations);
     if (fresh.allowed === 0 && !fresh.isTooMuch) return observations;
-    const isGranted = fresh.allowed > 0 && (await this.#budgets.take(reporter.tenantId, costOf(reporter, fresh.allowed))) === 0;
+    const isGranted =
+      fresh.allowed > 0 && (await this.#budgets.take(reporter.tenantId, costOf(reporter, fresh.allowed))) === 0;
     if (isGranted) for (const [host, names] of fresh.names) this.#learn(host, names);
-    return isGranted && !fresh.isTooMuch ? observations : observations.map((one) => this.#withoutUnknown(reporter.tenantId, one));
+    return isGranted && !fresh.isTooMuch
+      ? observations
+      : observations.map((one) => this.#withoutUnknown(reporter.tenantId, one));
   }
 
-  #fresh(tenantId: TenantId, observations: readonly Observation[]): { names: Map<string, Set<string>>; allowed: number; isTooMuch: boolean } {
+  #fresh(
+    tenantId: TenantId,
+    observations: readonly Observation[],
+  ): { names: Map<string, Set<string>>; allowed: number; isTooMuch: boolean } {
     const names = new Map<string, Set<string>>();
     let [allowed, isTooMuch] = [0, false];
     for (const { domain, observations: there } of byHost(observations)) {

@@ -11,7 +11,9 @@ import { continues } from './diagnosis.ts';
 /** The chain was made with another key. Names no key. */
 export class WrongAuditKey extends ConfigError {
   constructor(reason: string) {
-    super(`AUDIT_HMAC_KEY is not the key that this database's audit log is made with (${reason}): set the one that it was started with first; nothing was changed`);
+    super(
+      `AUDIT_HMAC_KEY is not the key that this database's audit log is made with (${reason}): set the one that it was started with first; nothing was changed`,
+    );
     this.name = 'WrongAuditKey';
   }
 }
@@ -55,7 +57,9 @@ export class AuditKeyCheck {
   /** From now on no other key starts. Of processes that start at once with different keys, one is refused. */
   async adopt(): Promise<void> {
     if (this.#isKnown) return;
-    await this.#owner.query('insert into audit_key (fingerprint) values ($1) on conflict do nothing', [this.#fingerprint]);
+    await this.#owner.query('insert into audit_key (fingerprint) values ($1) on conflict do nothing', [
+      this.#fingerprint,
+    ]);
     refuseOther((await keptFingerprint(this.#owner))!, this.#fingerprint);
   }
 }
@@ -77,7 +81,9 @@ async function refuseStranger(owner: pg.Pool, key: ChainKey): Promise<void> {
 }
 
 async function ofEntries(owner: pg.Pool, key: ChainKey): Promise<boolean[]> {
-  const { rows: found } = await owner.query<{ exists: boolean }>(`select to_regclass('audit_log') is not null as exists`);
+  const { rows: found } = await owner.query<{ exists: boolean }>(
+    `select to_regclass('audit_log') is not null as exists`,
+  );
   if (!found[0]!.exists) return [];
   const { rows } = await owner.query<Omit<AuditLogRow, 'sequence'> & { sequence: string | number }>(FIRST_ENTRIES);
   return rows.map((row) => {
@@ -87,7 +93,9 @@ async function ofEntries(owner: pg.Pool, key: ChainKey): Promise<boolean[]> {
 }
 
 async function ofSeals(owner: pg.Pool, key: ChainKey): Promise<boolean[]> {
-  const { rows: tenants } = await owner.query<{ id: TenantId }>(`select tenant_id as id from tenant_keys limit ${ASKED}`);
+  const { rows: tenants } = await owner.query<{ id: TenantId }>(
+    `select tenant_id as id from tenant_keys limit ${ASKED}`,
+  );
   const streams = [INSTALLATION, ...tenants.map(({ id }) => id)].map(auditHeadStream);
   const { rows } = await owner.query<{ tenantId: TenantId; data: unknown }>(FIRST_SEALS, [streams]);
   return rows.map(({ tenantId, data }) => {

@@ -53,8 +53,16 @@ export class AuditTable {
   }
 
   /** How far the chain had come `entries` rows after a position, as the table has it; undefined where there are fewer up to `until`. */
-  async cut(after: Position, until: Position, entries: number): Promise<{ head: ChainHead; position: Position } | undefined> {
-    const [row] = await this.#reads.rows<{ position: string; sequence: number; hash: string }>(CUT, [String(after), String(until), entries - 1]);
+  async cut(
+    after: Position,
+    until: Position,
+    entries: number,
+  ): Promise<{ head: ChainHead; position: Position } | undefined> {
+    const [row] = await this.#reads.rows<{ position: string; sequence: number; hash: string }>(CUT, [
+      String(after),
+      String(until),
+      entries - 1,
+    ]);
     return row && { head: { sequence: row.sequence, hash: row.hash }, position: BigInt(row.position) };
   }
 

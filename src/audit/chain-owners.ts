@@ -30,15 +30,28 @@ export async function chainOwners({ reads, database }: Services): Promise<ChainO
     listTenants(reads(INSTALLATION), { most: MOST }),
     database.projector.query<{ id: string }>('select tenant_id as id from audit_log where position = 0'),
   ]);
-  const named = (kind: string) => ({ id, slug }: { id: string; slug: string }): ChainOwner => ({ id: asTenantId(id), name: `${kind} ${slug}` });
-  const listed = [INSTALLATION_ITSELF, ...orThrow(organizations).map(named('organization')), ...orThrow(tenants).map(named('tenant'))];
+  const named =
+    (kind: string) =>
+    ({ id, slug }: { id: string; slug: string }): ChainOwner => ({ id: asTenantId(id), name: `${kind} ${slug}` });
+  const listed = [
+    INSTALLATION_ITSELF,
+    ...orThrow(organizations).map(named('organization')),
+    ...orThrow(tenants).map(named('tenant')),
+  ];
   const known = new Set<string>(listed.map(({ id }) => id));
-  return [...listed, ...heads.rows.filter(({ id }) => !known.has(id)).map(({ id }) => ({ id: asTenantId(id), name: 'listed nowhere' }))];
+  return [
+    ...listed,
+    ...heads.rows.filter(({ id }) => !known.has(id)).map(({ id }) => ({ id: asTenantId(id), name: 'listed nowhere' })),
+  ];
 }
 
 /** Undefined where nobody is named. Throws `FailureError` for somebody who is not there, and for more than one. */
-export async function findChainOwner(services: Services, { tenant, organization, installation }: NamedOwner): Promise<ChainOwner | undefined> {
-  if ([tenant, organization, installation].filter(Boolean).length > 1) throw new FailureError(invalid('audit', 'one tenant, one organization or the installation'));
+export async function findChainOwner(
+  services: Services,
+  { tenant, organization, installation }: NamedOwner,
+): Promise<ChainOwner | undefined> {
+  if ([tenant, organization, installation].filter(Boolean).length > 1)
+    throw new FailureError(invalid('audit', 'one tenant, one organization or the installation'));
   if (tenant) return { id: await findTenant(services, tenant), name: `tenant ${tenant}` };
   if (organization) return { id: await findOrganization(services, organization), name: `organization ${organization}` };
   return installation ? INSTALLATION_ITSELF : undefined;

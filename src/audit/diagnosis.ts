@@ -71,7 +71,11 @@ export async function diagnose(one: Case): Promise<Fault | undefined> {
 }
 
 /** True for a row that is as it has to be but for its hash, and that the chain goes on from. Somebody who changes one hash leaves a gap behind it. */
-async function madeWithOtherKey(table: AuditTable, row: AuditLogRow & { readonly printed: string }, expected: string): Promise<boolean> {
+async function madeWithOtherKey(
+  table: AuditTable,
+  row: AuditLogRow & { readonly printed: string },
+  expected: string,
+): Promise<boolean> {
   if (withoutHash(row.printed) !== withoutHash(expected)) return false;
   const next = await table.next(BigInt(row.position));
   return (next ? next.previous_hash : (await table.ends()).head_hash) === row.hash;
@@ -99,7 +103,8 @@ class Difference {
     if (row.event_id === entry.id) return `${side}_changed`;
     const [logHasRow, tableHasEntry] = await Promise.all([this.#inLog(row.event_id), this.#inTable(entry.id)]);
     // Of the side that was tampered with: does it still have what the other shows here, and does the other know what it shows?
-    const [hasOther, isKnown] = side === 'event' ? [logHasRow > 0, tableHasEntry > 0] : [tableHasEntry > 0, logHasRow > 0];
+    const [hasOther, isKnown] =
+      side === 'event' ? [logHasRow > 0, tableHasEntry > 0] : [tableHasEntry > 0, logHasRow > 0];
     if (hasOther) return isKnown ? reordered(side) : `${side}_added`;
     return isKnown ? `${side}_missing` : `${side}_changed`;
   }
@@ -139,7 +144,7 @@ class Difference {
     const { source, tenantId } = this.#case;
     const filter = { tenantId, types: [...source.words.keys()] };
     let found = 0;
-    for (let after = 0n; ; ) {
+    for (let after = 0n; ;) {
       const page = await source.store.readFeed(after, 2_000, filter);
       found += page.events.filter(({ id }) => id === eventId).length;
       if (page.position === after) return found;

@@ -17,4 +17,5 @@ export function hashIn({ first, bytes }: Hashes, sequence: number): string | und
 }
 
 /** The same, of entries. */
-export const hashAmong = (entries: readonly ReplayedEntry[], sequence: number): string | undefined => entries[sequence - (entries[0]?.sequence ?? 0)]?.hash;
+export const hashAmong = (entries: readonly ReplayedEntry[], sequence: number): string | undefined =>
+  entries[sequence - (entries[0]?.sequence ?? 0)]?.hash;

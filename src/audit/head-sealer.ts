@@ -2,7 +2,14 @@ import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
 import { ChainKey } from '../domain/audit/chain-key.ts';
 import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
 import { transaction } from '../database/transaction.ts';
-import { auditHead, auditHeadStream, isGenuineSeal, sealHead, UNSEALED, type SealedHead } from '../domain/audit/sealed-head.ts';
+import {
+  auditHead,
+  auditHeadStream,
+  isGenuineSeal,
+  sealHead,
+  UNSEALED,
+  type SealedHead,
+} from '../domain/audit/sealed-head.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure } from '../kernel/failure.ts';
@@ -21,7 +28,10 @@ interface Head extends ChainHead {
   readonly tenant_id: TenantId;
 }
 
-type SealerServices = Pick<Services, 'store' | 'loader' | 'executor' | 'database' | 'config' | 'families' | 'log' | 'trust'>;
+type SealerServices = Pick<
+  Services,
+  'store' | 'loader' | 'executor' | 'database' | 'config' | 'families' | 'log' | 'trust'
+>;
 
 /**
  * Seals the head of every chain that has moved, once a minute and when the service stops: in the log, and in a file beside
@@ -47,7 +57,11 @@ export class HeadSealer {
       this.#hasComparedFile = false;
     });
     this.#alarms = alarms;
-    this.#source = { store: services.store, key: new ChainKey(services.config.auditKey), words: auditVocabulary(services.families) };
+    this.#source = {
+      store: services.store,
+      key: new ChainKey(services.config.auditKey),
+      words: auditVocabulary(services.families),
+    };
     this.#file = new SealFile(services.config.dataDir);
   }
 
@@ -122,7 +136,8 @@ export class HeadSealer {
     const { key } = this.#source;
     const tenantId = head.tenant_id;
     const { state: before } = await loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
-    if (before !== UNSEALED && !isGenuineSeal(key, tenantId, before)) return this.#alarm(tenantId, 'its newest seal is not genuine');
+    if (before !== UNSEALED && !isGenuineSeal(key, tenantId, before))
+      return this.#alarm(tenantId, 'its newest seal is not genuine');
     if (filed.sequence > before.sequence) return this.#alarm(tenantId, LACKS_A_SEAL);
     if (head.sequence <= before.sequence) return before;
     const position = await this.#positionOf(head, before);
@@ -151,11 +166,16 @@ export class HeadSealer {
     const copied = await copiedUpTo(database.projector);
     if (copied === undefined) return { head: before, position: BigInt(before.position) };
     const [seal] = await store.readStreamTail(auditHeadStream(tenantId), 1);
-    return seal && seal.position <= copied ? { head: GENESIS, position: 0n } : { head: before, position: BigInt(before.position) };
+    return seal && seal.position <= copied
+      ? { head: GENESIS, position: 0n }
+      : { head: before, position: BigInt(before.position) };
   }
 
   #alarm(tenantId: TenantId, reason: string): undefined {
     this.#alarms.raise(tenantId, reason);
-    this.#services.log.fatal({ tenantId, reason }, 'an audit chain does not hold and is not sealed; `audit verify` names the entry');
+    this.#services.log.fatal(
+      { tenantId, reason },
+      'an audit chain does not hold and is not sealed; `audit verify` names the entry',
+    );
   }
 }

@@ -20,7 +20,20 @@ export class PrintedRows {
   readonly #ends: number[] = [];
 
   add(entry: Unhashed, hash: string, position: Position): void {
-    const { sequence, previousHash, id, actorType, actorId, action, resourceType, resourceId, details, event, ipAddress, userAgent } = entry;
+    const {
+      sequence,
+      previousHash,
+      id,
+      actorType,
+      actorId,
+      action,
+      resourceType,
+      resourceId,
+      details,
+      event,
+      ipAddress,
+      userAgent,
+    } = entry;
     const line =
       `${this.#size === 0 ? '' : '\n'}${position}${S}${sequence}${S}${hash}${S}${previousHash}${S}${id}${S}${timestamp(entry.timestamp)}${S}` +
       `${actorType}${S}${actorId ?? NULL}${S}${action}${S}${resourceType}${S}${resourceId}${S}${details}${S}${event}${S}` +

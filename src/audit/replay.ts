@@ -79,7 +79,14 @@ export async function* replay(
 }
 
 /** Undefined where somebody left an event without an actor or a time: whoever can write the database can do that. */
-function entryOf(key: ChainKey, head: ChainHead, event: StoredEvent, words: AuditWords, rows: PrintedRows, asWritten: boolean): ReplayedEntry | undefined {
+function entryOf(
+  key: ChainKey,
+  head: ChainHead,
+  event: StoredEvent,
+  words: AuditWords,
+  rows: PrintedRows,
+  asWritten: boolean,
+): ReplayedEntry | undefined {
   try {
     const entry = entryAfter(head, event, asWritten ? event : { version: event.version, data: event.data }, words);
     const hash = entryHash(key, entry);

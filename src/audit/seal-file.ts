@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SealedHead } from '../domain/audit/sealed-head.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -61,13 +71,16 @@ export class SealFile {
 
   #read(wanted: (line: string) => boolean): FiledSeal[] {
     if (!existsSync(this.#path)) return [];
-    const lines = readFileSync(this.#path, 'utf8').split('\n').filter((line) => line !== '' && wanted(line));
+    const lines = readFileSync(this.#path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && wanted(line));
     return lines.flatMap(parsed).sort((a, b) => a.sequence - b.sequence);
   }
 
   #compact(): void {
     const byTenant = new Map<TenantId, FiledSeal[]>();
-    for (const seal of this.#read(() => true)) byTenant.set(seal.tenantId, [...(byTenant.get(seal.tenantId) ?? []), seal].slice(-KEPT));
+    for (const seal of this.#read(() => true))
+      byTenant.set(seal.tenantId, [...(byTenant.get(seal.tenantId) ?? []), seal].slice(-KEPT));
     this.#replace([...byTenant.values()].flat());
     this.#compactAbove = Math.max(COMPACT_BYTES, 2 * statSync(this.#path).size);
   }

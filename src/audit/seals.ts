@@ -12,10 +12,15 @@ const PAGE = 1_000;
 const SEAL = { type: 'AuditHeadSealed', version: auditHeadEvents.definitions.AuditHeadSealed.version } as const;
 
 /** What stands on a tenant's stream of seals up to a position (inclusive), oldest first, genuine or not; undefined for what is no seal. */
-export async function* sealsInLog(store: Pick<EventStore, 'readStream'>, tenantId: TenantId, until: Position): AsyncGenerator<unknown> {
-  for (let from = 0n; ; ) {
+export async function* sealsInLog(
+  store: Pick<EventStore, 'readStream'>,
+  tenantId: TenantId,
+  until: Position,
+): AsyncGenerator<unknown> {
+  for (let from = 0n; ;) {
     const page = await store.readStream(auditHeadStream(tenantId), { from, limit: PAGE });
-    for (const { position, type, version, data } of page) if (position <= until) yield type === SEAL.type && version === SEAL.version ? data : undefined;
+    for (const { position, type, version, data } of page)
+      if (position <= until) yield type === SEAL.type && version === SEAL.version ? data : undefined;
     if (page.length < PAGE) return;
     from = page.at(-1)!.revision + 1n;
   }
@@ -23,10 +28,13 @@ export async function* sealsInLog(store: Pick<EventStore, 'readStream'>, tenantI
 
 /** The highest sequence that any of these speaks of and is genuine; 0 for none. */
 export const sealedUpTo = (key: ChainKey, tenantId: TenantId, seals: readonly unknown[]): number =>
-  Math.max(0, ...seals.map((seal) => {
-    const { success, data } = sealSchema.safeParse(seal);
-    return success && isGenuineSeal(key, tenantId, data) ? data.sequence : 0;
-  }));
+  Math.max(
+    0,
+    ...seals.map((seal) => {
+      const { success, data } = sealSchema.safeParse(seal);
+      return success && isGenuineSeal(key, tenantId, data) ? data.sequence : 0;
+    }),
+  );
 
 /**
  * Holds a chain against the heads that were sealed while it grew. Where table and log were changed together, so that they
@@ -43,7 +51,12 @@ export class Seals {
   /** A seal that is not genuine, or one that is missed between two others: told when nothing worse is found. */
   damage: Fault | undefined;
 
-  private constructor(key: ChainKey, tenantId: TenantId, source: AsyncIterator<unknown> | Iterator<unknown>, linked: boolean) {
+  private constructor(
+    key: ChainKey,
+    tenantId: TenantId,
+    source: AsyncIterator<unknown> | Iterator<unknown>,
+    linked: boolean,
+  ) {
     this.#key = key;
     this.#tenantId = tenantId;
     this.#source = source;
@@ -51,14 +64,21 @@ export class Seals {
   }
 
   /** `linked`: every seal names the one before, so that none may be missing in between. */
-  static async open(key: ChainKey, tenantId: TenantId, source: AsyncIterator<unknown> | Iterator<unknown>, linked: boolean): Promise<Seals> {
+  static async open(
+    key: ChainKey,
+    tenantId: TenantId,
+    source: AsyncIterator<unknown> | Iterator<unknown>,
+    linked: boolean,
+  ): Promise<Seals> {
     const seals = new Seals(key, tenantId, source, linked);
     await seals.#advance();
     return seals;
   }
 
   /** The first sealed head that the next entries, which continue the ones before, contradict; `hashOf` answers undefined beyond them. */
-  async contradiction(hashOf: (sequence: number) => string | undefined): Promise<(Fault & { readonly sealed: number }) | undefined> {
+  async contradiction(
+    hashOf: (sequence: number) => string | undefined,
+  ): Promise<(Fault & { readonly sealed: number }) | undefined> {
     for (let seal = this.#next; seal; seal = this.#next) {
       const hash = hashOf(seal.sequence);
       if (!hash) return undefined;

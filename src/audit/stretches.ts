@@ -33,7 +33,12 @@ const WORTH_WALKERS = 2;
  * Where a stretch begins, the table says how far the chain had come: that is believed only until the stretch before has come to the same
  * head. The first that does not fit is the last that is given; behind one that could not be walked there are none.
  */
-export async function* walkStretches({ open, stretch: size }: Walking, table: AuditTable, tenantId: TenantId, until: Position): AsyncGenerator<Walked & Reached> {
+export async function* walkStretches(
+  { open, stretch: size }: Walking,
+  table: AuditTable,
+  tenantId: TenantId,
+  until: Position,
+): AsyncGenerator<Walked & Reached> {
   const { head_sequence: entries } = await table.ends();
   if ((entries ?? 0) < WORTH_WALKERS * size) return;
   const walkers = open();
@@ -56,7 +61,8 @@ export async function* walkStretches({ open, stretch: size }: Walking, table: Au
       if (!oldest) return;
       const walked = await oldest.walked.catch(() => undefined);
       if (!walked) return; // whoever walks the rest sees whether the databases can be reached
-      const fits = walked.agrees && walked.end.sequence === oldest.claimed.sequence && walked.end.hash === oldest.claimed.hash;
+      const fits =
+        walked.agrees && walked.end.sequence === oldest.claimed.sequence && walked.end.hash === oldest.claimed.hash;
       yield { ...walked, agrees: fits, head: oldest.claimed, position: oldest.stretch.upTo };
       if (!fits) return;
     }

@@ -61,7 +61,7 @@ export class Verification {
     const start = await this.#walkAhead();
     if (!start) return this.#findings(this.#somethingOdd());
     const pages = replay(this.#evidence, this.#tenantId, start, this.#until, this.#quick);
-    for (let next = pages.next(); ; ) {
+    for (let next = pages.next(); ;) {
       const { value: page, done } = await next;
       if (done) break;
       next = pages.next(); // hashed while the table is asked
@@ -69,7 +69,13 @@ export class Verification {
       const fault = await this.#faultIn(page);
       if (fault) return this.#findings(fault);
     }
-    return this.#findings(this.#unmetSeal() ?? (await this.#faultAtTheEnd()) ?? this.#filed.damage ?? this.#logged.damage ?? this.#sealTakenOut());
+    return this.#findings(
+      this.#unmetSeal() ??
+        (await this.#faultAtTheEnd()) ??
+        this.#filed.damage ??
+        this.#logged.damage ??
+        this.#sealTakenOut(),
+    );
   }
 
   /** In this order: every seal in the file that is read first speaks of a log that ends at `until` or before. */
@@ -85,7 +91,12 @@ export class Verification {
     let reached: Reached = { head: GENESIS, position: 0n };
     const { walking } = this.#evidence;
     if (!this.#quick || !walking) return reached;
-    for await (const { agrees, hashes, head, position } of walkStretches(walking, this.#table, this.#tenantId, this.#until)) {
+    for await (const { agrees, hashes, head, position } of walkStretches(
+      walking,
+      this.#table,
+      this.#tenantId,
+      this.#until,
+    )) {
       if (!agrees || (await this.#contradiction((sequence) => hashIn(hashes, sequence)))) return undefined;
       reached = { head, position };
       this.#agreed = this.#replayed = head;
@@ -118,7 +129,17 @@ export class Verification {
     if (!(await this.#table.says(page, count, after, upTo))) {
       if (this.#quick) return this.#somethingOdd();
       const sealed = await this.#sealedUpTo();
-      const fault = await diagnose({ source: this.#evidence, tenantId: this.#tenantId, table: this.#table, page, count, after, upTo, before, sealed });
+      const fault = await diagnose({
+        source: this.#evidence,
+        tenantId: this.#tenantId,
+        table: this.#table,
+        page,
+        count,
+        after,
+        upTo,
+        before,
+        sealed,
+      });
       if (fault) return fault;
     }
     this.#after = upTo;
@@ -153,7 +174,9 @@ export class Verification {
   }
 
   #unmetSeal(): Fault | undefined {
-    return this.#filed.unmet || this.#logged.unmet ? { sequence: this.#replayed.sequence + 1, reason: 'log_truncated' } : undefined;
+    return this.#filed.unmet || this.#logged.unmet
+      ? { sequence: this.#replayed.sequence + 1, reason: 'log_truncated' }
+      : undefined;
   }
 
   async #faultAtTheEnd(): Promise<Fault | undefined> {
@@ -171,7 +194,9 @@ export class Verification {
 
   /** The file is written after the log: what it knows, the log knew. */
   #sealTakenOut(): Fault | undefined {
-    return this.#filed.sealed > this.#logged.sealed ? { sequence: this.#logged.sealed + 1, reason: 'seal_missing' } : undefined;
+    return this.#filed.sealed > this.#logged.sealed
+      ? { sequence: this.#logged.sealed + 1, reason: 'seal_missing' }
+      : undefined;
   }
 
   #findings(fault: Fault | undefined): Findings {

@@ -24,7 +24,10 @@ const PATIENCE_MS = 5_000;
 type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'database' | 'families' | 'projector'>;
 
 /** `witness`: seals that were kept elsewhere, beside those of the data directory. */
-export function evidenceOf({ store, reads, config, database, families, projector }: VerifyServices, witness?: SealFile): Evidence {
+export function evidenceOf(
+  { store, reads, config, database, families, projector }: VerifyServices,
+  witness?: SealFile,
+): Evidence {
   const file = new SealFile(config.dataDir);
   const words = auditVocabulary(families);
   const { auditKey } = config;
@@ -33,8 +36,14 @@ export function evidenceOf({ store, reads, config, database, families, projector
     reads,
     key: new ChainKey(auditKey),
     words,
-    walking: store instanceof PostgresEventStore ? walkInThreads({ database: database.config, auditKey, words }) : undefined,
-    filed: (tenantId) => (witness ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted((one, other) => (one.sequence ?? 0) - (other.sequence ?? 0)) : file.sealsOf(tenantId)),
+    walking:
+      store instanceof PostgresEventStore ? walkInThreads({ database: database.config, auditKey, words }) : undefined,
+    filed: (tenantId) =>
+      witness
+        ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted(
+            (one, other) => (one.sequence ?? 0) - (other.sequence ?? 0),
+          )
+        : file.sealsOf(tenantId),
     async projectedTo(position) {
       for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
         const reached = (await projector.livePositions()).get('audit_log') ?? 0n;

@@ -22,13 +22,21 @@ export interface Walked {
 }
 
 /** Walks one stretch: computes it from the log, and holds the table against it. */
-export async function walk(source: ChainSource, table: AuditTable, { tenantId, from, after, upTo }: Stretch): Promise<Walked> {
+export async function walk(
+  source: ChainSource,
+  table: AuditTable,
+  { tenantId, from, after, upTo }: Stretch,
+): Promise<Walked> {
   let end = from.head;
   let compared = after;
   const hashes: string[] = [];
-  const walked = (agrees: boolean): Walked => ({ agrees, end, hashes: { first: from.head.sequence + 1, bytes: Buffer.from(hashes.join(''), 'hex') } });
+  const walked = (agrees: boolean): Walked => ({
+    agrees,
+    end,
+    hashes: { first: from.head.sequence + 1, bytes: Buffer.from(hashes.join(''), 'hex') },
+  });
   const pages = replay(source, tenantId, from, upTo, true);
-  for (let next = pages.next(); ; ) {
+  for (let next = pages.next(); ;) {
     const { value: page, done } = await next;
     if (done) return walked(true);
     next = pages.next(); // hashed while the table is asked

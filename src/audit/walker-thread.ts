@@ -20,6 +20,10 @@ answerQuestions(({ database: config, auditKey, words }: WalkerData) => {
   // What goes wrong is told to who asked.
   const database = openDatabase(config, pino({ level: 'silent' }), { store: 1, reads: 1 });
   const { ordinary: reads } = tenantReads(database.reads);
-  const source = { store: new PostgresEventStore(database.store, config), key: new ChainKey(Buffer.from(auditKey)), words };
+  const source = {
+    store: new PostgresEventStore(database.store, config),
+    key: new ChainKey(Buffer.from(auditKey)),
+    words,
+  };
   return (stretch: Stretch): Promise<Walked> => walk(source, new AuditTable(reads(stretch.tenantId)), stretch);
 });

@@ -13,7 +13,10 @@ const STRETCH = 10_000;
 let taken = false;
 
 /** Walks in threads, a core for each, with two database connections of their own: whoever is served meanwhile keeps this thread to themselves. */
-export const walkInThreads = (data: WalkerData, stretch = STRETCH): Walking => ({ stretch, open: () => (taken ? undefined : new WalkingThreads(data)) });
+export const walkInThreads = (data: WalkerData, stretch = STRETCH): Walking => ({
+  stretch,
+  open: () => (taken ? undefined : new WalkingThreads(data)),
+});
 
 class WalkingThreads implements Walkers {
   readonly count = Math.min(MOST, availableParallelism());

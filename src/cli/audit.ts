@@ -16,14 +16,21 @@ function witnessAt(path: string): SealFile {
 }
 
 /** Prints a verdict a chain, of everybody where nobody is named; answers how many do not hold. */
-export async function auditVerify(services: Services, { heads, ...named }: NamedOwner & { readonly heads?: string }): Promise<number> {
+export async function auditVerify(
+  services: Services,
+  { heads, ...named }: NamedOwner & { readonly heads?: string },
+): Promise<number> {
   const witness = heads === undefined ? undefined : witnessAt(heads);
   const owner = await findChainOwner(services, named);
   let broken = 0;
   for (const { id, name } of owner ? [owner] : await everyOwner(services, witness)) {
-    const { valid, entriesChecked, firstInvalidSequence, reason } = await (witness ? verify(evidenceOf(services, witness), id) : verifyTenant(services, id));
+    const { valid, entriesChecked, firstInvalidSequence, reason } = await (witness
+      ? verify(evidenceOf(services, witness), id)
+      : verifyTenant(services, id));
     if (!valid) broken += 1;
-    console.log(`${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`);
+    console.log(
+      `${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`,
+    );
   }
   return broken;
 }
@@ -32,7 +39,12 @@ export async function auditVerify(services: Services, { heads, ...named }: Named
 async function everyOwner(services: Services, witness: SealFile | undefined): Promise<ChainOwner[]> {
   const owners = await chainOwners(services);
   const known = new Set<string>(owners.map(({ id }) => id));
-  return [...owners, ...(witness?.owners() ?? []).filter((id) => !known.has(id)).map((id) => ({ id, name: 'known to the witness alone' }))];
+  return [
+    ...owners,
+    ...(witness?.owners() ?? [])
+      .filter((id) => !known.has(id))
+      .map((id) => ({ id, name: 'known to the witness alone' })),
+  ];
 }
 
 /** Whose chain is meant. */
@@ -40,13 +52,21 @@ const owned = (command: Command): Command =>
   command
     .option('--tenant <id|slug>', "this tenant's")
     .option('--organization <id|slug>', "this organization's")
-    .option('--installation', "the installation's own: recoveries, set-up, keys, strangers at doors that there are not");
+    .option(
+      '--installation',
+      "the installation's own: recoveries, set-up, keys, strangers at doors that there are not",
+    );
 
 export function addAuditCommands(program: Command, withHouse: WithHouse): void {
   const audit = program.command('audit').description('the record of decisions');
   owned(audit.command('verify'))
-    .description('replay the event log and hold every audit chain, or one, against it; exit code 1 if one does not hold')
-    .option('--heads <file>', 'hold them also against sealed heads that were kept elsewhere: a copy of audit-heads.jsonl, or of the service log')
+    .description(
+      'replay the event log and hold every audit chain, or one, against it; exit code 1 if one does not hold',
+    )
+    .option(
+      '--heads <file>',
+      'hold them also against sealed heads that were kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
+    )
     .action(async (named: NamedOwner & { heads?: string }) => {
       if ((await withHouse(({ services }) => auditVerify(services, named))) > 0) process.exitCode = 1;
     });
@@ -59,9 +79,12 @@ export function addAuditCommands(program: Command, withHouse: WithHouse): void {
     .action(({ limit = Infinity, ...named }: NamedOwner & { limit?: number }) =>
       withHouse(async ({ services }) => {
         const owner = await findChainOwner(services, named);
-        if (!owner) throw new FailureError(invalid('audit export', 'whose? --tenant, --organization or --installation'));
+        if (!owner)
+          throw new FailureError(invalid('audit export', 'whose? --tenant, --organization or --installation'));
         let printed = 0;
-        for await (const record of exportAuditLog(services.reads(owner.id), {}, (events) => services.codec.reveal(events))) {
+        for await (const record of exportAuditLog(services.reads(owner.id), {}, (events) =>
+          services.codec.reveal(events),
+        )) {
           if (++printed > limit) return;
           console.log(JSON.stringify(record));
         }

@@ -29,12 +29,21 @@ export function addDemoCommand(program: Command): void {
         : house.addresses;
       const restart = async () => {
         await house.stop();
-        house = await compose({ ...config, port: portOf(http), tlsPort: portOf(tls), adminRateLimit: 100_000 }, options);
+        house = await compose(
+          { ...config, port: portOf(http), tlsPort: portOf(tls), adminRateLimit: 100_000 },
+          options,
+        );
         return house.services;
       };
       console.log(running ? `Driving the service on ${http}` : `Booted a service on ${http} for this demo`);
       try {
-        await demo(house.services, { devices, http, tls, licenseSigningKey: createPrivateKey(licenseSigningKey(config.dataDir)), ...(running ? {} : { restart }) });
+        await demo(house.services, {
+          devices,
+          http,
+          tls,
+          licenseSigningKey: createPrivateKey(licenseSigningKey(config.dataDir)),
+          ...(running ? {} : { restart }),
+        });
         console.log('\nAll of it held.');
       } finally {
         await house.stop();

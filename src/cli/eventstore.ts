@@ -14,7 +14,8 @@ function administrator(env: NodeJS.ProcessEnv): { username: string; password: st
   const text = file ? secretFile('EVENTSTORE_ADMIN_FILE', file) : given;
   if (!text) return undefined;
   const at = text.indexOf(':');
-  if (at < 1) throw new ConfigError(`${file ? 'EVENTSTORE_ADMIN_FILE' : 'EVENTSTORE_ADMIN'} needs the form user:password`);
+  if (at < 1)
+    throw new ConfigError(`${file ? 'EVENTSTORE_ADMIN_FILE' : 'EVENTSTORE_ADMIN'} needs the form user:password`);
   return { username: text.slice(0, at), password: text.slice(at + 1) };
 }
 
@@ -22,7 +23,10 @@ async function rights({ grant = false, exclusive = false }: Asked): Promise<void
   const url = eventStoreUrl(process.env);
   if (!url) throw new ConfigError('set EVENTSTORE_URL or EVENTSTORE_URL_FILE: without it the events are in PostgreSQL');
   const admin = administrator(process.env);
-  if (grant && !admin) throw new ConfigError('set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: granting takes an administrator of the server');
+  if (grant && !admin)
+    throw new ConfigError(
+      'set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: granting takes an administrator of the server',
+    );
   if (exclusive && !grant) throw new ConfigError('--exclusive goes with --grant');
   const { lines, isSufficient } = await openAdministration(url, admin, (server) => server.rights({ grant, exclusive }));
   for (const line of lines) process.stdout.write(`${line}\n`);
@@ -36,6 +40,9 @@ export function addEventStoreCommands(program: Command): void {
     .command('rights')
     .description('say which rights the user of EVENTSTORE_URL lacks; exit code 1 while one is missing')
     .option('--grant', 'set them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE')
-    .option('--exclusive', 'with --grant: take from every other user the rights on streams that have no access list of their own')
+    .option(
+      '--exclusive',
+      'with --grant: take from every other user the rights on streams that have no access list of their own',
+    )
     .action(rights);
 }

@@ -30,7 +30,12 @@ export const withHouse: WithHouse = async (work) => {
 
 /** A refusal or an outage in a sentence; anything else with its stack, for the operator is also the one who reports it. */
 export const wordsFor = (error: unknown): string =>
-  error instanceof FailureError ? error.message : error instanceof EventStoreUnavailable ? outage(error) : ((error as Error).stack ?? String(error));
+  error instanceof FailureError
+    ? error.message
+    : error instanceof EventStoreUnavailable
+      ? outage(error)
+      : ((error as Error).stack ?? String(error));
 
 /** With what the server said: a position that it cannot serve looks like an outage otherwise. */
-const outage = ({ message, cause }: EventStoreUnavailable): string => (cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message);
+const outage = ({ message, cause }: EventStoreUnavailable): string =>
+  cause instanceof Error && !message.includes(cause.message) ? `${message} (${cause.message})` : message;

@@ -41,14 +41,18 @@ export interface Endpoints {
 }
 
 /** Opens the copy that the services' own store is the source of. `close` ends what was opened for it. */
-export async function openLogCopy(services: Services, { direction, url }: Endpoints): Promise<{ copy: LogCopy; parts: CopyParts; close: () => Promise<void> }> {
+export async function openLogCopy(
+  services: Services,
+  { direction, url }: Endpoints,
+): Promise<{ copy: LogCopy; parts: CopyParts; close: () => Promise<void> }> {
   const { database, codec, store } = services;
   const parts: CopyParts = { source: store, owner: database.owner, isLasting: (type) => codec.isLasting(type) };
   const server = new EventStoreDbEventStore(url, { warn: (message) => services.log.warn(message) });
   const own = new PostgresEventStore(database.store, database.config);
   const close = async () => void (await Promise.all([server.close(), own.close()]));
   try {
-    const copy = direction === 'to' ? await CopyTo.open(parts, server, url) : await CopyFrom.open(parts, server, own, url);
+    const copy =
+      direction === 'to' ? await CopyTo.open(parts, server, url) : await CopyFrom.open(parts, server, own, url);
     return { copy, parts, close };
   } catch (error) {
     await close();
@@ -57,7 +61,12 @@ export async function openLogCopy(services: Services, { direction, url }: Endpoi
 }
 
 /** Copies what there is; with `finish`, the rest as well, and makes the copy the log of this installation. Returns how many audit chains do not hold. */
-export async function copyLog(services: Services, endpoints: Endpoints, finish: boolean, say: (line: string) => void): Promise<number> {
+export async function copyLog(
+  services: Services,
+  endpoints: Endpoints,
+  finish: boolean,
+  say: (line: string) => void,
+): Promise<number> {
   const { copy, parts, close } = await openLogCopy(services, endpoints);
   try {
     let said = Date.now();
@@ -71,9 +80,12 @@ export async function copyLog(services: Services, endpoints: Endpoints, finish: 
     }
     if (!finish) await copy.settle();
     else await switchLog(copy, parts);
-    for (const [tenantId, { events, hash }] of [...copy.hashes.all].sort()) say(`same    ${tenantId}: ${events} events, sha256 ${hash.toString('hex')}`);
+    for (const [tenantId, { events, hash }] of [...copy.hashes.all].sort())
+      say(`same    ${tenantId}: ${events} events, sha256 ${hash.toString('hex')}`);
     if (!finish) {
-      say(`${copy.record.events} events copied. Repeat this to copy what has come since; stop the service and add --finish to switch.`);
+      say(
+        `${copy.record.events} events copied. Repeat this to copy what has come since; stop the service and add --finish to switch.`,
+      );
       return 0;
     }
     return await verifyChains({ ...services, store: copy.target }, say);
@@ -82,14 +94,17 @@ export async function copyLog(services: Services, endpoints: Endpoints, finish: 
   }
 }
 
-const percent = (position: bigint, head: bigint): number => (head === 0n ? 100 : Math.min(100, Number((position * 100n) / head)));
+const percent = (position: bigint, head: bigint): number =>
+  head === 0n ? 100 : Math.min(100, Number((position * 100n) / head));
 
 async function verifyChains(services: Services, say: (line: string) => void): Promise<number> {
   let broken = 0;
   for (const { id, name } of await chainOwners(services)) {
     const { valid, entriesChecked, reason, firstInvalidSequence } = await verify(evidenceOf(services), id);
     if (!valid) broken += 1;
-    say(`${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} audit entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`);
+    say(
+      `${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} audit entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`,
+    );
   }
   return broken;
 }
@@ -98,7 +113,12 @@ async function verifyChains(services: Services, say: (line: string) => void): Pr
 async function withSource<T>(config: Config, work: (services: Services) => Promise<T>): Promise<T> {
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
   const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
-  const house = await compose(config, { log, listen: false, project: false, ...(running ? { database: { ...running } } : {}) });
+  const house = await compose(config, {
+    log,
+    listen: false,
+    project: false,
+    ...(running ? { database: { ...running } } : {}),
+  });
   try {
     return await work(house.services);
   } finally {
@@ -107,14 +127,18 @@ async function withSource<T>(config: Config, work: (services: Services) => Promi
 }
 
 function endpointsOf({ to, from }: Options): Endpoints {
-  if ((to === undefined) === (from === undefined)) throw new FailureError(invalid('--to', 'name one side: --to or --from, with the URL of EventStoreDB'));
+  if ((to === undefined) === (from === undefined))
+    throw new FailureError(invalid('--to', 'name one side: --to or --from, with the URL of EventStoreDB'));
   return { direction: to === undefined ? 'from' : 'to', url: urlOf((to ?? from)!) };
 }
 
 /** The settings under which the log that is copied is the service's own. */
 function sourceConfig(config: Config, { direction, url }: Endpoints): Config {
   if (direction === 'from') return { ...config, eventStoreUrl: url };
-  if (config.eventStoreUrl) throw new FailureError(conflict('EVENTSTORE_URL is set: the log is in EventStoreDB already, and --to copies the one in PostgreSQL'));
+  if (config.eventStoreUrl)
+    throw new FailureError(
+      conflict('EVENTSTORE_URL is set: the log is in EventStoreDB already, and --to copies the one in PostgreSQL'),
+    );
   return config;
 }
 
@@ -123,7 +147,12 @@ export async function abandon(services: Services): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record) throw new FailureError(conflict('no copy has been begun'));
-  if (record.isFinished) throw new FailureError(conflict(`the copy ${record.direction} ${record.servers} has been finished: the way back is a copy in the other direction`));
+  if (record.isFinished)
+    throw new FailureError(
+      conflict(
+        `the copy ${record.direction} ${record.servers} has been finished: the way back is a copy in the other direction`,
+      ),
+    );
   await clearRecord(owner);
   if (record.direction === 'to') await unsealLog(owner);
   else await owner.query('truncate events, claims, stream_retention');
@@ -133,7 +162,8 @@ export async function abandon(services: Services): Promise<void> {
 export async function discard(services: Services): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
-  if (!record?.isFinished || record.direction !== 'to') throw new FailureError(conflict('the log in PostgreSQL has not been moved to EventStoreDB'));
+  if (!record?.isFinished || record.direction !== 'to')
+    throw new FailureError(conflict('the log in PostgreSQL has not been moved to EventStoreDB'));
   await owner.query('truncate events, claims, stream_retention');
 }
 
@@ -141,15 +171,27 @@ export function addLogCommands(program: Command): void {
   const log = program.command('log').description('the event log: from the embedded store to EventStoreDB, and back');
   log
     .command('copy')
-    .description('copy the log while the service runs; repeat it, then stop the service and --finish. Exit code 1 if an audit chain does not hold')
+    .description(
+      'copy the log while the service runs; repeat it, then stop the service and --finish. Exit code 1 if an audit chain does not hold',
+    )
     .option('--to <url>', 'from PostgreSQL to EventStoreDB: esdb://…, or file:PATH or env:NAME that holds it')
     .option('--from <url>', 'from EventStoreDB to PostgreSQL')
-    .option('--finish', 'the service is stopped: copy the rest, check everything, and move checkpoints and audit log to the copy')
+    .option(
+      '--finish',
+      'the service is stopped: copy the rest, check everything, and move checkpoints and audit log to the copy',
+    )
     .action(async (options: Options) => {
       const endpoints = endpointsOf(options);
       const config = sourceConfig(readConfig(process.env), endpoints);
-      const broken = await withSource(config, (services) => copyLog(services, endpoints, options.finish ?? false, (line) => console.log(line)));
-      if (options.finish) console.log(endpoints.direction === 'to' ? 'Set EVENTSTORE_URL and start the service.' : 'Take EVENTSTORE_URL away and start the service.');
+      const broken = await withSource(config, (services) =>
+        copyLog(services, endpoints, options.finish ?? false, (line) => console.log(line)),
+      );
+      if (options.finish)
+        console.log(
+          endpoints.direction === 'to'
+            ? 'Set EVENTSTORE_URL and start the service.'
+            : 'Take EVENTSTORE_URL away and start the service.',
+        );
       if (broken > 0) process.exitCode = 1;
     });
   log
@@ -157,7 +199,9 @@ export function addLogCommands(program: Command): void {
     .description('give up a copy that has not been finished')
     .action(async () => {
       await withSource(readConfig(process.env), abandon);
-      console.log('The copy was given up. What it wrote to EventStoreDB stays there, and the service goes on where it was.');
+      console.log(
+        'The copy was given up. What it wrote to EventStoreDB stays there, and the service goes on where it was.',
+      );
     });
   log
     .command('discard')

@@ -1,5 +1,14 @@
 import type { Command } from 'commander';
-import { attachTenant, createOrganization, detachTenant, recoverOrgAdmin, removeDomain, suspendOrgAdmin, vouchForDomain, type NamedOrgAdmin } from '../organizations/cli.ts';
+import {
+  attachTenant,
+  createOrganization,
+  detachTenant,
+  recoverOrgAdmin,
+  removeDomain,
+  suspendOrgAdmin,
+  vouchForDomain,
+  type NamedOrgAdmin,
+} from '../organizations/cli.ts';
 import type { WithHouse } from './house.ts';
 
 export function addOrganizationCommands(program: Command, withHouse: WithHouse): void {
@@ -13,7 +22,9 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .option('--base-url <url>', 'where browsers reach this service')
     .action(async (options: { name: string; slug?: string; ownerEmail: string; baseUrl?: string }) => {
       const { name, slug, ownerEmail, baseUrl } = options;
-      const made = await withHouse(({ services }) => createOrganization(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }));
+      const made = await withHouse(({ services }) =>
+        createOrganization(services, { name, slug, ownerEmail, externalBaseUrl: baseUrl }),
+      );
       console.log(`Organization ${name}: ${made.organizationId}, slug ${made.slug}, owner ${ownerEmail}`);
       console.log('The owner chooses another password at the first sign-in, within seven days');
       console.log(made.password);
@@ -35,12 +46,17 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     .action(async ({ slug, tenant }: { slug: string; tenant: string }) => {
       const { switchedOff, stillEnabled } = await withHouse(({ services }) => detachTenant(services, { slug, tenant }));
       console.log(`Tenant ${tenant} belongs to ${slug} no longer`);
-      for (const name of switchedOff) console.log(`The organization's provider "${name}" is switched off, and sessions that began through it are over`);
+      for (const name of switchedOff)
+        console.log(
+          `The organization's provider "${name}" is switched off, and sessions that began through it are over`,
+        );
       for (const name of stillEnabled) console.log(`Its admins still sign in through its own provider "${name}"`);
     });
   org
     .command('recover')
-    .description('let an admin of an organization in again, whatever locks them out; their temporary password is printed on the last line')
+    .description(
+      'let an admin of an organization in again, whatever locks them out; their temporary password is printed on the last line',
+    )
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--email <email>')
     .action(async (named: NamedOrgAdmin) => {
@@ -60,12 +76,14 @@ export function addOrganizationCommands(program: Command, withHouse: WithHouse):
     });
   org
     .command('verify-domain')
-    .description('vouch that an e-mail domain is an organization\'s own, where it cannot prove it by DNS')
+    .description("vouch that an e-mail domain is an organization's own, where it cannot prove it by DNS")
     .requiredOption('--slug <id|slug>', "the organization's")
     .requiredOption('--domain <domain>')
     .action(async (named: { slug: string; domain: string }) => {
       await withHouse(({ services }) => vouchForDomain(services, named));
-      console.log(`E-mails of ${named.domain} lead to the provider of ${named.slug}, where its configuration names the domain`);
+      console.log(
+        `E-mails of ${named.domain} lead to the provider of ${named.slug}, where its configuration names the domain`,
+      );
     });
   org
     .command('remove-domain')

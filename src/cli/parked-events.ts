@@ -25,14 +25,20 @@ export interface SkipRequest {
  * Has the parked streams of a read model or reaction worked again, and records that with each tenant concerned. Returns what was
  * parked. Throws `FailureError` for a name that there is not, and a stream that is not parked.
  */
-export async function retryParkedEvents({ projector, executor, models }: Services, { name, stream, reason }: RetryRequest): Promise<ParkedSummary[]> {
+export async function retryParkedEvents(
+  { projector, executor, models }: Services,
+  { name, stream, reason }: RetryRequest,
+): Promise<ParkedSummary[]> {
   const known = [...models, ...reactions].map((one) => one.name);
-  if (!known.includes(name)) throw new FailureError(notFound(`no read model or reaction is called ${name}; there are ${known.join(', ')}`));
+  if (!known.includes(name))
+    throw new FailureError(notFound(`no read model or reaction is called ${name}; there are ${known.join(', ')}`));
   const parked = await projector.parking.summary(name, stream);
   if (stream !== undefined) expectParked(name, stream, parked);
   for (const [tenantId, streams] of byTenant(parked)) {
     const data = { ...recorded(name, streams), reason: reason === undefined ? null : reasonOf(reason) };
-    orThrow(await executor.execute(recordParkedRetry, data, { tenantId, actor: system('castellan projections retry') }));
+    orThrow(
+      await executor.execute(recordParkedRetry, data, { tenantId, actor: system('castellan projections retry') }),
+    );
   }
   await projector.parking.askRetry(name, stream);
   return parked;
@@ -42,30 +48,48 @@ export async function retryParkedEvents({ projector, executor, models }: Service
  * Gives up the effects of what is parked of a reaction's stream, and records that with the tenant. What is parked behind it from now
  * on is worked. Throws `FailureError`, also for a read model: its rows would no longer be what the log says.
  */
-export async function skipParkedEvents({ projector, executor, models }: Services, { name, stream, reason }: SkipRequest): Promise<ParkedSummary[]> {
+export async function skipParkedEvents(
+  { projector, executor, models }: Services,
+  { name, stream, reason }: SkipRequest,
+): Promise<ParkedSummary[]> {
   const model = models.find((one) => one.name === name);
-  if (model?.whenPoisoned === 'halt') throw new FailureError(conflict(`${name} is a record that must be complete: none of its events can be skipped`));
-  if (model) throw new FailureError(conflict(`${name} is a read model, which must show what the log says: fix its fold, then run \`projections retry ${name}\``));
+  if (model?.whenPoisoned === 'halt')
+    throw new FailureError(conflict(`${name} is a record that must be complete: none of its events can be skipped`));
+  if (model)
+    throw new FailureError(
+      conflict(
+        `${name} is a read model, which must show what the log says: fix its fold, then run \`projections retry ${name}\``,
+      ),
+    );
   const known = reactions.map((one) => one.name);
-  if (!known.includes(name)) throw new FailureError(notFound(`no reaction is called ${name}; there are ${known.join(', ')}`));
+  if (!known.includes(name))
+    throw new FailureError(notFound(`no reaction is called ${name}; there are ${known.join(', ')}`));
   const parked = await projector.parking.summary(name, stream);
   expectParked(name, stream, parked);
   const why = reasonOf(reason);
   // Recorded first: what was given up without a record could not be found again.
   for (const one of parked) {
-    orThrow(await executor.execute(recordParkedSkip, { ...recorded(name, [one]), reason: why }, { tenantId: one.tenantId, actor: system('castellan projections skip') }));
+    orThrow(
+      await executor.execute(
+        recordParkedSkip,
+        { ...recorded(name, [one]), reason: why },
+        { tenantId: one.tenantId, actor: system('castellan projections skip') },
+      ),
+    );
     await projector.parking.askSkip(name, stream, one.last);
   }
   return parked;
 }
 
 function expectParked(name: string, stream: string, parked: readonly ParkedSummary[]): void {
-  if (parked.length === 0) throw new FailureError(notFound(`${stream} is not parked in ${name}; \`projections status\` names what is`));
+  if (parked.length === 0)
+    throw new FailureError(notFound(`${stream} is not parked in ${name}; \`projections status\` names what is`));
 }
 
 function reasonOf(text: string): string {
   const reason = text.trim();
-  if (reason.length === 0 || reason.length > MOST_LETTERS) throw new FailureError(invalid('--reason', `must be 1 to ${MOST_LETTERS} characters long`));
+  if (reason.length === 0 || reason.length > MOST_LETTERS)
+    throw new FailureError(invalid('--reason', `must be 1 to ${MOST_LETTERS} characters long`));
   return reason;
 }
 

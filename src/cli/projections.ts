@@ -12,7 +12,10 @@ import { retryParkedEvents, skipParkedEvents, type RetryRequest, type SkipReques
 
 const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadModel[] => {
   const found = name === 'all' ? all : all.filter((model) => model.name === name);
-  if (found.length === 0) throw new FailureError(notFound(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`));
+  if (found.length === 0)
+    throw new FailureError(
+      notFound(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`),
+    );
   return found;
 };
 
@@ -27,7 +30,12 @@ export function parseAsOf(text: string | undefined): AsOf {
 
 /** A bar with rate and time left. Positions count events on the default store; elsewhere they only show how far. */
 function progressBar(model: string) {
-  const bar = new SingleBar({ format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left', barsize: 28, hideCursor: true, clearOnComplete: false });
+  const bar = new SingleBar({
+    format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left',
+    barsize: 28,
+    hideCursor: true,
+    clearOnComplete: false,
+  });
   let started = false;
   let folded = 0;
   return {
@@ -50,7 +58,12 @@ function progressBar(model: string) {
   };
 }
 
-export async function rebuild(services: Services, models: readonly AnyReadModel[], into: string | undefined, asOf: AsOf): Promise<void> {
+export async function rebuild(
+  services: Services,
+  models: readonly AnyReadModel[],
+  into: string | undefined,
+  asOf: AsOf,
+): Promise<void> {
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   for (const model of models) {
     const bar = progressBar(model.name);
@@ -71,9 +84,12 @@ export async function diff(services: Services, models: readonly AnyReadModel[]):
   for (const model of models) {
     const { rows, position, differences } = await diffModel(parts, model);
     found += differences.length;
-    console.log(`${differences.length === 0 ? 'same   ' : 'DIFFERS'} ${model.name}: ${rows} rows at position ${position}`);
+    console.log(
+      `${differences.length === 0 ? 'same   ' : 'DIFFERS'} ${model.name}: ${rows} rows at position ${position}`,
+    );
     if (differences.some(({ kind }) => kind === 'added')) console.log(ADDED);
-    for (const { kind, key, columns } of differences) console.log(`        ${kind} ${JSON.stringify(key)}${columns.length > 0 ? ` in ${columns.join(', ')}` : ''}`);
+    for (const { kind, key, columns } of differences)
+      console.log(`        ${kind} ${JSON.stringify(key)}${columns.length > 0 ? ` in ${columns.join(', ')}` : ''}`);
   }
   return found;
 }
@@ -83,14 +99,34 @@ async function status({ projector, store, trust, database }: Services): Promise<
   console.log(`feed position ${head} (${store.name})`);
   const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector))?.reason;
   if (doubt) console.log(`NOTHING IS WRITTEN: ${doubt}; \`castellan restore status\` names the way back`);
-  for (const { name, version, generation, lane, kind, state, position, idleSeconds, failure } of await projector.progress()) {
-    const behind = position < head ? `${head - position} behind` : position > head ? `${position - head} beyond the end of the log` : 'up to date';
-    console.log(`${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`);
+  for (const {
+    name,
+    version,
+    generation,
+    lane,
+    kind,
+    state,
+    position,
+    idleSeconds,
+    failure,
+  } of await projector.progress()) {
+    const behind =
+      position < head
+        ? `${head - position} behind`
+        : position > head
+          ? `${position - head} beyond the end of the log`
+          : 'up to date';
+    console.log(
+      `${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`,
+    );
   }
   for (const { name, tenantId, position, failure } of await projector.backlogs.all()) {
-    console.log(`behind: ${name} tenant ${tenantId} works its own backlog after position ${position}${failure ? `: ${failure}` : ''}`);
+    console.log(
+      `behind: ${name} tenant ${tenantId} works its own backlog after position ${position}${failure ? `: ${failure}` : ''}`,
+    );
   }
-  for (const { name, stream, events, error } of await projector.parking.list()) console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);
+  for (const { name, stream, events, error } of await projector.parking.list())
+    console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);
 }
 
 export function addProjectionCommands(program: Command, withHouse: WithHouse): void {
@@ -117,23 +153,30 @@ export function addProjectionCommands(program: Command, withHouse: WithHouse): v
     });
   projections
     .command('retry <name>')
-    .description('work the parked streams of a read model or reaction again; recorded in the audit log of each tenant concerned')
+    .description(
+      'work the parked streams of a read model or reaction again; recorded in the audit log of each tenant concerned',
+    )
     .option('--stream <stream>', 'only this one; `projections status` names them')
     .option('--reason <text>', 'for the audit log')
     .action(async (name: string, options: Omit<RetryRequest, 'name'>) => {
       const parked = await withHouse(({ services }) => retryParkedEvents(services, { name, ...options }));
-      for (const { stream, events } of parked) console.log(`asked to retry ${events} parked events of ${stream} in ${name}`);
+      for (const { stream, events } of parked)
+        console.log(`asked to retry ${events} parked events of ${stream} in ${name}`);
       if (parked.length === 0) console.log(`nothing is parked in ${name}`);
     });
   projections
     .command('skip <name>')
-    .description("give up the effects of a reaction's parked stream, and let it go on; recorded in the audit log of the tenant")
+    .description(
+      "give up the effects of a reaction's parked stream, and let it go on; recorded in the audit log of the tenant",
+    )
     .requiredOption('--stream <stream>', '`projections status` names them')
     .requiredOption('--reason <text>', 'for the audit log: why these effects are not wanted')
     .action(async (name: string, options: Omit<SkipRequest, 'name'>) => {
       const skipped = await withHouse(({ services }) => skipParkedEvents(services, { name, ...options }));
       for (const { stream, events, first, last, eventTypes } of skipped) {
-        console.log(`skipped ${events} events of ${stream} in ${name}, positions ${first} to ${last} (${eventTypes.join(', ')}); recorded in the audit log`);
+        console.log(
+          `skipped ${events} events of ${stream} in ${name}, positions ${first} to ${last} (${eventTypes.join(', ')}); recorded in the audit log`,
+        );
       }
     });
 }

@@ -49,9 +49,13 @@ export function addTenantCommands(program: Command, withHouse: WithHouse): void 
     .requiredOption('--email <email>', 'of the first admin')
     .requiredOption('--license <key>', 'a license key, see `license issue`')
     .option('--base-url <url>', 'where browsers reach this service', 'http://127.0.0.1:8080')
-    .action(async ({ name, email, license, baseUrl }: { name: string; email: string; license: string; baseUrl: string }) => {
-      const { tenantId, password } = await withHouse(({ services }) => createTenant(services, { name, email, licenseKey: license, baseUrl }));
-      console.log(`Tenant ${name}: ${tenantId}, first admin ${email}`);
-      console.log(password);
-    });
+    .action(
+      async ({ name, email, license, baseUrl }: { name: string; email: string; license: string; baseUrl: string }) => {
+        const { tenantId, password } = await withHouse(({ services }) =>
+          createTenant(services, { name, email, licenseKey: license, baseUrl }),
+        );
+        console.log(`Tenant ${name}: ${tenantId}, first admin ${email}`);
+        console.log(password);
+      },
+    );
 }

@@ -27,11 +27,23 @@ export interface Background extends Pick<Services, 'jobs' | 'portal' | 'domainSc
 const REDIS_ANSWER_MS = 250;
 
 /** What is done later, or again and again, and whom it calls outside. */
-export function openBackground({ config, log, onStop }: Site, storage: Storage, { executor, loader, objects, pictures }: WriteSide, { freshness, reads }: ReadSide): Background {
+export function openBackground(
+  { config, log, onStop }: Site,
+  storage: Storage,
+  { executor, loader, objects, pictures }: WriteSide,
+  { freshness, reads }: ReadSide,
+): Background {
   const { connection, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.
   const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
-  const domainScans = new DomainScans({ executor, aggregates: loader, freshness, vault, budget: new CallBudget(database.service), providers: openProviders(config.threatIntel) });
+  const domainScans = new DomainScans({
+    executor,
+    aggregates: loader,
+    freshness,
+    vault,
+    budget: new CallBudget(database.service),
+    providers: openProviders(config.threatIntel),
+  });
   const catalogue = [
     ...maintenanceJobs(store, database, config),
     forgetTelemetry(store),
@@ -41,9 +53,23 @@ export function openBackground({ config, log, onStop }: Site, storage: Storage, 
     forgetScreenshots(pictures),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
-  const jobs = openJobs({ config: connection, redisUrl: config.redisUrl, connections: connectionsOf(config.role, { redis: false }).jobs, jobs: catalogue, log });
+  const jobs = openJobs({
+    config: connection,
+    redisUrl: config.redisUrl,
+    connections: connectionsOf(config.role, { redis: false }).jobs,
+    jobs: catalogue,
+    log,
+  });
   onStop(() => jobs.close());
-  const redis = config.redisUrl ? new Redis(config.redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: false, connectTimeout: 2_000, commandTimeout: REDIS_ANSWER_MS, retryStrategy: (attempt) => Math.min(attempt * 100, 2_000) }) : undefined;
+  const redis = config.redisUrl
+    ? new Redis(config.redisUrl, {
+        maxRetriesPerRequest: 1,
+        enableOfflineQueue: false,
+        connectTimeout: 2_000,
+        commandTimeout: REDIS_ANSWER_MS,
+        retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+      })
+    : undefined;
   redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
   if (redis) onStop(() => redis.disconnect());
   return { jobs, portal, domainScans, redis };

@@ -61,4 +61,5 @@ export async function keyringsOf(owner: pg.Pool, keys: Keys): Promise<Keyrings |
   }
 }
 
-export const loginSecret = (keyrings: Keyrings | undefined, { masterKey }: Pick<Config, 'masterKey'>): Buffer => (keyrings?.current ?? new Keyring(masterKey)).key(LOGIN_SECRET);
+export const loginSecret = (keyrings: Keyrings | undefined, { masterKey }: Pick<Config, 'masterKey'>): Buffer =>
+  (keyrings?.current ?? new Keyring(masterKey)).key(LOGIN_SECRET);

@@ -10,16 +10,35 @@ import type { Services } from '../services.ts';
 import type { Site } from './site.ts';
 import type { Storage } from './storage.ts';
 
-export type ReadSide = Pick<Services, 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads' | 'vitalReads'>;
+export type ReadSide = Pick<
+  Services,
+  'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
+>;
 
 /** What follows the feed, and what is asked of the tables that come of it. */
-export async function openReadSide({ config, log, onStop }: Site, { store, codec, database, personKeys, trust, alone }: Storage): Promise<ReadSide> {
+export async function openReadSide(
+  { config, log, onStop }: Site,
+  { store, codec, database, personKeys, trust, alone }: Storage,
+): Promise<ReadSide> {
   const tail = await FeedTail.open(store, codec, log);
   onStop(() => tail.close());
-  const freshness: Freshness = new Freshness({ isNeeded: () => !projector.leads, readPositions: () => projector.livePositions() });
+  const freshness: Freshness = new Freshness({
+    isNeeded: () => !projector.leads,
+    readPositions: () => projector.livePositions(),
+  });
   // The audit chain is the one model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
-  const projector = new Projector({ pool: database.projector, store, codec, tail, models, freshness, trust, log, alone });
+  const projector = new Projector({
+    pool: database.projector,
+    store,
+    codec,
+    tail,
+    models,
+    freshness,
+    trust,
+    log,
+    alone,
+  });
   const live = new LiveState(tail, freshness, log, trust);
   trust.onDoubt(() => {
     live.forget();

@@ -37,7 +37,10 @@ export async function openStorage(site: Site): Promise<Storage> {
   const { config, options, log, onStop } = site;
   const prepared = options.database ? undefined : await prepareDatabase(await databaseOf(site), config);
   const connection = prepared?.config ?? options.database!;
-  const database = openDatabase(connection, log, { ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }), patient: options.listen === false });
+  const database = openDatabase(connection, log, {
+    ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }),
+    patient: options.listen === false,
+  });
   onStop(() => database.close());
   if (prepared) await admit(database, prepared.wanted);
 
@@ -51,7 +54,18 @@ export async function openStorage(site: Site): Promise<Storage> {
   database.onLost(() => trust.suspect('a connection to the database was lost'));
   store.onInterruption(() => trust.suspect('the connection to the event store was lost'));
   onStop(() => store.close());
-  return { connection, database, keyrings, dataKeys, vault, personKeys, codec: new EventCodec(families, personKeys), store, trust, alone };
+  return {
+    connection,
+    database,
+    keyrings,
+    dataKeys,
+    vault,
+    personKeys,
+    codec: new EventCodec(families, personKeys),
+    store,
+    trust,
+    alone,
+  };
 }
 
 async function databaseOf({ config, log, onStop }: Site): Promise<DatabaseConfig> {

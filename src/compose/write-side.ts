@@ -18,12 +18,19 @@ import type { ReadSide } from './read-side.ts';
 import type { Site } from './site.ts';
 import type { Storage } from './storage.ts';
 
-export interface WriteSide extends Pick<Services, 'loader' | 'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'> {
+export interface WriteSide extends Pick<
+  Services,
+  'loader' | 'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
+> {
   readonly objects: ObjectStore;
 }
 
 /** What takes commands, and what their decisions need. */
-export function openWriteSide({ config, options }: Site, { store, codec, database, keyrings, vault, personKeys, trust }: Storage, readSide: ReadSide): WriteSide {
+export function openWriteSide(
+  { config, options }: Site,
+  { store, codec, database, keyrings, vault, personKeys, trust }: Storage,
+  readSide: ReadSide,
+): WriteSide {
   const keyring = keyrings.current;
   const loader = new AggregateLoader(store, codec);
   trust.onDoubt(() => loader.forget());
@@ -47,8 +54,22 @@ export function openWriteSide({ config, options }: Site, { store, codec, databas
     arrivals: new ArrivalBudgets(database.service),
     claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
     claimHolders,
-    freeNumbers: new NumberFinder(claimedIn({ claimHolders }), projectedIn(readSide, () => store.head())),
+    freeNumbers: new NumberFinder(
+      claimedIn({ claimHolders }),
+      projectedIn(readSide, () => store.head()),
+    ),
   };
-  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () => vaultWorkbench(ports));
-  return { loader, executor, ports, passwords, objects, pictures, accountDigest, credentialSalt: keyring.digester('credential-salt') };
+  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () =>
+    vaultWorkbench(ports),
+  );
+  return {
+    loader,
+    executor,
+    ports,
+    passwords,
+    objects,
+    pictures,
+    accountDigest,
+    credentialSalt: keyring.digester('credential-salt'),
+  };
 }

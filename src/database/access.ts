@@ -24,16 +24,19 @@ const POOLER =
 
 /** Refuses a server that does not take the settings of a session, before anything is written. */
 export async function identifyOwner(pool: pg.Pool): Promise<Owner> {
-  const { rows } = await pool.query<Owner & { session: string | null }>(CONNECTION_STATE, [DATABASE_ROLES.map(groupOf)]).catch((error: unknown) => {
-    throw isPooler(error) ? new ConfigError(POOLER) : error;
-  });
+  const { rows } = await pool
+    .query<Owner & { session: string | null }>(CONNECTION_STATE, [DATABASE_ROLES.map(groupOf)])
+    .catch((error: unknown) => {
+      throw isPooler(error) ? new ConfigError(POOLER) : error;
+    });
   const { session, ...owner } = rows[0]!;
   if (session !== SESSION) throw new ConfigError(POOLER);
   return owner;
 }
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;
-const isPooler = (error: unknown): boolean => codeOf(error) === UNSUPPORTED_PARAMETER && /startup parameter/.test((error as Error).message);
+const isPooler = (error: unknown): boolean =>
+  codeOf(error) === UNSUPPORTED_PARAMETER && /startup parameter/.test((error as Error).message);
 
 /** The owner's own connections, by which a pooler is recognized. */
 export function markedOwner(config: DatabaseConfig): pg.ClientConfig {
@@ -42,14 +45,21 @@ export function markedOwner(config: DatabaseConfig): pg.ClientConfig {
 }
 
 /** Makes what is lacking of the roles; asks one question where nothing is. */
-export async function ensureAccess(pool: pg.Pool, { database, owner, hasGroups }: Owner, secret?: Buffer): Promise<AccessWanted> {
+export async function ensureAccess(
+  pool: pg.Pool,
+  { database, owner, hasGroups }: Owner,
+  secret?: Buffer,
+): Promise<AccessWanted> {
   const wanted = { database, owner, logins: loginsOf(database, secret) };
   if (!hasGroups || !(await hasLogins(pool, wanted))) await makeAccess(pool, wanted);
   return wanted;
 }
 
 async function hasLogins(pool: pg.Pool, { logins }: AccessWanted): Promise<boolean> {
-  const { rows } = await pool.query<{ isReady: boolean }>(LOGINS_STATE, [DATABASE_ROLES.map((role) => logins[role].user), DATABASE_ROLES.map(groupOf)]);
+  const { rows } = await pool.query<{ isReady: boolean }>(LOGINS_STATE, [
+    DATABASE_ROLES.map((role) => logins[role].user),
+    DATABASE_ROLES.map(groupOf),
+  ]);
   return rows[0]!.isReady;
 }
 
@@ -62,7 +72,8 @@ async function makeAccess(pool: pg.Pool, wanted: AccessWanted): Promise<void> {
     } catch (error) {
       if (codeOf(error) === FORBIDDEN) throw neededByHand(wanted, (error as Error).message);
       // Roles belong to the cluster: another process, on this database or another, changes them at the same moment.
-      if (attempt === 10 || !/concurrently updated|already exists|duplicate key/.test((error as Error).message)) throw error;
+      if (attempt === 10 || !/concurrently updated|already exists|duplicate key/.test((error as Error).message))
+        throw error;
       await sleep(20 * attempt);
     }
   }
@@ -99,14 +110,19 @@ async function loginAll({ config, pools }: Database): Promise<void> {
 
 async function loginAs(config: DatabaseConfig, role: DatabaseRole, pool: pg.Pool): Promise<void> {
   const user = config.logins?.[role].user;
-  const { rows } = await pool.query<{ login: string; acting: string; session: string | null }>(WHO).catch((error: unknown) => {
-    if (isPooler(error)) throw new ConfigError(POOLER);
-    if (codeOf(error) === REFUSED_LOGIN) throw new ConfigError(notAdmitted(user, (error as Error).message));
-    throw error;
-  });
+  const { rows } = await pool
+    .query<{ login: string; acting: string; session: string | null }>(WHO)
+    .catch((error: unknown) => {
+      if (isPooler(error)) throw new ConfigError(POOLER);
+      if (codeOf(error) === REFUSED_LOGIN) throw new ConfigError(notAdmitted(user, (error as Error).message));
+      throw error;
+    });
   const { login, acting, session } = rows[0]!;
   if (session !== SESSION || acting !== groupOf(role)) throw new ConfigError(POOLER);
-  if (user !== undefined && login !== user) throw new ConfigError(`the database took ${user} for ${login}: its pg_hba.conf must let every role log in under its own name`);
+  if (user !== undefined && login !== user)
+    throw new ConfigError(
+      `the database took ${user} for ${login}: its pg_hba.conf must let every role log in under its own name`,
+    );
 }
 
 const notAdmitted = (user: string | undefined, reason: string): string =>

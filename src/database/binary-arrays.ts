@@ -8,9 +8,12 @@ const HEADER = 20;
 /** `pg_type.oid`, fixed since ever (src/include/catalog/pg_type.dat of PostgreSQL). */
 const OID = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, json: 114, uuid: 2950 } as const;
 
-export const int2Array = (items: readonly number[]): Buffer => fixed(OID.int2, 2, items, (to, item, at) => to.writeInt16BE(item, at));
-export const int4Array = (items: readonly number[]): Buffer => fixed(OID.int4, 4, items, (to, item, at) => to.writeInt32BE(item, at));
-export const int8Array = (items: readonly bigint[]): Buffer => fixed(OID.int8, 8, items, (to, item, at) => to.writeBigInt64BE(item, at));
+export const int2Array = (items: readonly number[]): Buffer =>
+  fixed(OID.int2, 2, items, (to, item, at) => to.writeInt16BE(item, at));
+export const int4Array = (items: readonly number[]): Buffer =>
+  fixed(OID.int4, 4, items, (to, item, at) => to.writeInt32BE(item, at));
+export const int8Array = (items: readonly bigint[]): Buffer =>
+  fixed(OID.int8, 8, items, (to, item, at) => to.writeBigInt64BE(item, at));
 export const uuidArray = (items: readonly string[]): Buffer => fixed(OID.uuid, 16, items, writeUuid);
 export const textArray = (items: readonly string[]): Buffer => texts(OID.text, items);
 /** Of JSON texts. */
@@ -31,7 +34,12 @@ function header(to: Buffer, oid: number, length: number): Buffer {
 
 const empty = (oid: number): Buffer => header(Buffer.allocUnsafe(12), oid, 0);
 
-function fixed<Item>(oid: number, size: number, items: readonly Item[], write: (to: Buffer, item: Item, at: number) => void): Buffer {
+function fixed<Item>(
+  oid: number,
+  size: number,
+  items: readonly Item[],
+  write: (to: Buffer, item: Item, at: number) => void,
+): Buffer {
   if (items.length === 0) return empty(oid);
   const to = header(Buffer.allocUnsafe(HEADER + items.length * (4 + size)), oid, items.length);
   let at = HEADER;

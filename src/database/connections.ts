@@ -25,6 +25,10 @@ const BY_ROLE: Readonly<Record<Role, Connections>> = {
 /** Of the outbox: one carries jobs over, one takes what Redis does not. */
 export const OUTBOX_CONNECTIONS = 2;
 
-export const connectionsOf = (role: Role, { redis }: { readonly redis: boolean }): Connections => ({ ...BY_ROLE[role], ...(redis ? { jobs: OUTBOX_CONNECTIONS } : {}) });
+export const connectionsOf = (role: Role, { redis }: { readonly redis: boolean }): Connections => ({
+  ...BY_ROLE[role],
+  ...(redis ? { jobs: OUTBOX_CONNECTIONS } : {}),
+});
 
-export const sumOf = (connections: Connections): number => Object.values(connections).reduce((sum: number, count: number) => sum + count, 0);
+export const sumOf = (connections: Connections): number =>
+  Object.values(connections).reduce((sum: number, count: number) => sum + count, 0);

@@ -57,7 +57,8 @@ const parsers = new Map<number, (text: string) => unknown>([
 
 /** Type parsers of our pools alone: nothing global is changed. */
 const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') => (format === 'binary' ? pg.types.getTypeParser(oid, format) : (parsers.get(oid) ?? parserOf(oid))),
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    format === 'binary' ? pg.types.getTypeParser(oid, format) : (parsers.get(oid) ?? parserOf(oid)),
 };
 
 /** Asked for every column of every answer. */
@@ -72,7 +73,14 @@ function parserOf(oid: number): (text: string) => unknown {
  * take a page as one JSON text: they are planned once, for index reads, for a table that may be empty now and large tomorrow.
  * What waits to be sorted into a text index is read whole by every search: a few pages of it, not four megabytes.
  */
-const PROJECTOR = ['synchronous_commit=off', 'plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'gin_pending_list_limit=256kB']
+const PROJECTOR = [
+  'synchronous_commit=off',
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'gin_pending_list_limit=256kB',
+]
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
@@ -111,7 +119,9 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     const settings = ['-c TimeZone=UTC', MARK, extra].filter(Boolean).join(' ');
     const { logins: _, ...owner } = config;
     const opened = new ReadyPool({
-      ...(role ? asLogin(config, role, settings) : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
+      ...(role
+        ? asLogin(config, role, settings)
+        : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
       ...settingsFor(sizes.patient ? PATIENT : limits),
       Client: LeanClient,
       max,
@@ -125,7 +135,10 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
       keepAliveInitialDelayMillis: 5_000,
       connectionTimeoutMillis: CHECKOUT_MS,
     });
-    opened.on('error', (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'));
+    opened.on(
+      'error',
+      (error) => closing || log.warn({ role, message: error.message }, 'an idle database connection was lost'),
+    );
     // The pool listens only while a connection is idle; one that dies in somebody's hands must not end the process.
     opened.on('connect', (client) =>
       client.on('error', (error) => {
@@ -150,7 +163,11 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     onLost: (heard) => void listeners.add(heard),
     close: async () => {
       closing = true;
-      await Promise.all(Object.values(opened).filter(({ ended }) => !ended).map((one) => one.end()));
+      await Promise.all(
+        Object.values(opened)
+          .filter(({ ended }) => !ended)
+          .map((one) => one.end()),
+      );
     },
   };
 }

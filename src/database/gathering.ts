@@ -35,7 +35,10 @@ export class Gathering<Key, Asked, Answer> {
 
   async #answer(key: Key, waiting: readonly Waiting<Asked, Answer>[]): Promise<void> {
     try {
-      const answers = await this.#together(key, waiting.map(({ asked }) => asked));
+      const answers = await this.#together(
+        key,
+        waiting.map(({ asked }) => asked),
+      );
       waiting.forEach(({ answer }, at) => answer(answers[at]!));
     } catch (error) {
       for (const { fail } of waiting) fail(error);

@@ -111,7 +111,12 @@ class LeanQuery extends Query {
 }
 
 const isNamed = (asked: unknown): asked is pg.QueryConfig & { name: string } =>
-  typeof asked === 'object' && asked !== null && typeof (asked as pg.QueryConfig).name === 'string' && !('submit' in asked) && !('rowMode' in asked) && !('types' in asked);
+  typeof asked === 'object' &&
+  asked !== null &&
+  typeof (asked as pg.QueryConfig).name === 'string' &&
+  !('submit' in asked) &&
+  !('rowMode' in asked) &&
+  !('types' in asked);
 
 export interface LeanClientConfig extends pg.ClientConfig {
   /** A server that says nothing for so long, while an answer is awaited, is given up with its connection (`DatabaseSilent`). 0: never. */
@@ -124,9 +129,13 @@ export class LeanClient extends pg.Client {
 
   constructor(config?: LeanClientConfig) {
     super(config);
-    const { connection } = this as unknown as { connection: EventEmitter & { stream: { destroy(error: Error): void } } };
+    const { connection } = this as unknown as {
+      connection: EventEmitter & { stream: { destroy(error: Error): void } };
+    };
     // To the driver it is a lost connection: it fails every statement on it with this error.
-    this.#silence = new Silence(config?.silenceMillis ?? 0, (after) => connection.stream.destroy(new DatabaseSilent(after)));
+    this.#silence = new Silence(config?.silenceMillis ?? 0, (after) =>
+      connection.stream.destroy(new DatabaseSilent(after)),
+    );
     connection.on('readyForQuery', () => this.#silence.heard());
     this.on('drain', () => this.#silence.answered());
     this.on('end', () => this.#silence.over());
@@ -140,7 +149,8 @@ export class LeanClient extends pg.Client {
   // Its overloads are those of the driver's client.
   override query = ((asked: unknown, values?: unknown, done?: Done): unknown => {
     this.#silence.asked();
-    if (!isNamed(asked) || values !== undefined) return (super.query as (...given: unknown[]) => unknown)(asked, values, done);
+    if (!isNamed(asked) || values !== undefined)
+      return (super.query as (...given: unknown[]) => unknown)(asked, values, done);
     if (done) return super.query(this.#lean(asked, done) as never);
     const answered = new Promise((resolve, reject) => {
       super.query(this.#lean(asked, (error, result) => (error ? reject(error) : resolve(result))) as never);

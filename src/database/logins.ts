@@ -45,7 +45,10 @@ export function loginsOf(database: string, secret?: Buffer): Logins {
 
 function suffixOf(database: string): string {
   if (/^[a-z0-9_]+$/.test(database) && database.length <= LONGEST_NAME) return database;
-  const slug = database.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_').slice(0, LONGEST_NAME - 9);
+  const slug = database
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .slice(0, LONGEST_NAME - 9);
   return `${slug}_${createHash('sha256').update(database).digest('hex').slice(0, 8)}`;
 }
 
@@ -60,7 +63,11 @@ export function asLogin(config: DatabaseConfig, role: DatabaseRole, settings = '
   if (!owner.connectionString) return { ...owner, user, password, options };
   // In the URL, what stands behind the question mark comes before what stands in front of the @.
   const given = new URLSearchParams({ user, password: password ?? '' });
-  return { ...owner, connectionString: `${owner.connectionString}${owner.connectionString.includes('?') ? '&' : '?'}${given}`, options };
+  return {
+    ...owner,
+    connectionString: `${owner.connectionString}${owner.connectionString.includes('?') ? '&' : '?'}${given}`,
+    options,
+  };
 }
 
 const ITERATIONS = 4_096; // RFC 7677

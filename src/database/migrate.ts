@@ -42,7 +42,8 @@ async function isCurrent(pool: pg.Pool): Promise<boolean> {
   }
 }
 
-const migrationFiles = async (): Promise<string[]> => (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+const migrationFiles = async (): Promise<string[]> =>
+  (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
 
 /** The first statement of this one makes the groups, which exist by now: a user who may not make roles would be refused. */
 const MAKES_GROUPS = '001_roles.sql';
@@ -52,7 +53,10 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   const { sql } = await import('kysely');
   const entries = (await migrationFiles()).map(async (name): Promise<[string, Migration]> => {
     const whole = await readFile(new URL(name, FOLDER), 'utf8');
-    const text = name === MAKES_GROUPS ? whole.slice(whole.search(BEHIND_FIRST_STATEMENT)).replace(BEHIND_FIRST_STATEMENT, '') : whole;
+    const text =
+      name === MAKES_GROUPS
+        ? whole.slice(whole.search(BEHIND_FIRST_STATEMENT)).replace(BEHIND_FIRST_STATEMENT, '')
+        : whole;
     return [name, { up: async (db) => void (await sql.raw(text).execute(db)) }];
   });
   return Object.fromEntries(await Promise.all(entries));

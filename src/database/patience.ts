@@ -21,7 +21,12 @@ export const settingsFor = ({ statement, lock, idleInTransaction }: TimeLimits) 
 });
 
 /** One statement of maintenance, in a transaction of its own, that may take longer than the pool's statements usually may. */
-export function patientQuery<Row extends pg.QueryResultRow>(pool: pg.Pool, milliseconds: number, text: string, values: readonly unknown[] = []): Promise<pg.QueryResult<Row>> {
+export function patientQuery<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  milliseconds: number,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<pg.QueryResult<Row>> {
   return transaction(pool, async (client) => {
     const lean = client as pg.PoolClient & Partial<Pick<LeanClient, 'allowSilence'>>;
     await client.query(`set local statement_timeout = ${Math.ceil(milliseconds)}`);

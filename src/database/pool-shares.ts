@@ -11,7 +11,15 @@ const part = (max: number, share: number): number => Math.max(1, Math.floor(max 
 const sizeOf = (pool: pg.Pool): number => pool.options.max;
 
 const limiter = (what: string, atOnce: number, perKey: number) =>
-  new FairLimiter({ what, atOnce, perKey, waiting: WAITING, waitingPerKey: WAITING_PER_KEY, waitMs: CHECKOUT_MS, isShort: true });
+  new FairLimiter({
+    what,
+    atOnce,
+    perKey,
+    waiting: WAITING,
+    waitingPerKey: WAITING_PER_KEY,
+    waitMs: CHECKOUT_MS,
+    isShort: true,
+  });
 
 /**
  * The read pool. Lists, figures and searches of administrators use at most 6 of 10 connections, one tenant 4. What sign-in and
@@ -26,4 +34,5 @@ export const readShares = (pool: pg.Pool): { readonly ordinary: FairLimiter; rea
 export const serviceShares = (pool: pg.Pool): FairLimiter => limiter('service', sizeOf(pool), part(sizeOf(pool), 0.7));
 
 /** Reads of streams: at most 3 of 5 connections, one tenant 2. The others are for appends, which use two at a time. */
-export const storeShares = (pool: pg.Pool): FairLimiter => limiter('event store', part(sizeOf(pool), 0.6), part(sizeOf(pool), 0.4));
+export const storeShares = (pool: pg.Pool): FairLimiter =>
+  limiter('event store', part(sizeOf(pool), 0.6), part(sizeOf(pool), 0.4));

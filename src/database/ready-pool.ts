@@ -22,14 +22,17 @@ export class ReadyPool extends pg.Pool {
   }
 
   // Its overloads are those of the driver's pool.
-  override connect = ((done?: (error: Error | undefined, client?: pg.PoolClient, release?: pg.PoolClient['release']) => void): Promise<pg.PoolClient> | void => {
+  override connect = ((
+    done?: (error: Error | undefined, client?: pg.PoolClient, release?: pg.PoolClient['release']) => void,
+  ): Promise<pg.PoolClient> | void => {
     const taken = this.#take();
     if (!done) return taken;
     taken.then((client) => done(undefined, client, client.release), done);
   }) as pg.Pool['connect'];
 
   override query = (async (asked: unknown, values?: unknown, done?: unknown): Promise<unknown> => {
-    if (typeof values === 'function' || typeof done === 'function') return (super.query as (...given: unknown[]) => unknown)(asked, values, done);
+    if (typeof values === 'function' || typeof done === 'function')
+      return (super.query as (...given: unknown[]) => unknown)(asked, values, done);
     const client = await this.#take();
     let broken = false;
     try {
@@ -56,7 +59,11 @@ export class ReadyPool extends pg.Pool {
   forgetIdle(): void {
     if (this.ending) return;
     for (const client of this.#ready.splice(0)) this.#discard(client);
-    for (let idle = this.idleCount; idle > 0; idle -= 1) super.connect().then((client) => this.#discard(client), () => undefined);
+    for (let idle = this.idleCount; idle > 0; idle -= 1)
+      super.connect().then(
+        (client) => this.#discard(client),
+        () => undefined,
+      );
   }
 
   /** Cut, not ended: a silent server would not hear the goodbye either. */

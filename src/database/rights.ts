@@ -43,7 +43,9 @@ export async function rememberRights(owner: pg.Pool): Promise<void> {
   await transaction(owner, async (client) => {
     await client.query('lock table kept_rights in share row exclusive mode');
     await client.query('delete from kept_rights');
-    await client.query(`insert into kept_rights (ordinal, statement) select row_number() over (order by step, statement), statement from (${PRESENT}) present`);
+    await client.query(
+      `insert into kept_rights (ordinal, statement) select row_number() over (order by step, statement), statement from (${PRESENT}) present`,
+    );
   });
 }
 
@@ -83,12 +85,17 @@ async function give(owner: pg.Pool, { statements, views, tables }: Missing): Pro
     await client.query('lock table kept_rights in share row exclusive mode');
     for (const statement of statements) await client.query(statement);
     for (const table of tables) await client.query(readModelRights(quoted(table)));
-    for (const view of views) await client.query(`alter view ${quoted(view)} owner to ${groupOf('projector')}; grant select on ${quoted(view)} to ${groupOf('reads')}`);
+    for (const view of views)
+      await client.query(
+        `alter view ${quoted(view)} owner to ${groupOf('projector')}; grant select on ${quoted(view)} to ${groupOf('reads')}`,
+      );
   });
 }
 
 const restoredTooEarly = (): ConfigError =>
-  new ConfigError('this database was restored before its roles existed, and has lost grants and policies that its user cannot give again: empty it, run the SQL of `castellan database roles` in it, and restore it again');
+  new ConfigError(
+    'this database was restored before its roles existed, and has lost grants and policies that its user cannot give again: empty it, run the SQL of `castellan database roles` in it, and restore it again',
+  );
 
 const BEFORE_MIGRATIONS = `
   select to_regclass('public.kept_rights') is not null as "isKept",

@@ -20,21 +20,33 @@ export class TenantPool {
 
   /** One transaction; any throw rolls back. */
   transaction<T>(tenantId: TenantId, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    return this.#shares.run(tenantId, () => transaction(this.#pool, async (client) => {
-      // For this transaction alone: what is set for the session within it would be undone by its rollback. Not waited for.
-      const told = client.query({ ...SET_TENANT, values: [tenantId] });
-      const working = work(client);
-      await settleAll([told, working]);
-      return working;
-    }));
+    return this.#shares.run(tenantId, () =>
+      transaction(this.#pool, async (client) => {
+        // For this transaction alone: what is set for the session within it would be undone by its rollback. Not waited for.
+        const told = client.query({ ...SET_TENANT, values: [tenantId] });
+        const working = work(client);
+        await settleAll([told, working]);
+        return working;
+      }),
+    );
   }
 
   /** A single statement, a transaction by itself, whose first parameter is the tenant. `name` has it prepared once a connection. */
-  statement<Row extends pg.QueryResultRow>(tenantId: TenantId, sql: string, parameters: readonly unknown[], name?: string): Promise<pg.QueryResult<Row>> {
+  statement<Row extends pg.QueryResultRow>(
+    tenantId: TenantId,
+    sql: string,
+    parameters: readonly unknown[],
+    name?: string,
+  ): Promise<pg.QueryResult<Row>> {
     return this.#shares.run(tenantId, () => this.#statement<Row>(tenantId, sql, parameters, name));
   }
 
-  async #statement<Row extends pg.QueryResultRow>(tenantId: TenantId, sql: string, parameters: readonly unknown[], name?: string): Promise<pg.QueryResult<Row>> {
+  async #statement<Row extends pg.QueryResultRow>(
+    tenantId: TenantId,
+    sql: string,
+    parameters: readonly unknown[],
+    name?: string,
+  ): Promise<pg.QueryResult<Row>> {
     const client = await this.#pool.connect();
     try {
       const told = this.#tenants.speakFor(client, tenantId);

@@ -74,14 +74,23 @@ class ReadLines {
       return await this.alone<Row>(tenantId, sql, parameters);
     } finally {
       line.underWay -= 1;
-      if (line.underWay === 0) void line.client.then((client) => client.release(line.stale), () => undefined);
+      if (line.underWay === 0)
+        void line.client.then(
+          (client) => client.release(line.stale),
+          () => undefined,
+        );
     }
   }
 
   #board(): Line {
     let line = this.#boarding;
     if (!line || line.joined >= MOST_TOGETHER) {
-      const opened: Line = { client: nextTurn().then(() => this.#pool.connect()), joined: 0, underWay: 0, stale: false };
+      const opened: Line = {
+        client: nextTurn().then(() => this.#pool.connect()),
+        joined: 0,
+        underWay: 0,
+        stale: false,
+      };
       const leaves = () => {
         if (this.#boarding === opened) this.#boarding = undefined;
       };
@@ -93,7 +102,12 @@ class ReadLines {
     return line;
   }
 
-  async #query<Row extends object>(client: pg.PoolClient, tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+  async #query<Row extends object>(
+    client: pg.PoolClient,
+    tenantId: TenantId,
+    sql: string,
+    parameters: readonly unknown[],
+  ): Promise<Row[]> {
     const told = this.#tenants.speakFor(client, tenantId);
     const answer = client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] });
     await settleAll([told, answer]);

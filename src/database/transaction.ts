@@ -39,6 +39,8 @@ const ECHO = '25P02';
 /** Waits for all of these statements of one connection, so that none is left in flight when it is given back. Throws what failed first. */
 export async function settleAll(statements: readonly Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(statements);
-  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error & { code?: string }] : []));
+  const reasons = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason as Error & { code?: string }] : [],
+  );
   if (reasons.length > 0) throw reasons.find(({ code }) => code !== ECHO) ?? reasons[0]!;
 }

@@ -7,7 +7,17 @@
 const CODES = /^(08...|53...|57...|58...|28...|40...|55P03|25P03|25006)$/;
 
 /** Of sockets, and of looking up the server's name. `ENOENT`: a Unix socket that is not there. */
-const SOCKET_CODES: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNABORTED']);
+const SOCKET_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+]);
 
 /** The driver throws plain errors for these. */
 const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
@@ -32,7 +42,8 @@ export class DatabaseSilent extends Error {
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code, syscall } = cause as { code?: unknown; syscall?: unknown };
-    if (cause instanceof DatabaseSilent || SOCKET_CODES.has(code) || (code === 'ENOENT' && syscall === 'connect')) return true;
+    if (cause instanceof DatabaseSilent || SOCKET_CODES.has(code) || (code === 'ENOENT' && syscall === 'connect'))
+      return true;
     if (typeof code === 'string' ? CODES.test(code) : DRIVER_MESSAGES.has(cause.message)) return true;
   }
   return false;

@@ -33,70 +33,136 @@ const EVENTS_AT_ONCE = 40;
 const EVERY_TENTH = 10;
 
 /** A fleet's day from enrollment to forensics, on a tenant of its own, through the service's own doors. */
-export async function demo(started: Services, { devices: count, http, tls, licenseSigningKey, restart }: DemoOptions): Promise<void> {
+export async function demo(
+  started: Services,
+  { devices: count, http, tls, licenseSigningKey, restart }: DemoOptions,
+): Promise<void> {
   let services = started;
   const agent = new Agent({ keepAlive: true, maxSockets: 16, rejectUnauthorized: false });
   stage.chapter('A tenant and its administrator');
   const email = 'owner@demo.example';
-  const { tenantId, password } = await stage.step('set up', () => newDemoTenant(services, email, count, licenseSigningKey), ({ tenantId: id }) => `tenant ${id}`);
-  const { accessToken } = await stage.step('sign in', () => call(http, 'POST', '/api/v1/auth/login', { email, password, tenantId }), () => 'with password') as { accessToken: string };
-  const admin = (method: string, path: string, body?: object) => call(http, method, `/api/v1/admin${path}`, body, { authorization: `Bearer ${accessToken}` });
-  await stage.step('switch to warn mode', () => admin('PUT', '/settings', { extensionMode: 'warn' }), () => 'learning → warn');
+  const { tenantId, password } = await stage.step(
+    'set up',
+    () => newDemoTenant(services, email, count, licenseSigningKey),
+    ({ tenantId: id }) => `tenant ${id}`,
+  );
+  const { accessToken } = (await stage.step(
+    'sign in',
+    () => call(http, 'POST', '/api/v1/auth/login', { email, password, tenantId }),
+    () => 'with password',
+  )) as { accessToken: string };
+  const admin = (method: string, path: string, body?: object) =>
+    call(http, method, `/api/v1/admin${path}`, body, { authorization: `Bearer ${accessToken}` });
+  await stage.step(
+    'switch to warn mode',
+    () => admin('PUT', '/settings', { extensionMode: 'warn' }),
+    () => 'learning → warn',
+  );
   const canary = await stage.step(
     'plant a canary cookie',
-    () => admin('POST', '/active-countermeasures/canary-cookies', { name: 'session_backup', domain: 'intranet.example.com' }) as Promise<{ id: string; name: string; domain: string }>,
+    () =>
+      admin('POST', '/active-countermeasures/canary-cookies', {
+        name: 'session_backup',
+        domain: 'intranet.example.com',
+      }) as Promise<{ id: string; name: string; domain: string }>,
     ({ domain }) => `for ${domain}`,
   );
 
   stage.chapter(`A fleet of ${count} browsers`);
-  const { configs } = await stage.step('issue enrollment tokens', () => admin('POST', '/enrollment/bulk-config', { count, format: 'json' }) as Promise<{ configs: { token: string }[] }>, (made, s) => `${made.configs.length}, ${perSecond(count, s)}`);
+  const { configs } = await stage.step(
+    'issue enrollment tokens',
+    () =>
+      admin('POST', '/enrollment/bulk-config', { count, format: 'json' }) as Promise<{ configs: { token: string }[] }>,
+    (made, s) => `${made.configs.length}, ${perSecond(count, s)}`,
+  );
   const fleet = await stage.step(
     'enroll, each with a certificate',
     () => atOnce(16, configs, ({ token }, index) => enroll(tls, agent, tenantId, token, index)),
     (made, s) => `${made.length} devices, ${perSecond(made.length, s)}`,
   );
   const { credentialSalt: salt } = (await fleet[0]!.policies()).body as { credentialSalt: string };
-  await stage.step('poll policies, say hello', () => atOnce(16, fleet, async (device) => [await device.policies(), await device.heartbeat()]), (all, s) => `over mutual TLS, ${perSecond(all.length * 2, s)}`);
+  await stage.step(
+    'poll policies, say hello',
+    () => atOnce(16, fleet, async (device) => [await device.policies(), await device.heartbeat()]),
+    (all, s) => `over mutual TLS, ${perSecond(all.length * 2, s)}`,
+  );
 
   stage.chapter('A working day of telemetry');
   const stories = fleet.map((_, index) => workingDay(index, salt, canary, Date.now()));
   const reportPart = (what: string, part: (events: readonly object[]) => readonly object[]) =>
-    stage.step(what, () => atOnce(16, fleet, (device, index) => report(device, part(stories[index]!.events))), (all, s) => {
-      const total = all.reduce((sum, { accepted, duplicates }) => sum + accepted + duplicates, 0);
-      return `${total.toLocaleString('en')} observations, ${perSecond(total, s)}`;
-    });
-  const sent = await reportPart('report a morning, a tenth of it twice', (events) => events.slice(0, events.length / 2));
+    stage.step(
+      what,
+      () => atOnce(16, fleet, (device, index) => report(device, part(stories[index]!.events))),
+      (all, s) => {
+        const total = all.reduce((sum, { accepted, duplicates }) => sum + accepted + duplicates, 0);
+        return `${total.toLocaleString('en')} observations, ${perSecond(total, s)}`;
+      },
+    );
+  const sent = await reportPart('report a morning, a tenth of it twice', (events) =>
+    events.slice(0, events.length / 2),
+  );
   if (restart) services = await stage.step('restart the service at noon', restart, () => 'same data, same addresses');
   sent.push(...(await reportPart('report an afternoon, likewise', (events) => events.slice(events.length / 2))));
   const accepted = sent.reduce((sum, one) => sum + one.accepted, 0);
   const told = stories.reduce((sum, { events }) => sum + events.length, 0);
   insist(accepted === told, `each of ${told} observations counts once, not ${accepted}`);
-  await stage.step('wait for dashboards', () => caughtUp(services), () => 'every read model and reaction is up to date');
+  await stage.step(
+    'wait for dashboards',
+    () => caughtUp(services),
+    () => 'every read model and reaction is up to date',
+  );
   const stats = (await admin('GET', '/credential-stats')) as { totalCredentials: number };
   const expected = stories.reduce((sum, { credentials }) => sum + credentials, 0);
   insist(stats.totalCredentials === expected, `${expected} credentials are counted, not ${stats.totalCredentials}`);
   console.log(`    counts are exact: ${told.toLocaleString('en')} observations, ${expected} credentials`);
 
   stage.chapter('Alerts and their triage');
-  const { alerts } = await stage.step('list alerts', () => admin('GET', '/alerts?page_size=100') as Promise<{ alerts: AlertItem[] }>, (list) => tally(list.alerts));
+  const { alerts } = await stage.step(
+    'list alerts',
+    () => admin('GET', '/alerts?page_size=100') as Promise<{ alerts: AlertItem[] }>,
+    (list) => tally(list.alerts),
+  );
   insist(alerts.length > 0, 'the day raised alerts');
-  await stage.step('claim, acknowledge, resolve', () => triage(admin, alerts), (done, s) => `${done} decisions, ${perSecond(done, s)}, each read back at once`);
+  await stage.step(
+    'claim, acknowledge, resolve',
+    () => triage(admin, alerts),
+    (done, s) => `${done} decisions, ${perSecond(done, s)}, each read back at once`,
+  );
 
   stage.chapter('The record that nobody can quietly change');
   const audit = () => verifyTenant(services, tenantId);
-  const first = await stage.step('verify the audit chain', audit, ({ entriesChecked }, s) => `valid, ${entriesChecked} entries, ${perSecond(entriesChecked, s)}`);
+  const first = await stage.step(
+    'verify the audit chain',
+    audit,
+    ({ entriesChecked }, s) => `valid, ${entriesChecked} entries, ${perSecond(entriesChecked, s)}`,
+  );
   insist(first.valid, 'the untouched chain is valid');
   await tamperWithAudit(services, tenantId, async (sequence) => {
-    const verdict = await stage.step('change one entry behind its back', audit, ({ reason, firstInvalidSequence }) => `found: ${reason} at ${firstInvalidSequence}`);
+    const verdict = await stage.step(
+      'change one entry behind its back',
+      audit,
+      ({ reason, firstInvalidSequence }) => `found: ${reason} at ${firstInvalidSequence}`,
+    );
     insist(!verdict.valid && verdict.firstInvalidSequence === sequence, `entry ${sequence} is named`);
   });
 
   stage.chapter('What the dashboard shows is what happened');
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   const alertsModel = services.models.find(({ name }) => name === 'alerts')!;
-  await services.database.owner.query(`update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`, [tenantId, alerts[0]!.id]);
-  const found = await stage.step('change one row, then diff', () => diffModel(parts, alertsModel), ({ differences, rows }) => `${rows} rows compared; ${differences.map(({ key, columns }) => `${String(key['alert_id'])} differs in ${columns.join(', ')}`).join('; ')}`);
-  insist(found.differences.some(({ key }) => key['alert_id'] === alerts[0]!.id), 'the changed row is named');
+  await services.database.owner.query(
+    `update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`,
+    [tenantId, alerts[0]!.id],
+  );
+  const found = await stage.step(
+    'change one row, then diff',
+    () => diffModel(parts, alertsModel),
+    ({ differences, rows }) =>
+      `${rows} rows compared; ${differences.map(({ key, columns }) => `${String(key['alert_id'])} differs in ${columns.join(', ')}`).join('; ')}`,
+  );
+  insist(
+    found.differences.some(({ key }) => key['alert_id'] === alerts[0]!.id),
+    'the changed row is named',
+  );
   console.log('    rebuild beside the live table:');
   await rebuild(services, [alertsModel], undefined, {});
   await caughtUp(services);
@@ -105,7 +171,12 @@ export async function demo(started: Services, { devices: count, http, tls, licen
   agent.destroy();
 }
 
-async function newDemoTenant(services: Services, email: string, devices: number, key: DemoOptions['licenseSigningKey']) {
+async function newDemoTenant(
+  services: Services,
+  email: string,
+  devices: number,
+  key: DemoOptions['licenseSigningKey'],
+) {
   const tenantId = asTenantId(randomUUID());
   const password = randomPassword();
   const now = Date.now();
@@ -134,12 +205,20 @@ async function newDemoTenant(services: Services, email: string, devices: number,
     mustChangePassword: false,
     completesSetup: false,
   };
-  const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('castellan demo') }));
+  const { position } = orThrow(
+    await services.executor.execute(setUpTenant, input, { tenantId, actor: system('castellan demo') }),
+  );
   await services.freshness.waitFor(services.mainModels, position!, 10_000);
   return { tenantId, password };
 }
 
-async function call(base: string, method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<unknown> {
+async function call(
+  base: string,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<unknown> {
   const answer = await fetch(base + path, {
     method,
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
@@ -150,10 +229,28 @@ async function call(base: string, method: string, path: string, body?: object, h
   return text ? (JSON.parse(text) as unknown) : undefined;
 }
 
-async function enroll(tls: string, agent: Agent, tenantId: string, enrollmentToken: string, index: number): Promise<DemoDevice> {
+async function enroll(
+  tls: string,
+  agent: Agent,
+  tenantId: string,
+  enrollmentToken: string,
+  index: number,
+): Promise<DemoDevice> {
   const browserType = (['chrome', 'edge', 'firefox', 'safari'] as const)[index % 4];
-  const body = { enrollmentToken, deviceFingerprint: randomUUID(), browserType, osType: 'windows', extensionVersion: '4.2.0' };
-  const answer: JsonAnswer = await sendJson(`${tls}/api/v1/enroll/certificate`, 'POST', body, { 'x-tenant-id': tenantId }, agent);
+  const body = {
+    enrollmentToken,
+    deviceFingerprint: randomUUID(),
+    browserType,
+    osType: 'windows',
+    extensionVersion: '4.2.0',
+  };
+  const answer: JsonAnswer = await sendJson(
+    `${tls}/api/v1/enroll/certificate`,
+    'POST',
+    body,
+    { 'x-tenant-id': tenantId },
+    agent,
+  );
   insist(answer.status === 200, `a device enrolls, not ${answer.status} ${JSON.stringify(answer.body)}`);
   return new DemoDevice(tls, answer.body as DeviceCredentials);
 }
@@ -180,7 +277,8 @@ async function caughtUp({ store, projector }: Services): Promise<void> {
   for (;;) {
     const head = await store.head();
     const cursors = (await projector.cursors.all()).filter(({ state }) => state === 'live');
-    const isWorked = cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+    const isWorked =
+      cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
     if (isWorked && (await store.head()) === head) return;
     insist(Date.now() < deadline, 'the read side catches up');
     await new Promise((resolve) => setTimeout(resolve, 25));
@@ -193,26 +291,40 @@ const tally = (alerts: readonly AlertItem[]): string => {
   return [...counts].map(([type, count]) => `${count} ${type}`).join(', ');
 };
 
-async function triage(admin: (method: string, path: string, body?: object) => Promise<unknown>, alerts: readonly AlertItem[]): Promise<number> {
+async function triage(
+  admin: (method: string, path: string, body?: object) => Promise<unknown>,
+  alerts: readonly AlertItem[],
+): Promise<number> {
   const chosen = alerts.slice(0, 15);
   for (const [index, { id }] of chosen.entries()) {
     await admin('PUT', `/alerts/${id}/claim`);
     await admin('PUT', `/alerts/${id}/acknowledge`, { notes: 'looking into it' });
     const status = index % 4 === 0 ? 'false_positive' : 'resolved';
-    const after = (await admin('PUT', `/alerts/${id}/resolve`, { status, resolution: 'handled in the demo' })) as { status: string };
+    const after = (await admin('PUT', `/alerts/${id}/resolve`, { status, resolution: 'handled in the demo' })) as {
+      status: string;
+    };
     insist(after.status === status, 'the answer shows the resolution');
   }
   return chosen.length * 3;
 }
 
 /** Changes one stored entry as an attacker with the database's own rights could, and puts it back afterwards. */
-async function tamperWithAudit({ database }: Services, tenantId: string, look: (sequence: number) => Promise<void>): Promise<void> {
+async function tamperWithAudit(
+  { database }: Services,
+  tenantId: string,
+  look: (sequence: number) => Promise<void>,
+): Promise<void> {
   const { rows } = await database.owner.query<{ sequence: number; position: string; resource_id: string | null }>(
     `select sequence, position::text, resource_id from audit_log where tenant_id = $1 and position > 0 and resource_id is not null order by sequence offset 10 limit 1`,
     [tenantId],
   );
   const [{ sequence, position, resource_id: before }] = rows as [(typeof rows)[number]];
-  const change = (to: string | null) => database.owner.query('update audit_log set resource_id = $3 where tenant_id = $1 and position = $2', [tenantId, position, to]);
+  const change = (to: string | null) =>
+    database.owner.query('update audit_log set resource_id = $3 where tenant_id = $1 and position = $2', [
+      tenantId,
+      position,
+      to,
+    ]);
   await change(randomUUID());
   await look(Number(sequence));
   await change(before);

@@ -25,14 +25,22 @@ export class DemoDevice {
     this.#url = url;
     this.credentials = credentials;
     // The service's own certificate is self-signed in the embedded default.
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 1, cert: credentials.clientCertificate, key: credentials.clientPrivateKey, rejectUnauthorized: false });
+    this.#agent = new Agent({
+      keepAlive: true,
+      maxSockets: 1,
+      cert: credentials.clientCertificate,
+      key: credentials.clientPrivateKey,
+      rejectUnauthorized: false,
+    });
   }
 
   policies = () => this.#send('GET', '/api/v1/ext/policies');
   heartbeat = () => this.#send('POST', '/api/v1/ext/heartbeat', { extensionVersion: '4.2.0' });
-  report = (events: readonly object[]) => this.#send('POST', '/api/v1/ext/events', { deviceSequence: ++this.#sequence, events });
+  report = (events: readonly object[]) =>
+    this.#send('POST', '/api/v1/ext/events', { deviceSequence: ++this.#sequence, events });
   /** The same batch once more, as after an answer that got lost. */
-  repeat = (events: readonly object[]) => this.#send('POST', '/api/v1/ext/events', { deviceSequence: this.#sequence, events });
+  repeat = (events: readonly object[]) =>
+    this.#send('POST', '/api/v1/ext/events', { deviceSequence: this.#sequence, events });
   close = () => this.#agent.destroy();
 
   #send(method: string, path: string, body?: object): Promise<JsonAnswer> {
@@ -40,17 +48,27 @@ export class DemoDevice {
   }
 }
 
-export function sendJson(url: string, method: string, body: object | undefined, headers: Record<string, string>, agent: Agent): Promise<JsonAnswer> {
+export function sendJson(
+  url: string,
+  method: string,
+  body: object | undefined,
+  headers: Record<string, string>,
+  agent: Agent,
+): Promise<JsonAnswer> {
   const payload = body && JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, agent, headers: { ...(payload ? { 'content-type': 'application/json' } : {}), ...headers } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, body: text ? (JSON.parse(text) as unknown) : undefined });
-      });
-    });
+    const sent = request(
+      url,
+      { method, agent, headers: { ...(payload ? { 'content-type': 'application/json' } : {}), ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, body: text ? (JSON.parse(text) as unknown) : undefined });
+        });
+      },
+    );
     sent.on('error', reject);
     sent.end(payload);
   });
@@ -65,7 +83,15 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-const SITES = ['mail.example.com', 'crm.example.com', 'git.example.org', 'payroll.example.net', 'wiki.example.com', 'travel.example.org', 'bank.example.net'];
+const SITES = [
+  'mail.example.com',
+  'crm.example.com',
+  'git.example.org',
+  'payroll.example.net',
+  'wiki.example.com',
+  'travel.example.org',
+  'bank.example.net',
+];
 const LURES = ['examp1e-login.net', 'secure-payroll.example-verify.org'];
 
 export interface Story {
@@ -75,7 +101,12 @@ export interface Story {
 }
 
 /** A plausible working day of one person, with what goes wrong on some of them. */
-export function workingDay(index: number, salt: string, canary: { id: string; name: string; domain: string }, now: number): Story {
+export function workingDay(
+  index: number,
+  salt: string,
+  canary: { id: string; name: string; domain: string },
+  now: number,
+): Story {
   const random = seededRandom(index + 1);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   const username = `employee${index}@example.com`;
@@ -84,28 +115,69 @@ export function workingDay(index: number, salt: string, canary: { id: string; na
   const seen = new Set<string>();
   const attempt = (minute: number, domain: string, word: string, isBreached = false) => {
     seen.add(domain);
-    const data = { username, passwordHash: digest(word), isBreached, action: isBreached ? 'warn' : 'allow', userDecision: isBreached ? 'cancelled' : 'none' };
-    return { eventId: randomUUID(), kind: 'credential_attempt', occurredAt: at(minute), domain, url: `https://${domain}/login`, data };
+    const data = {
+      username,
+      passwordHash: digest(word),
+      isBreached,
+      action: isBreached ? 'warn' : 'allow',
+      userDecision: isBreached ? 'cancelled' : 'none',
+    };
+    return {
+      eventId: randomUUID(),
+      kind: 'credential_attempt',
+      occurredAt: at(minute),
+      domain,
+      url: `https://${domain}/login`,
+      data,
+    };
   };
   const events: object[] = [];
   for (let minute = 0; minute < 480; minute += 6) {
     const domain = pick(SITES);
     const data = { title: 'Working', referrerDomain: null, technologies: [], isNewSite: random() < 0.03 };
-    events.push({ eventId: randomUUID(), kind: 'navigation', occurredAt: at(minute), domain, url: `https://${domain}/page/${minute}`, data });
+    events.push({
+      eventId: randomUUID(),
+      kind: 'navigation',
+      occurredAt: at(minute),
+      domain,
+      url: `https://${domain}/page/${minute}`,
+      data,
+    });
     if (minute % 60 === 0) events.push(attempt(minute, domain, domain));
   }
-  if (index % 5 === 0) events.push(attempt(100, 'bank.example.net', 'same'), attempt(200, 'travel.example.org', 'same'));
+  if (index % 5 === 0)
+    events.push(attempt(100, 'bank.example.net', 'same'), attempt(200, 'travel.example.org', 'same'));
   if (index % 8 === 0) events.push(attempt(150, 'crm.example.com', 'breached', true));
   if (index % 10 === 3) {
     const domain = pick(LURES);
     const data = { signals: ['phishing_signal'], action: 'warn', userDecision: 'cancelled' };
-    events.push({ eventId: randomUUID(), kind: 'policy_decision', occurredAt: at(222), domain, url: `https://${domain}/signin`, data });
+    events.push({
+      eventId: randomUUID(),
+      kind: 'policy_decision',
+      occurredAt: at(222),
+      domain,
+      url: `https://${domain}/signin`,
+      data,
+    });
   }
   if (index % 16 === 7) {
-    events.push({ eventId: randomUUID(), kind: 'clickfix_detected', occurredAt: at(300), domain: LURES[0], url: null, data: { action: 'block', userDecision: 'none' } });
+    events.push({
+      eventId: randomUUID(),
+      kind: 'clickfix_detected',
+      occurredAt: at(300),
+      domain: LURES[0],
+      url: null,
+      data: { action: 'block', userDecision: 'none' },
+    });
   }
   if (index % 25 === 11) {
-    events.push({ eventId: randomUUID(), kind: 'canary_cookie_triggered', occurredAt: at(333), domain: canary.domain, data: { cookieId: canary.id, cookieName: canary.name } });
+    events.push({
+      eventId: randomUUID(),
+      kind: 'canary_cookie_triggered',
+      occurredAt: at(333),
+      domain: canary.domain,
+      data: { cookieId: canary.id, cookieName: canary.name },
+    });
   }
   return { events, credentials: seen.size };
 }

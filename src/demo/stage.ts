@@ -14,12 +14,15 @@ export const stage: Stage = {
     const started = performance.now();
     const answer = await work();
     const seconds = (performance.now() - started) / 1000;
-    console.log(`  ${paint(32, '✓')} ${what.padEnd(34)} ${tell(answer, seconds)} ${paint(2, `(${seconds.toFixed(2)} s)`)}`);
+    console.log(
+      `  ${paint(32, '✓')} ${what.padEnd(34)} ${tell(answer, seconds)} ${paint(2, `(${seconds.toFixed(2)} s)`)}`,
+    );
     return answer;
   },
 };
 
-export const perSecond = (count: number, seconds: number): string => `${Math.round(count / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
+export const perSecond = (count: number, seconds: number): string =>
+  `${Math.round(count / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
 
 /** Fails the demo: what it shows must be so, or it shows nothing. */
 export function insist(holds: boolean, what: string): asserts holds {
@@ -27,7 +30,11 @@ export function insist(holds: boolean, what: string): asserts holds {
 }
 
 /** Works on all items, so many at a time. */
-export async function atOnce<T, R>(limit: number, items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+export async function atOnce<T, R>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
   const answers: R[] = [];
   let next = 0;
   const worker = async () => {

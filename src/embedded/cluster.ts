@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import path from 'node:path';
 import type { Account } from './account.ts';
 import { launch } from './launcher.ts';
@@ -25,7 +35,11 @@ function initialize(folder: string, account: Account | undefined, reach: Reach):
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   // Whoever can open the socket is its owner: the folder's mode is the guard.
   const args = ['-D', folder, '-U', 'postgres', '--auth=trust', '--no-instructions', ...locale];
-  const { file, args: full, options } = launch(reach.binaries.initdb, args, { account, passage: reach.passage, bound: true });
+  const {
+    file,
+    args: full,
+    options,
+  } = launch(reach.binaries.initdb, args, { account, passage: reach.passage, bound: true });
   const answer = spawnSync(file, full, { ...options, encoding: 'utf8' });
   if (answer.status === 0) return;
   const reason = answer.error?.message ?? answer.stderr.trim().split('\n').slice(-3).join('; ');

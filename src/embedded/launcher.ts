@@ -35,7 +35,11 @@ export function launch(program: string, args: readonly string[], context: Launch
   const { account } = context;
   // PostgreSQL must be able to enter the folder that it is started from.
   if (!hasSetpriv()) return { file: program, args, options: { ...account, cwd: '/' } };
-  const options = [...asAccount(account), ...withPassage(context.passage), ...(context.bound ? ['--pdeathsig', 'INT'] : [])];
+  const options = [
+    ...asAccount(account),
+    ...withPassage(context.passage),
+    ...(context.bound ? ['--pdeathsig', 'INT'] : []),
+  ];
   return { file: 'setpriv', args: [...options, '--', program, ...args], options: { cwd: '/' } };
 }
 

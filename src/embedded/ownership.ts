@@ -17,7 +17,9 @@ export function takeOwnership(dataDir: string): Ownership {
   const owner = readOwner(file);
   if (!lock(descriptor, owner)) {
     closeSync(descriptor);
-    throw new Error(`the data directory ${dataDir} is in use by another Castellan process${owner ? ` (process ${owner})` : ''}`);
+    throw new Error(
+      `the data directory ${dataDir} is in use by another Castellan process${owner ? ` (process ${owner})` : ''}`,
+    );
   }
   ftruncateSync(descriptor);
   writeSync(descriptor, String(process.pid));

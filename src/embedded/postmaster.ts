@@ -32,7 +32,8 @@ export async function clearLeftover(cluster: string, log: (line: string) => void
  * one who was killed still stands in the process table.
  */
 export function clearSocket(folder: string): void {
-  for (const name of readdirSync(folder)) if (name.startsWith('.s.PGSQL.')) rmSync(path.join(folder, name), { force: true });
+  for (const name of readdirSync(folder))
+    if (name.startsWith('.s.PGSQL.')) rmSync(path.join(folder, name), { force: true });
 }
 
 async function shutDown(pid: number): Promise<void> {
@@ -85,7 +86,9 @@ function disown(cluster: string): void {
 
 function serves(pid: number, cluster: string): boolean {
   if (process.platform !== 'linux') {
-    return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(`-D ${cluster} `);
+    return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(
+      `-D ${cluster} `,
+    );
   }
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(cluster);

@@ -12,7 +12,10 @@ import { findTenant } from '../tenants/find-tenant.ts';
  * Erases an employee for ever: the tenant by id or slug, the person by id or, while the record is there, by e-mail.
  * Answers the person's id. Throws `FailureError` when there is no such tenant or person.
  */
-export async function erasePerson(services: Services, { tenant, person }: { tenant: string; person: string }): Promise<{ userId: string }> {
+export async function erasePerson(
+  services: Services,
+  { tenant, person }: { tenant: string; person: string },
+): Promise<{ userId: string }> {
   const tenantId = await findTenant(services, tenant);
   const userId = await findPerson(services, tenantId, person);
   const issuer = { tenantId, actor: system('castellan person erase') };

@@ -1,7 +1,6 @@
 /** One record of a file. `row` counts as a spreadsheet does: the header is row 1. */
 export type CsvRecord =
-  | { readonly row: number; readonly cells: readonly string[] }
-  | { readonly row: number; readonly broken: string };
+  { readonly row: number; readonly cells: readonly string[] } | { readonly row: number; readonly broken: string };
 
 const QUOTED = /"([^"]*(?:""[^"]*)*)"/y;
 const PLAIN = /[^",\r\n]*/y;

@@ -40,7 +40,8 @@ export class ImportReport {
 
   /** The body of the response. */
   get body(): z.output<typeof importReport> {
-    const count = (...counted: RowOutcome[]) => [...this.#rows.values()].filter(({ outcome }) => counted.includes(outcome)).length;
+    const count = (...counted: RowOutcome[]) =>
+      [...this.#rows.values()].filter(({ outcome }) => counted.includes(outcome)).length;
     return {
       imported: count('imported'),
       updated: count('updated'),

@@ -96,13 +96,20 @@ export class EventCodec {
     return { id, type: event.type, version: definition.version, data: text, metadata };
   }
 
-  async #seal(type: string, id: string, tenantId: TenantId, fields: PersonalFields, data: SealedData): Promise<SealedData> {
+  async #seal(
+    type: string,
+    id: string,
+    tenantId: TenantId,
+    fields: PersonalFields,
+    data: SealedData,
+  ): Promise<SealedData> {
     const { clear, values } = fields.take(data);
     if (values.length === 0) return data;
     const person = data[fields.subject];
     // About nobody: there is no key to seal with, and no erasure that could ask for it.
     if (person === null) return data;
-    if (typeof person !== 'string') throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
+    if (typeof person !== 'string')
+      throw new EventContractError(`an event with personal fields needs ${fields.subject}`);
     const key = await this.#personKeys.forSealing(tenantId, person);
     // Somebody who was erased in this very moment: the event happened, the values are gone.
     if (!key) return clear;
@@ -228,7 +235,9 @@ const damaged = (stored: StoredEvent, error: Error): Recorded =>
 
 function concealing(contract: Contract | undefined, data: unknown): unknown {
   const concealed = contract?.definition.concealed?.filter((field) => field in (data as object)) ?? [];
-  return concealed.length === 0 ? data : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
+  return concealed.length === 0
+    ? data
+    : { ...(data as object), ...Object.fromEntries(concealed.map((field) => [field, CONCEALED])) };
 }
 /** How JSON spells NUL and halves of surrogate pairs; a backslash that stands for itself has another before it. */
 const BROKEN_TEXT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
@@ -256,4 +265,5 @@ function validated(stored: StoredEvent, definition: EventDefinition, data: unkno
 }
 
 /** Paths and codes only: a message could quote the value. */
-const issueText = (error: z.ZodError) => error.issues.map((issue) => `${issue.path.join('.')} (${issue.code})`).join(', ');
+const issueText = (error: z.ZodError) =>
+  error.issues.map((issue) => `${issue.path.join('.')} (${issue.code})`).join(', ');

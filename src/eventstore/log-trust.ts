@@ -32,7 +32,8 @@ export class LogTrust {
   readonly #waiting = new Set<() => void>();
 
   constructor(initially: 'trusted' | 'unchecked' = 'trusted') {
-    this.#state = initially === 'trusted' ? { kind: 'trusted' } : { kind: 'unchecked', reason: 'it has not been checked yet' };
+    this.#state =
+      initially === 'trusted' ? { kind: 'trusted' } : { kind: 'unchecked', reason: 'it has not been checked yet' };
   }
 
   get holds(): boolean {

@@ -5,10 +5,18 @@ import { PostgresEventStore } from './postgres/postgres-event-store.ts';
 import type { EventStore } from './port.ts';
 
 /** The store that the configuration names: EventStoreDB where EVENTSTORE_URL is set, Postgres otherwise. `alone`: no other process follows it. */
-export async function openEventStore({ eventStoreUrl }: Config, database: Database, log: Logger, alone: boolean): Promise<EventStore> {
-  if (!eventStoreUrl) return new PostgresEventStore(database.store, database.config, alone ? undefined : database.projector);
+export async function openEventStore(
+  { eventStoreUrl }: Config,
+  database: Database,
+  log: Logger,
+  alone: boolean,
+): Promise<EventStore> {
+  if (!eventStoreUrl)
+    return new PostgresEventStore(database.store, database.config, alone ? undefined : database.projector);
   const { EventStoreDbEventStore } = await import('./eventstoredb/eventstoredb-event-store.ts');
-  const store = new EventStoreDbEventStore(eventStoreUrl, { warn: (message) => log.warn({ module: 'eventstoredb' }, message) });
+  const store = new EventStoreDbEventStore(eventStoreUrl, {
+    warn: (message) => log.warn({ module: 'eventstoredb' }, message),
+  });
   try {
     await store.meet();
     return store;

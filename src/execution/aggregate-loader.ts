@@ -37,7 +37,10 @@ export class AggregateLoader implements AggregateReader {
   }
 
   /** Those who ask in the same turn of the event loop share one look at the store, which leaves when all of them have asked. */
-  loadWithRevision<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<Loaded<State>> {
+  loadWithRevision<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+  ): Promise<Loaded<State>> {
     const leaving = mapOf(this.#leaving, aggregate);
     let load = leaving.get(stream) as Promise<Loaded<State>> | undefined;
     if (!load) {
@@ -73,14 +76,22 @@ export class AggregateLoader implements AggregateReader {
   }
 
   /** The state before this revision; nothing is remembered. */
-  async loadBefore<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string, revision: bigint): Promise<State> {
+  async loadBefore<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+    revision: bigint,
+  ): Promise<State> {
     if (revision === 0n) return aggregate.initial;
     const earlier = (await this.#store.readStream(stream)).filter((event) => event.revision < revision);
     return (await this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, earlier)).state;
   }
 
   /** As `loadTail`; where it stopped is remembered, and a later call folds on from there. */
-  async followTail<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string, limit: number): Promise<Loaded<State>> {
+  async followTail<State, E extends DomainEvent>(
+    aggregate: Aggregate<State, E>,
+    stream: string,
+    limit: number,
+  ): Promise<Loaded<State>> {
     if (this.#cacheOf(aggregate).has(stream)) return this.loadWithRevision(aggregate, stream);
     return this.#remember(aggregate, stream, await this.loadTail(aggregate, stream, limit));
   }

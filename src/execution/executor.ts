@@ -61,7 +61,13 @@ export class Executor<Ports> {
   readonly #newWorkbench: () => Workbench<Ports>;
   readonly #turns = new Turns();
 
-  constructor(store: EventStore, codec: EventCodec, loader: AggregateLoader, claimDigest: (value: string) => string, newWorkbench: () => Workbench<Ports>) {
+  constructor(
+    store: EventStore,
+    codec: EventCodec,
+    loader: AggregateLoader,
+    claimDigest: (value: string) => string,
+    newWorkbench: () => Workbench<Ports>,
+  ) {
     this.#store = store;
     this.#codec = codec;
     this.#loader = loader;
@@ -114,19 +120,27 @@ export class Executor<Ports> {
     const stream = command.stream(input, context);
     // A retryable command may be running twice. An append proves only that the state was current, so the other run's events must
     // not be part of it: the state is loaded first and then searched for them.
-    const decideAfterLooking = async (decide: (on: Loaded<State>) => Promise<Outcome<Result>>): Promise<Outcome<Result>> => {
+    const decideAfterLooking = async (
+      decide: (on: Loaded<State>) => Promise<Outcome<Result>>,
+    ): Promise<Outcome<Result>> => {
       const loaded = await this.#load(command, stream);
       return (await this.#earlierRun(command, input, context)) ?? decide(loaded);
     };
     let facts = await prepare();
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-      if (isFailure(facts)) return await afterUndoing(workbench, (isRetryable && (await this.#earlierRun(command, input, context))) || facts);
+      if (isFailure(facts))
+        return await afterUndoing(
+          workbench,
+          (isRetryable && (await this.#earlierRun(command, input, context))) || facts,
+        );
       const settled = facts as Facts;
       const decide = (on: Loaded<State>) => this.#decide(command, input, context, settled, stream, on);
-      const decideNow = () => (attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide));
+      const decideNow = () =>
+        attempt === 1 ? this.#decideFirst(command, stream, decide) : this.#load(command, stream).then(decide);
       const outcome = await this.#turns.take(stream, () => (isRetryable ? decideAfterLooking(decide) : decideNow()));
       if (isFailure(outcome)) return await afterUndoing(workbench, outcome);
-      if (outcome !== 'lostRace' && outcome !== 'lostClaim') return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(workbench, outcome) : outcome;
+      if (outcome !== 'lostRace' && outcome !== 'lostClaim')
+        return outcome.position === undefined || isEarlier(outcome) ? await afterUndoing(workbench, outcome) : outcome;
       await sleep(Math.random() * 2 ** Math.min(attempt, 6));
       if (outcome === 'lostRace') continue;
       workbench = await afterUndoing(workbench, this.#newWorkbench());
@@ -150,7 +164,14 @@ export class Executor<Ports> {
     const at = { ...context, now: first.recordedAt };
     const before = () => this.#loader.loadBefore(command.aggregate, stream, first.revision);
     const result = await resultOf(command, input, at, events, before);
-    return { result, events, position: last.position, revision: last.revision, recordedAt: async () => last.recordedAt, isEarlier: true };
+    return {
+      result,
+      events,
+      position: last.position,
+      revision: last.revision,
+      recordedAt: async () => last.recordedAt,
+      isEarlier: true,
+    };
   }
 
   /** The stream that holds a claim now. */
@@ -168,7 +189,9 @@ export class Executor<Ports> {
     stream: string,
     decide: (on: Loaded<State>) => Promise<Outcome<Result>>,
   ): Promise<Outcome<Result>> {
-    const assumed = command.begins ? { state: command.aggregate.initial, revision: -1n } : this.#loader.remembered(command.aggregate, stream);
+    const assumed = command.begins
+      ? { state: command.aggregate.initial, revision: -1n }
+      : this.#loader.remembered(command.aggregate, stream);
     const outcome = assumed && (await decide(assumed));
     if (outcome && isAppended(outcome)) return outcome;
     const loaded = await this.#load(command, stream);
@@ -187,12 +210,20 @@ export class Executor<Ports> {
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) {
-      return { result: decision.result, events: [], position: undefined, revision: loaded.revision, recordedAt: async () => context.now };
+      return {
+        result: decision.result,
+        events: [],
+        position: undefined,
+        revision: loaded.revision,
+        recordedAt: async () => context.now,
+      };
     }
     const verdict = await this.#append(decision, context, stream, loaded);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
-      const lost = decision.take.find((claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest);
+      const lost = decision.take.find(
+        (claim) => this.#claimKey(context.tenantId, claim).digest === verdict.claim.digest,
+      );
       const answer = command.whenClaimed?.(lost!) ?? conflict();
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
@@ -208,8 +239,13 @@ export class Executor<Ports> {
     return there?.revision === revision ? there.recordedAt : undefined;
   }
 
-  #load<State, E extends DomainEvent>({ aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>, stream: string): Promise<Loaded<State>> {
-    return tail === undefined ? this.#loader.loadWithRevision(aggregate, stream) : this.#loader.followTail(aggregate, stream, tail);
+  #load<State, E extends DomainEvent>(
+    { aggregate, tail }: Pick<Command<never, State, E, never, never, unknown>, 'aggregate' | 'tail'>,
+    stream: string,
+  ): Promise<Loaded<State>> {
+    return tail === undefined
+      ? this.#loader.loadWithRevision(aggregate, stream)
+      : this.#loader.followTail(aggregate, stream, tail);
   }
 
   async #append<E extends DomainEvent, Result>(
@@ -260,11 +296,13 @@ async function resultOf<Input, State, E extends DomainEvent, Needs, Facts, Resul
   if (recall) return recall(await before(), events, input, context);
   if (prepare) return undefined as Result;
   const decision = decide(await before(), input, context, undefined as Facts);
-  if (isFailure(decision)) throw new TypeError(`an earlier run appended what its decision now refuses: ${decision.message}`);
+  if (isFailure(decision))
+    throw new TypeError(`an earlier run appended what its decision now refuses: ${decision.message}`);
   return decision.result;
 }
 
-const isAppended = (outcome: Outcome<unknown>): boolean => typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
+const isAppended = (outcome: Outcome<unknown>): boolean =>
+  typeof outcome === 'object' && !isFailure(outcome) && outcome.position !== undefined;
 
 /** What cannot be taken back now does no harm where it lies: the outcome stands all the same. */
 async function afterUndoing<Outcome>(workbench: Workbench<unknown>, outcome: Outcome): Promise<Outcome> {

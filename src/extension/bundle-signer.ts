@@ -39,5 +39,12 @@ const signingKey = (keyring: Keyring): KeyObject => ed25519Key(keyring.key('poli
 
 function published(key: KeyObject): BundleKey {
   const x = String(createPublicKey(key).export({ format: 'jwk' }).x);
-  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: createHash('sha256').update(x).digest('base64url').slice(0, 16), x };
+  return {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    alg: 'EdDSA',
+    use: 'sig',
+    kid: createHash('sha256').update(x).digest('base64url').slice(0, 16),
+    x,
+  };
 }

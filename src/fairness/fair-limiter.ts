@@ -81,12 +81,16 @@ export class FairLimiter {
     }
     const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1, isShort = false } = this.#shares;
     const isOwnShare = this.#isShareUsed(key) || (waitingPerKey > 0 && this.#waiting.sizeOf(key) >= waitingPerKey);
-    if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey) throw new TooBusy(what, { isOwnShare, retryAfterSeconds });
+    if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey)
+      throw new TooBusy(what, { isOwnShare, retryAfterSeconds });
     return new Promise((resolve, reject) => {
       const path = [key] as const;
       const ended = this.#ended;
       const giveUp = () => {
-        if (this.#waiting.remove(path, waiter)) reject(new TooBusy(what, { isOwnShare: isOwnShare && !(isShort && this.#ended === ended), retryAfterSeconds }));
+        if (this.#waiting.remove(path, waiter))
+          reject(
+            new TooBusy(what, { isOwnShare: isOwnShare && !(isShort && this.#ended === ended), retryAfterSeconds }),
+          );
       };
       const waiter: Waiter = { path, begin: resolve, timer: setTimeout(giveUp, waitMs) };
       this.#waiting.push(path, waiter);

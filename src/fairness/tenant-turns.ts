@@ -98,7 +98,10 @@ export class TenantTurns {
     if (this.#mayBegin(presence)) return this.#begin(presence);
     // Strangers from one address are one group, such as an office that enrolls.
     const ofCaller = presence.isTenant ? this.#waiting.sizeOf(group, caller) : 0;
-    const isFull = this.#waiting.size >= WAITING || this.#waiting.sizeOf(group) >= WAITING_PER_GROUP || ofCaller >= WAITING_PER_CALLER;
+    const isFull =
+      this.#waiting.size >= WAITING ||
+      this.#waiting.sizeOf(group) >= WAITING_PER_GROUP ||
+      ofCaller >= WAITING_PER_CALLER;
     if (isFull) throw this.#tooBusy();
     return new Promise((resolve, reject) => {
       const path = [group, caller] as const;

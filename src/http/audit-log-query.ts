@@ -7,7 +7,9 @@ const word = z.string().max(200).optional();
 /** How an audit log is filtered (interface, "Audit log"): a tenant's and an organization's alike. */
 export const filterQuery = { ...dateRangeQuery, actor_id: word, action: word, resource_type: word };
 
-type AskedFilter = Partial<Record<'actor_id' | 'action' | 'resource_type' | 'start_date' | 'end_date', string | undefined>>;
+type AskedFilter = Partial<
+  Record<'actor_id' | 'action' | 'resource_type' | 'start_date' | 'end_date', string | undefined>
+>;
 
 export const toFilter = (query: AskedFilter): AuditLogFilter => ({
   actorId: query.actor_id,

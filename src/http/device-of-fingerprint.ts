@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { FINGERPRINT_MOVED } from '../../commands/enrollment/enroll-device.ts';
-import { device, deviceStream, fingerprintClaim, userFingerprintClaim, type DeviceState } from '../domain/devices/device.ts';
+import {
+  device,
+  deviceStream,
+  fingerprintClaim,
+  userFingerprintClaim,
+  type DeviceState,
+} from '../domain/devices/device.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -50,10 +56,17 @@ const known = (deviceId: string): EnrollmentTarget => ({ deviceId, besideDeviceI
 const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({ deviceId: randomUUID(), besideDeviceId });
 
 /** The command decides the same again, on the newest state of the device that is chosen here. */
-async function targetOf({ ports }: Services, tenantId: TenantId, { fingerprint, userId, shown }: Enrolling): Promise<EnrollmentTarget> {
+async function targetOf(
+  { ports }: Services,
+  tenantId: TenantId,
+  { fingerprint, userId, shown }: Enrolling,
+): Promise<EnrollmentTarget> {
   const stateOf = async (stream: string | undefined): Promise<DeviceState | undefined> =>
     stream === undefined ? undefined : ports.aggregates.load(device, stream);
-  const shownStream = shown?.tenantId === tenantId && (userId === null || userId === shown.userId) ? deviceStream(tenantId, shown.deviceId) : undefined;
+  const shownStream =
+    shown?.tenantId === tenantId && (userId === null || userId === shown.userId)
+      ? deviceStream(tenantId, shown.deviceId)
+      : undefined;
   const [holder, ofUser] = await Promise.all([
     ports.claimHolder(tenantId, fingerprintClaim(fingerprint)),
     userId === null ? undefined : ports.claimHolder(tenantId, userFingerprintClaim(fingerprint, userId)),

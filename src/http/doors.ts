@@ -5,7 +5,11 @@ import type { Services } from '../services.ts';
 import { tlsDoor } from './server.ts';
 
 /** Listens for HTTP and for TLS with client certificates; answers where. */
-export async function openDoors(app: FastifyInstance, services: Pick<Services, 'config' | 'listenerCertificate'>, onStop: (close: () => Promise<void>) => void): Promise<{ http: string; tls: string }> {
+export async function openDoors(
+  app: FastifyInstance,
+  services: Pick<Services, 'config' | 'listenerCertificate'>,
+  onStop: (close: () => Promise<void>) => void,
+): Promise<{ http: string; tls: string }> {
   const { host, port, tlsPort, drainMs } = services.config;
   const http = await app.listen({ host, port });
   const door = tlsDoor(app, await services.listenerCertificate().begin());

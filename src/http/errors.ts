@@ -7,7 +7,16 @@ import { TooBusy } from '../fairness/fair-limiter.ts';
 import { TooManyWaiting } from '../identity/hashing-turns.ts';
 import { isStorageFull } from '../objects/storage-full.ts';
 import { PartlyDone } from './partly-done.ts';
-import { AWAY_SECONDS, FailureError, invalid, notFound, tooLarge, unavailable, type Failure, type FailureKind } from '../kernel/failure.ts';
+import {
+  AWAY_SECONDS,
+  FailureError,
+  invalid,
+  notFound,
+  tooLarge,
+  unavailable,
+  type Failure,
+  type FailureKind,
+} from '../kernel/failure.ts';
 
 /** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
 const STATUS: Readonly<Record<FailureKind, number>> = {
@@ -25,7 +34,13 @@ export const statusOf = (failure: Failure): number => STATUS[failure.kind];
 
 /** Something that the service needs is away, silent, full or at its limit: the same request may succeed later. */
 export const isUnavailable = (error: unknown): boolean =>
-  (error instanceof FailureError && error.failure.kind === 'unavailable') || error instanceof TooBusy || error instanceof EventStoreUnavailable || error instanceof WrongMasterKey || error instanceof TooManyWaiting || isDatabaseUnavailable(error) || isStorageFull(error);
+  (error instanceof FailureError && error.failure.kind === 'unavailable') ||
+  error instanceof TooBusy ||
+  error instanceof EventStoreUnavailable ||
+  error instanceof WrongMasterKey ||
+  error instanceof TooManyWaiting ||
+  isDatabaseUnavailable(error) ||
+  isStorageFull(error);
 
 /** What the framework itself refuses, in the interface's words. Anything else is our own fault: 500, and no detail. */
 function failureOf(error: FastifyError): { status: number; message: string; retryAfter?: number } {
@@ -37,9 +52,15 @@ function failureOf(error: FastifyError): { status: number; message: string; retr
       ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
     };
   }
-  if (error instanceof TooBusy) return { status: error.isOwnShare ? 429 : 503, message: error.isOwnShare ? 'too many requests at once' : unavailable().message, retryAfter: error.retryAfterSeconds };
+  if (error instanceof TooBusy)
+    return {
+      status: error.isOwnShare ? 429 : 503,
+      message: error.isOwnShare ? 'too many requests at once' : unavailable().message,
+      retryAfter: error.retryAfterSeconds,
+    };
   if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: AWAY_SECONDS };
-  if (error instanceof EventIsNoText) return { status: 400, message: invalid('request', 'contains characters that are not text').message };
+  if (error instanceof EventIsNoText)
+    return { status: 400, message: invalid('request', 'contains characters that are not text').message };
   if (error instanceof EventTooLarge) return { status: 413, message: tooLarge().message };
   switch (error.code) {
     case 'FST_ERR_BAD_URL':
@@ -77,7 +98,15 @@ export function refuse(error: FastifyError, request: FastifyRequest, reply: Fast
   const { status, message, retryAfter } = failureOf(error);
   // A client that went away leaves requests half done: no fault of ours, and no alarm.
   const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
-  if (status >= 500) request.log[level]({ requestId: request.id, tenantId: request.principal?.tenantId ?? null, err: { type: error.name, message: error.message, stack: error.stack } }, 'request failed');
+  if (status >= 500)
+    request.log[level](
+      {
+        requestId: request.id,
+        tenantId: request.principal?.tenantId ?? null,
+        err: { type: error.name, message: error.message, stack: error.stack },
+      },
+      'request failed',
+    );
   for (const name of ABOUT_THE_BODY) {
     reply.removeHeader(name);
     // A stream that failed before its first byte has left its headers here.
@@ -87,7 +116,11 @@ export function refuse(error: FastifyError, request: FastifyRequest, reply: Fast
   const shape = request.routeOptions.config?.declared?.refusal;
   const report = error instanceof PartlyDone ? error.report : {};
   // Said in full: the type of a failed stream would keep the framework from serializing the body.
-  return reply.status(status).type('application/json; charset=utf-8').header('cache-control', 'no-store').send(shape ? shape({ status, message }) : { error: message, ...report });
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(shape ? shape({ status, message }) : { error: message, ...report });
 }
 
 export function mapErrors(app: FastifyInstance): void {

@@ -26,10 +26,15 @@ interface Remembered {
 }
 
 /** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
-export const extensionAnswer = (services: Services, tenantId: TenantId): Promise<ExtensionAnswer> => rememberedBy(services).answers(tenantId, []);
+export const extensionAnswer = (services: Services, tenantId: TenantId): Promise<ExtensionAnswer> =>
+  rememberedBy(services).answers(tenantId, []);
 
 /** What the extension of this person is told: policies of their groups, too (choice OP-113). */
-export async function extensionAnswerFor(services: Services, tenantId: TenantId, userId: string): Promise<ExtensionAnswer> {
+export async function extensionAnswerFor(
+  services: Services,
+  tenantId: TenantId,
+  userId: string,
+): Promise<ExtensionAnswer> {
   const { answers, groupIds } = rememberedBy(services);
   return answers(tenantId, await groupIds(tenantId, userId));
 }
@@ -37,7 +42,8 @@ export async function extensionAnswerFor(services: Services, tenantId: TenantId,
 /** Every browser of a fleet polls this every few minutes: an answer is put together once for people of the same groups, and again when something changed. */
 function rememberedBy(services: Services): Remembered {
   let known = built.get(services.live);
-  if (!known) built.set(services.live, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
+  if (!known)
+    built.set(services.live, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
   return known;
 }
 
@@ -54,8 +60,14 @@ const isFresh = ({ freshness, tail }: Services): Promise<boolean> => freshness.w
 function rememberedAnswers(services: Services): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
-  const remembered = services.live.remember(async (tenantId, name) => ((await isFresh(services)) ? answerFor(services, tenantId, groupsIn(name)) : undefined), changes, BODIES);
-  return async (tenantId, groupIds) => (await remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY)) ?? answerFor(services, tenantId, groupIds);
+  const remembered = services.live.remember(
+    async (tenantId, name) => ((await isFresh(services)) ? answerFor(services, tenantId, groupsIn(name)) : undefined),
+    changes,
+    BODIES,
+  );
+  return async (tenantId, groupIds) =>
+    (await remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY)) ??
+    answerFor(services, tenantId, groupIds);
 }
 
 function rememberedGroups(services: Services): Remembered['groupIds'] {
@@ -63,11 +75,19 @@ function rememberedGroups(services: Services): Remembered['groupIds'] {
     const groupIds = await groupIdsOfUser(services.vitalReads(tenantId), { userId });
     return isFailure(groupIds) ? [] : groupIds;
   };
-  const remembered = services.live.remember(async (tenantId, userId) => ((await isFresh(services)) ? groupIdsOf(tenantId, userId) : undefined), changes);
-  return async (tenantId, userId) => (userId === '' ? [] : ((await remembered(tenantId, userId)) ?? groupIdsOf(tenantId, userId)));
+  const remembered = services.live.remember(
+    async (tenantId, userId) => ((await isFresh(services)) ? groupIdsOf(tenantId, userId) : undefined),
+    changes,
+  );
+  return async (tenantId, userId) =>
+    userId === '' ? [] : ((await remembered(tenantId, userId)) ?? groupIdsOf(tenantId, userId));
 }
 
-async function answerFor(services: Services, tenantId: TenantId, groupIds: readonly string[]): Promise<ExtensionAnswer> {
+async function answerFor(
+  services: Services,
+  tenantId: TenantId,
+  groupIds: readonly string[],
+): Promise<ExtensionAnswer> {
   const config = orThrow(await extensionConfig(services.vitalReads(tenantId), { groupIds }));
   const { policyVersion, extensionMode, settings } = config;
   const body = JSON.stringify({ ...config, credentialSalt: services.credentialSalt(tenantId) });
@@ -84,4 +104,7 @@ async function answerFor(services: Services, tenantId: TenantId, groupIds: reado
 
 /** RFC 9110 §13.1.2: true where the caller holds this very answer. */
 export const isHeld = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  ifNoneMatch !== undefined && (ifNoneMatch === etag || ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === etag));
+  ifNoneMatch !== undefined &&
+  (ifNoneMatch === etag ||
+    ifNoneMatch.trim() === '*' ||
+    ifNoneMatch.split(',').some((held) => held.trim().replace(/^W\//, '') === etag));

@@ -7,7 +7,10 @@ import type { Services } from '../services.ts';
 
 export const forcedChangeBody = z
   .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
-  .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' });
+  .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, {
+    path: ['confirmPassword'],
+    message: 'must equal newPassword',
+  });
 
 export const passwordChanged = z.object({ success: z.literal(true), message: z.string() });
 
@@ -23,7 +26,10 @@ interface ForcedChange<Known> {
 }
 
 /** The new password where one must be changed. Only the token's own failure costs a new sign-in. */
-export async function changeForcedPassword<Known>(services: Services, { purpose, tempToken, prepare, change }: ForcedChange<Known>): Promise<z.output<typeof passwordChanged>> {
+export async function changeForcedPassword<Known>(
+  services: Services,
+  { purpose, tempToken, prepare, change }: ForcedChange<Known>,
+): Promise<z.output<typeof passwordChanged>> {
   const token = await services.oneTimeTokens.peek(purpose, tempToken);
   if (!token) throw invalidToken();
   const known = await prepare(token);
@@ -31,7 +37,8 @@ export async function changeForcedPassword<Known>(services: Services, { purpose,
   if (!(await services.oneTimeTokens.spend(purpose, tempToken))) throw invalidToken();
   const unusedSecrets = await change(token, known).catch(async (error: unknown) => {
     // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
-    if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated')) await services.oneTimeTokens.giveBack(purpose, tempToken);
+    if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated'))
+      await services.oneTimeTokens.giveBack(purpose, tempToken);
     throw error;
   });
   await forgetSecrets(services, token.tenantId, unusedSecrets);

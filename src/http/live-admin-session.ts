@@ -7,13 +7,24 @@ import type { AdminPrincipal } from './principal.ts';
  * The admin who asks, whatever their role and their tenant's license allow: for what ends a session. Throws 401, also where
  * `X-Tenant-ID` contradicts the token (choice OP-029).
  */
-export async function liveAdminSession({ headers }: FastifyRequest, { accessTokens, lookups }: Services): Promise<AdminPrincipal> {
+export async function liveAdminSession(
+  { headers }: FastifyRequest,
+  { accessTokens, lookups }: Services,
+): Promise<AdminPrincipal> {
   const [scheme, token] = (headers.authorization ?? '').split(' ');
   const claims = scheme?.toLowerCase() === 'bearer' && token ? await accessTokens.verify(token) : undefined;
   if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
   const header = headers['x-tenant-id'];
-  if (header !== undefined && String(header).toLowerCase() !== claims.tenantId) throw new FailureError(unauthenticated());
+  if (header !== undefined && String(header).toLowerCase() !== claims.tenantId)
+    throw new FailureError(unauthenticated());
   const live = await lookups.adminSession(claims.tenantId, claims.sessionId);
   if (!live) throw new FailureError(unauthenticated());
-  return { kind: 'admin', tenantId: claims.tenantId, sessionId: claims.sessionId, adminId: live.adminId, role: live.role, reauthenticated: false };
+  return {
+    kind: 'admin',
+    tenantId: claims.tenantId,
+    sessionId: claims.sessionId,
+    adminId: live.adminId,
+    role: live.role,
+    reauthenticated: false,
+  };
 }

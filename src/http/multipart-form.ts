@@ -17,7 +17,11 @@ export interface MultipartForm {
  * The text fields of a multipart body and the file in the part `fileName`. Throws 400 where that part is missing, a field
  * comes twice or the body breaks off, 413 above `mostBytes`, 415 for a body of another kind.
  */
-export async function multipartForm(request: FastifyRequest, fileName: string, mostBytes: number): Promise<MultipartForm> {
+export async function multipartForm(
+  request: FastifyRequest,
+  fileName: string,
+  mostBytes: number,
+): Promise<MultipartForm> {
   if (request.headers['content-type'] === undefined) throw new FailureError(invalid(fileName, 'is required'));
   const fields = new Map<string, string>();
   let file: UploadedFile | undefined;

@@ -35,7 +35,11 @@ export function openApiDocument(groups: readonly RouteGroup[]): object {
   let paths: ReturnType<typeof pathsOf> | undefined;
   return {
     openapi: '3.1.0',
-    info: { title: 'Castellan', version, description: 'Security administration, authentication, enrollment and provisioning' },
+    info: {
+      title: 'Castellan',
+      version,
+      description: 'Security administration, authentication, enrollment and provisioning',
+    },
     tags: [...new Set(groups.map(({ area }) => area))].map((name) => ({ name })),
     get paths() {
       return (paths ??= pathsOf(groups));
@@ -65,21 +69,32 @@ function pathsOf(groups: readonly RouteGroup[]) {
 function operation(area: string, declared: AnyRoute): object {
   const { summary, access, params, query, body, answer, consumes = 'json' } = declared;
   const status = String(declared.status ?? (answer ? 200 : 204));
-  const media = consumes === 'multipart' ? 'multipart/form-data' : consumes === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const media =
+    consumes === 'multipart'
+      ? 'multipart/form-data'
+      : consumes === 'form'
+        ? 'application/x-www-form-urlencoded'
+        : 'application/json';
   return {
     tags: [area],
     summary,
     operationId: `${declared.method.toLowerCase()}${declared.path.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     security: securityOf(access),
     ...(access.kind === 'admin' ? { 'x-permission': access.permission } : {}),
-    parameters: [...parametersOf('path', declared.path, params), ...parametersOf('query', '', query), ...reauthenticationHeader(access)],
+    parameters: [
+      ...parametersOf('path', declared.path, params),
+      ...parametersOf('query', '', query),
+      ...reauthenticationHeader(access),
+    ],
     ...(body
       ? {
           requestBody: {
             required: !body.safeParse(undefined).success && !body.safeParse({}).success,
             content: {
               [media]: { schema: jsonSchema(body, 'input') },
-              ...(consumes === 'json-or-form' ? { 'application/x-www-form-urlencoded': { schema: jsonSchema(body, 'input') } } : {}),
+              ...(consumes === 'json-or-form'
+                ? { 'application/x-www-form-urlencoded': { schema: jsonSchema(body, 'input') } }
+                : {}),
             },
           },
         }
@@ -87,7 +102,10 @@ function operation(area: string, declared: AnyRoute): object {
     responses: {
       [status]: responseOf(answer),
       ...(asksForReauthentication(access) ? { 403: REAUTHENTICATION_REQUIRED } : {}),
-      default: { description: 'Refused', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+      default: {
+        description: 'Refused',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
     },
   };
 }
@@ -107,7 +125,8 @@ function securityOf(access: Access): object[] {
 }
 
 const asksForReauthentication = (access: Access): boolean =>
-  (access.kind === 'admin' || access.kind === 'org') && (Boolean(access.reauth) || (access.kind === 'admin' && access.reauthWhere !== undefined));
+  (access.kind === 'admin' || access.kind === 'org') &&
+  (Boolean(access.reauth) || (access.kind === 'admin' && access.reauthWhere !== undefined));
 
 const REAUTHENTICATION_REQUIRED = {
   description:
@@ -119,7 +138,10 @@ const REAUTHENTICATION_REQUIRED = {
 function reauthenticationHeader(access: Access): object[] {
   if (!asksForReauthentication(access)) return [];
   const where = access.kind === 'admin' ? access.reauthWhere : undefined;
-  const lifetime = access.kind === 'org' ? 'Single use, valid for 300 seconds in this session' : 'Valid for 300 seconds in this session, any number of times';
+  const lifetime =
+    access.kind === 'org'
+      ? 'Single use, valid for 300 seconds in this session'
+      : 'Valid for 300 seconds in this session, any number of times';
   return [
     {
       name: 'X-ReAuth-Token',
@@ -132,7 +154,9 @@ function reauthenticationHeader(access: Access): object[] {
 }
 
 function parametersOf(place: 'path' | 'query', path: string, schema: z.ZodType | undefined): object[] {
-  const described = schema ? (jsonSchema(schema, 'input') as { properties?: Record<string, object>; required?: string[] }) : {};
+  const described = schema
+    ? (jsonSchema(schema, 'input') as { properties?: Record<string, object>; required?: string[] })
+    : {};
   const properties = described.properties ?? {};
   const names = place === 'path' ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!) : Object.keys(properties);
   return names.map((name) => ({

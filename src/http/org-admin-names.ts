@@ -4,7 +4,11 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 
 /** What everybody knows of an organization's admin, and a password must not be made of. */
-export async function orgAdminNames({ freshness, head, reads }: Services, organizationId: TenantId, adminId: string): Promise<string[]> {
+export async function orgAdminNames(
+  { freshness, head, reads }: Services,
+  organizationId: TenantId,
+  adminId: string,
+): Promise<string[]> {
   // Whoever was made a moment ago has names, too.
   await freshness.waitFor(['org_admins'], await head());
   const { email, displayName } = orThrow(await getOrgAdmin(reads(organizationId), { adminId }));

@@ -1,4 +1,10 @@
-import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteShorthandOptions } from 'fastify';
+import {
+  errorCodes,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteShorthandOptions,
+} from 'fastify';
 import { FreshValues } from '../execution/fresh-values.ts';
 import type { Executor, Issuer } from '../execution/executor.ts';
 import type { AnyCommand, Command } from '../kernel/command.ts';
@@ -34,7 +40,12 @@ declare module 'fastify' {
 }
 
 /** Turns a declared route into a Fastify one: budget, guard, checks, handler, answer. */
-export function registerRoute(app: FastifyInstance, declared: AnyRoute, services: Services, answers: IdempotentAnswers): void {
+export function registerRoute(
+  app: FastifyInstance,
+  declared: AnyRoute,
+  services: Services,
+  answers: IdempotentAnswers,
+): void {
   const { access, method, params, query, body, status, answer } = declared;
   const schema: Record<string, unknown> = {};
   if (params) schema['params'] = params;
@@ -65,11 +76,18 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
       if (begun && 'status' in begun) return replay(reply, begun);
       const stopSaying = begun && answers.whileRunning(begun);
       try {
-        const outcome = await inTurn(request, services, () => declared.handle(callOf(request, reply, request.services!, declared, begun)));
+        const outcome = await inTurn(request, services, () =>
+          declared.handle(callOf(request, reply, request.services!, declared, begun)),
+        );
         if (reply.sent) return reply;
-        const code = status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
+        const code =
+          status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
         if (begun && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
-          await answers.keep(begun, { status: code, body: JSON.stringify(outcome), logPosition: reply.getHeader('x-log-position') as string | undefined });
+          await answers.keep(begun, {
+            status: code,
+            body: JSON.stringify(outcome),
+            logPosition: reply.getHeader('x-log-position') as string | undefined,
+          });
         } else if (begun) {
           // Files are not stored: a retry makes the same one again.
           begun.hasAppended();
@@ -79,7 +97,8 @@ export function registerRoute(app: FastifyInstance, declared: AnyRoute, services
       } catch (error) {
         begun?.hasFailed(error);
         if (begun) await answers.release(begun);
-        if (isUnseen(error, reply)) return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
+        if (isUnseen(error, reply))
+          return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
         throw error;
       } finally {
         request.endTurn?.();
@@ -101,7 +120,12 @@ function replay(reply: FastifyReply, { status, body, logPosition }: Answered): F
 /** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
 function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute): void {
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
-  if (body && !isEmpty && consumes === 'json' && /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')) {
+  if (
+    body &&
+    !isEmpty &&
+    consumes === 'json' &&
+    /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')
+  ) {
     throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
   }
 }
@@ -114,14 +138,24 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
   reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
 
 /** Only callers with an identity can have keys of their own. */
-async function beginOf(request: FastifyRequest, { access, file }: AnyRoute, answers: IdempotentAnswers): Promise<Answered | KeyedRequest | undefined> {
+async function beginOf(
+  request: FastifyRequest,
+  { access, file }: AnyRoute,
+  answers: IdempotentAnswers,
+): Promise<Answered | KeyedRequest | undefined> {
   const { headers, principal, method, url, body } = request;
   const key = headers['idempotency-key'];
   if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
   const content = file ? await fileOf(request, file) : JSON.stringify(body ?? null);
   const asksForProof = access.kind === 'admin' && access.reauthWhere !== undefined;
   const reauthenticated = asksForProof && principal.kind === 'admin' ? principal.reauthenticated : undefined;
-  return answers.begin({ tenantId: principal.tenantId, subjectId: principal.adminId, key, request: [method, url, content], standing: { role: principal.role, reauthenticated } });
+  return answers.begin({
+    tenantId: principal.tenantId,
+    subjectId: principal.adminId,
+    key,
+    request: [method, url, content],
+    standing: { role: principal.role, reauthenticated },
+  });
 }
 
 /** Read once: the body is a stream, and an idempotency key is compared with what was in it. */
@@ -129,7 +163,13 @@ async function fileOf(request: FastifyRequest, { part, mostBytes }: NonNullable<
   return (request.uploadedFile ??= await filePart(request, part, mostBytes));
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply, services: Services, { file }: AnyRoute, keyed: KeyedRequest | undefined): Call<never, never, never, never> {
+function callOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: Services,
+  { file }: AnyRoute,
+  keyed: KeyedRequest | undefined,
+): Call<never, never, never, never> {
   const { principal } = request;
   const tenantOf = (named: TenantId | undefined): TenantId => {
     const tenantId = named ?? principal?.tenantId;
@@ -137,19 +177,35 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
     return tenantId;
   };
   const issuerOf = (named: TenantId | Behalf | undefined, command: AnyCommand, as?: string): Issuer => {
-    const behalf: Behalf = typeof named === 'object' ? named : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
-    return { ...behalf, correlationId: request.id, ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}) };
+    const behalf: Behalf =
+      typeof named === 'object'
+        ? named
+        : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
+    return {
+      ...behalf,
+      correlationId: request.id,
+      ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}),
+    };
   };
   // The ports that any command of this application needs are the ones that the executor was built with.
   const executor = services.executor as unknown as Executor<unknown>;
-  const execute: Call<never, never, never, never>['execute'] = async <Input, State, E extends DomainEvent, Needs, Facts, Result>(
+  const execute: Call<never, never, never, never>['execute'] = async <
+    Input,
+    State,
+    E extends DomainEvent,
+    Needs,
+    Facts,
+    Result,
+  >(
     command: Command<Input, State, E, Needs, Facts, Result>,
     input: Input,
     named?: TenantId | Behalf,
     as?: string,
   ) => {
     const decide = executor.execute.bind(executor) as typeof executor.execute<Input, State, E, unknown, Facts, Result>;
-    const executed = orThrow(await decide(command as Command<Input, State, E, unknown, Facts, Result>, input, issuerOf(named, command, as)));
+    const executed = orThrow(
+      await decide(command as Command<Input, State, E, unknown, Facts, Result>, input, issuerOf(named, command, as)),
+    );
     if (executed.position !== undefined) keyed?.hasAppended();
     return executed;
   };
@@ -198,7 +254,12 @@ function callOf(request: FastifyRequest, reply: FastifyReply, services: Services
 }
 
 /** Read your writes (choice OP-013): a time-out is not a failure, only a stale answer. */
-async function awaitFreshness(reply: FastifyReply, { freshness }: Services, models: readonly string[], position: Position): Promise<void> {
+async function awaitFreshness(
+  reply: FastifyReply,
+  { freshness }: Services,
+  models: readonly string[],
+  position: Position,
+): Promise<void> {
   // Of several commands behind one answer the last in the feed counts, whichever came back last.
   const named = BigInt(String(reply.getHeader('x-log-position') ?? 0));
   reply.header('x-log-position', (position > named ? position : named).toString());
@@ -206,7 +267,11 @@ async function awaitFreshness(reply: FastifyReply, { freshness }: Services, mode
 }
 
 /** For those who can have written something: strangers keep nobody waiting. */
-async function honourPosition({ headers, principal }: FastifyRequest, { freshness, mainModels }: Services): Promise<void> {
+async function honourPosition(
+  { headers, principal }: FastifyRequest,
+  { freshness, mainModels }: Services,
+): Promise<void> {
   const asked = headers['x-log-position'];
-  if (principal && typeof asked === 'string' && /^\d{1,19}$/.test(asked)) await freshness.waitFor(mainModels, BigInt(asked));
+  if (principal && typeof asked === 'string' && /^\d{1,19}$/.test(asked))
+    await freshness.waitFor(mainModels, BigInt(asked));
 }

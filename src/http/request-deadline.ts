@@ -49,7 +49,8 @@ export class RequestDeadline {
   }
 }
 
-const overdue = (): EventStoreUnavailable => new EventStoreUnavailable('the event store did not answer within the time of the request');
+const overdue = (): EventStoreUnavailable =>
+  new EventStoreUnavailable('the event store did not answer within the time of the request');
 
 type Asynchronous = Record<string, (...given: never[]) => Promise<unknown>>;
 
@@ -67,7 +68,8 @@ function bounded<T extends object>(target: T, deadline: RequestDeadline, names: 
 export function boundedServices(services: Services): (deadline: RequestDeadline) => Services {
   const { ports } = services;
   const view = Object.create(services) as Services & { deadline: RequestDeadline };
-  const loader = (deadline: RequestDeadline) => bounded(services.loader, deadline, ['load', 'loadWithRevision', 'loadTail', 'loadBefore', 'followTail']);
+  const loader = (deadline: RequestDeadline) =>
+    bounded(services.loader, deadline, ['load', 'loadWithRevision', 'loadTail', 'loadBefore', 'followTail']);
   const share = (name: keyof Services, make: (deadline: RequestDeadline) => unknown) =>
     Object.defineProperty(view, name, {
       get(this: typeof view) {
@@ -76,12 +78,15 @@ export function boundedServices(services: Services): (deadline: RequestDeadline)
     });
   share('loader', loader);
   share('executor', (deadline) => bounded(services.executor, deadline, ['execute', 'recall', 'claimHolder']));
-  share('lookups', (deadline) => bounded(services.lookups, deadline, ['adminSession', 'orgSession', 'device', 'employee', 'tenant']));
+  share('lookups', (deadline) =>
+    bounded(services.lookups, deadline, ['adminSession', 'orgSession', 'device', 'employee', 'tenant']),
+  );
   share('head', (deadline) => () => deadline.bound(() => services.head()));
   share('ports', (deadline) =>
     Object.assign(Object.create(ports) as object, {
       aggregates: loader(deadline),
-      claimHolder: (...given: Parameters<typeof ports.claimHolder>) => deadline.bound(() => ports.claimHolder(...given)),
+      claimHolder: (...given: Parameters<typeof ports.claimHolder>) =>
+        deadline.bound(() => ports.claimHolder(...given)),
     }),
   );
   return (deadline) => Object.assign(Object.create(view) as typeof view, { deadline });

@@ -56,7 +56,10 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
    * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
    * would refuse, before they run it, what it has already done. Undefined: run it.
    */
-  recall<Input, State, E extends DomainEvent, Needs, Facts, Result>(command: Command<Input, State, E, Needs, Facts, Result>, input: Input): Promise<Executed<Result> | undefined>;
+  recall<Input, State, E extends DomainEvent, Needs, Facts, Result>(
+    command: Command<Input, State, E, Needs, Facts, Result>,
+    input: Input,
+  ): Promise<Executed<Result> | undefined>;
   /** Ids and secrets to be created: with an `Idempotency-Key` the same in every attempt. Never `randomUUID` in a POST handler. */
   readonly fresh: FreshValues;
   /** The file of a multipart body (`file` of the route). */

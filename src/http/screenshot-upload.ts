@@ -27,7 +27,13 @@ const origin = z
   .max(LONGEST_ORIGIN)
   .transform((text, context) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    const isOrigin = (url?.protocol === 'https:' || url?.protocol === 'http:') && url.username === '' && url.password === '' && url.pathname === '/' && url.search === '' && url.hash === '';
+    const isOrigin =
+      (url?.protocol === 'https:' || url?.protocol === 'http:') &&
+      url.username === '' &&
+      url.password === '' &&
+      url.pathname === '/' &&
+      url.search === '' &&
+      url.hash === '';
     if (isOrigin) return url.origin;
     context.addIssue({ code: 'custom', message: 'must be the origin of a page' });
     return z.NEVER;
@@ -35,7 +41,12 @@ const origin = z
 
 /** Choice OP-160. */
 const upload = z.object({ eventId: uuid(), origin, capturedAt: z.iso.datetime({ offset: true }) });
-export const uploadForm = z.object({ eventId: uuid(), origin: z.string(), capturedAt: z.iso.datetime({ offset: true }), file: z.string().meta({ format: 'binary' }) });
+export const uploadForm = z.object({
+  eventId: uuid(),
+  origin: z.string(),
+  capturedAt: z.iso.datetime({ offset: true }),
+  file: z.string().meta({ format: 'binary' }),
+});
 
 type Uploading = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'request' | 'principal' | 'services' | 'run'>;
 
@@ -56,9 +67,23 @@ export async function takeUpload({ request, principal, services, run }: Uploadin
   const { license } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
   const screenshotId = screenshotIdOf(deviceId, eventId, file.bytes);
   try {
-    await run(takeScreenshot, { screenshotId, deviceId, userId, eventId, day, origin: read.data.origin, capturedAt, mediaType, width, height, picture: file.bytes, seats: license?.maxUsers ?? 0 });
+    await run(takeScreenshot, {
+      screenshotId,
+      deviceId,
+      userId,
+      eventId,
+      day,
+      origin: read.data.origin,
+      capturedAt,
+      mediaType,
+      width,
+      height,
+      picture: file.bytes,
+      seats: license?.maxUsers ?? 0,
+    });
   } catch (error) {
-    if (error instanceof ObjectStoreUnavailable) throw new FailureError(unavailable('screenshots cannot be kept at the moment'));
+    if (error instanceof ObjectStoreUnavailable)
+      throw new FailureError(unavailable('screenshots cannot be kept at the moment'));
     throw error;
   }
   await ensureRetention(services.store, screenshotDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
@@ -68,7 +93,8 @@ export async function takeUpload({ request, principal, services, run }: Uploadin
 function imageIn({ bytes, declaredType }: UploadedFile): Image {
   try {
     const image = readImage(bytes);
-    if (!UNDECLARED.has(declaredType) && declaredType !== image.type) throw new ImageRefused('is not of the type that it is said to be');
+    if (!UNDECLARED.has(declaredType) && declaredType !== image.type)
+      throw new ImageRefused('is not of the type that it is said to be');
     return image;
   } catch (error) {
     if (error instanceof ImageRefused) throw new FailureError(invalid('file', error.message));

@@ -8,7 +8,13 @@ import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
-import { refuseAddress, refuseExpectations, refuseMalformed, refuseWhatNodeRefuses, refuseWithoutHost } from './plugins/malformed-requests.ts';
+import {
+  refuseAddress,
+  refuseExpectations,
+  refuseMalformed,
+  refuseWhatNodeRefuses,
+  refuseWithoutHost,
+} from './plugins/malformed-requests.ts';
 import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
 import { refuseNulInQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
@@ -26,9 +32,15 @@ export interface ServerOptions {
 
 /** Authenticated encryption and forward secrecy alone, in TLS 1.2 as in 1.3 (RFC 9325 §4.2). */
 const CIPHERS = [
-  'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305',
-  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
 ].join(':');
 
 /** Interface "Limits" and choice OP-210. */
@@ -85,7 +97,10 @@ export async function buildServer(services: Services, options: ServerOptions): P
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   await app.register(formbody, { bodyLimit: 64 * 1024 });
-  await app.register(multipart, { limits: { files: 1, fields: 16, fieldSize: 64 * 1024, headerPairs: 64 }, throwFileSizeLimit: true });
+  await app.register(multipart, {
+    limits: { files: 1, fields: 16, fieldSize: 64 * 1024, headerPairs: 64 },
+    throwFileSizeLimit: true,
+  });
   await limitRates(app, options.redis, log);
   countRequests(app);
   await describeApi(app, routeGroups);

@@ -18,7 +18,11 @@ import {
 import { FailureError, invalid } from '../kernel/failure.ts';
 import type { Services } from '../services.ts';
 
-const shared = { name: configName.optional(), emailDomains: emailDomains.optional(), isEnabled: z.boolean().optional() };
+const shared = {
+  name: configName.optional(),
+  emailDomains: emailDomains.optional(),
+  isEnabled: z.boolean().optional(),
+};
 
 /** OpenID Connect, of a tenant and of an organization: `protocol` may be left out, since it is the one that the interface shows. */
 export const oidcSettings = { ...shared, clientSecret: clientSecret.nullable().optional(), scopes: scopes.optional() };
@@ -59,7 +63,8 @@ export function refuseInsecure({ config }: Pick<Services, 'config'>, body: Addre
   if (config.devMode) return;
   for (const field of ['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const) {
     const address = body[field];
-    if (address && !address.toLowerCase().startsWith('https:')) throw new FailureError(invalid(field, 'must be an https address'));
+    if (address && !address.toLowerCase().startsWith('https:'))
+      throw new FailureError(invalid(field, 'must be an https address'));
   }
 }
 
@@ -68,10 +73,42 @@ export function draftOf(body: NewSsoConfig, configId: string) {
   const { name, emailDomains: domains = [], isEnabled } = body;
   const common = { configId, emailDomains: domains, isEnabled };
   if (body.protocol === 'saml') {
-    const { idpEntityId, idpSsoUrl, idpCertificate, idpSloUrl = null, spCertificate = null, signRequests = false, nameIdFormat: format = 'emailAddress', emailAttribute = null, spSigningKey = null } = body;
-    const provider = { idpEntityId, idpSsoUrl, idpCertificate, idpSloUrl, spCertificate, signRequests, nameIdFormat: format, emailAttribute };
-    return { config: { protocol: 'saml' as const, ...common, name: name ?? new URL(idpSsoUrl).hostname, ...provider }, secret: spSigningKey };
+    const {
+      idpEntityId,
+      idpSsoUrl,
+      idpCertificate,
+      idpSloUrl = null,
+      spCertificate = null,
+      signRequests = false,
+      nameIdFormat: format = 'emailAddress',
+      emailAttribute = null,
+      spSigningKey = null,
+    } = body;
+    const provider = {
+      idpEntityId,
+      idpSsoUrl,
+      idpCertificate,
+      idpSloUrl,
+      spCertificate,
+      signRequests,
+      nameIdFormat: format,
+      emailAttribute,
+    };
+    return {
+      config: { protocol: 'saml' as const, ...common, name: name ?? new URL(idpSsoUrl).hostname, ...provider },
+      secret: spSigningKey,
+    };
   }
   const { issuerUrl: issuer, clientId: client, scopes: asked = DEFAULT_SCOPES, clientSecret: secret = null } = body;
-  return { config: { protocol: 'oidc' as const, ...common, name: name ?? new URL(issuer).hostname, issuerUrl: issuer, clientId: client, scopes: asked }, secret };
+  return {
+    config: {
+      protocol: 'oidc' as const,
+      ...common,
+      name: name ?? new URL(issuer).hostname,
+      issuerUrl: issuer,
+      clientId: client,
+      scopes: asked,
+    },
+    secret,
+  };
 }

@@ -4,7 +4,10 @@ import { FailureError, invalid } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../kernel/ids.ts';
 import type { Call } from './route.ts';
 
-type Asking = Pick<Call<unknown, unknown, unknown>, 'ask'> & { readonly request: FastifyRequest; readonly query: { readonly tenant_id?: string | undefined } };
+type Asking = Pick<Call<unknown, unknown, unknown>, 'ask'> & {
+  readonly request: FastifyRequest;
+  readonly query: { readonly tenant_id?: string | undefined };
+};
 
 /** Whose single sign-on is meant (choice OP-033): named by the address or the header, else the only tenant there is. */
 export async function ssoTenantOf({ ask, request, query }: Asking): Promise<TenantId> {

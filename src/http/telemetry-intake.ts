@@ -1,7 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { recordRefusal } from '../../commands/telemetry/record-refusal.ts';
 import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
-import { acceptedDays, AdmittedBatch, type Admission, type AdmissionRules, type Rejection } from '../domain/telemetry/admission.ts';
+import {
+  acceptedDays,
+  AdmittedBatch,
+  type Admission,
+  type AdmissionRules,
+  type Rejection,
+} from '../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
 import { FailureError, limited } from '../kernel/failure.ts';
@@ -34,7 +40,11 @@ const turns = new Turns();
 type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
 
 /** Counted by arrival and before anything is written: the device sends the same batch again later, and nothing of it is lost. */
-async function takeAllowance({ observations }: Intake['services'], { tenantId, deviceId }: DevicePrincipal, amount: number): Promise<void> {
+async function takeAllowance(
+  { observations }: Intake['services'],
+  { tenantId, deviceId }: DevicePrincipal,
+  amount: number,
+): Promise<void> {
   const wait = await observations.take(tenantId, deviceId, amount);
   if (wait > 0) throw new FailureError(limited(Math.ceil(wait / 1_000)));
 }
@@ -50,7 +60,10 @@ async function admitInTurns(events: readonly unknown[], rules: AdmissionRules): 
 }
 
 /** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
-export async function takeIn({ services, principal, run }: Intake, { deviceSequence = null, events }: Batch): Promise<Taken> {
+export async function takeIn(
+  { services, principal, run }: Intake,
+  { deviceSequence = null, events }: Batch,
+): Promise<Taken> {
   const { tenantId, deviceId, userId } = principal;
   const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
     extensionAnswer(services, tenantId),
@@ -60,7 +73,11 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
   const seats = tenant?.license?.maxUsers ?? 0;
   const now = Date.now();
   const days = acceptedDays(Math.min(kept.eventRetentionDays, kept.streamRetentionDays));
-  const admission = await admitInTurns(events, { now, days, explain: (error) => failureOfIssues('event', error).message });
+  const admission = await admitInTurns(events, {
+    now,
+    days,
+    explain: (error) => failureOfIssues('event', error).message,
+  });
   const admitted = admission.indexOf.size;
   await takeAllowance(services, principal, Math.max(1, admitted));
   let { duplicates } = admission;
@@ -70,10 +87,18 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
     for (const [day, ofDay] of admission.days) {
       const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
       for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
-        const { result } = await turns.take(`${tenantId}/${deviceId}`, () => run(recordTelemetry, { ...input, observations }));
+        const { result } = await turns.take(`${tenantId}/${deviceId}`, () =>
+          run(recordTelemetry, { ...input, observations }),
+        );
         accepted += result.accepted;
         duplicates += result.duplicates;
-        rejected.push(...result.refused.map((eventId) => ({ index: admission.indexOf.get(eventId)!, eventId, error: 'too many events in one day' })));
+        rejected.push(
+          ...result.refused.map((eventId) => ({
+            index: admission.indexOf.get(eventId)!,
+            eventId,
+            error: 'too many events in one day',
+          })),
+        );
       }
       await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
     }
@@ -82,7 +107,14 @@ export async function takeIn({ services, principal, run }: Intake, { deviceSeque
   }
   // The device counts its batches: one that brought nothing has come, too.
   if (admission.secretWords.length > 0 || (accepted === 0 && deviceSequence !== null)) {
-    await run(recordRefusal, { deviceId, userId, deviceSequence, extensionMode, policyVersion, secretWords: admission.secretWords });
+    await run(recordRefusal, {
+      deviceId,
+      userId,
+      deviceSequence,
+      extensionMode,
+      policyVersion,
+      secretWords: admission.secretWords,
+    });
     await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
   }
   return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };

@@ -4,7 +4,10 @@ import type { TenantId } from '../kernel/ids.ts';
 import type { Services } from '../services.ts';
 
 /** Days for which telemetry is kept: what the operator set, as far as the tenant's license allows. */
-export async function retentionOf({ lookups, config }: Services, tenantId: TenantId): Promise<{ eventRetentionDays: number; streamRetentionDays: number }> {
+export async function retentionOf(
+  { lookups, config }: Services,
+  tenantId: TenantId,
+): Promise<{ eventRetentionDays: number; streamRetentionDays: number }> {
   const tenant = await lookups.tenant(tenantId, tenantId);
   return tenant?.license ? retentionUnder(tenant.license, config) : config;
 }

@@ -2,7 +2,9 @@ import ipaddr from 'ipaddr.js';
 
 /** Tells whether an address is one of the proxies that the operator trusts, named by address or by range (CIDR). */
 export function trustedProxies(named: readonly string[]): (address: string | undefined) => boolean {
-  const ranges = named.map((name) => ipaddr.parseCIDR(name.includes('/') ? name : `${name}/${ipaddr.parse(name).kind() === 'ipv4' ? 32 : 128}`));
+  const ranges = named.map((name) =>
+    ipaddr.parseCIDR(name.includes('/') ? name : `${name}/${ipaddr.parse(name).kind() === 'ipv4' ? 32 : 128}`),
+  );
   return (address) => {
     if (ranges.length === 0 || address === undefined) return false;
     const parsed = ipaddr.process(address);

@@ -20,7 +20,9 @@ function reasonOf(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_format':
-      return issue.format === 'regex' && !issue.message.startsWith('Invalid') ? issue.message : `is not a valid ${issue.format}`;
+      return issue.format === 'regex' && !issue.message.startsWith('Invalid')
+        ? issue.message
+        : `is not a valid ${issue.format}`;
     case 'custom':
       return issue.message;
     default:
@@ -69,16 +71,20 @@ const SUSPECT = /\\u0000|\\ud[89a-f]/i;
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser(['application/json', 'application/scim+json'], { parseAs: 'string' }, (request, body, done) => {
-    const text = body as string;
-    void parse(request, text, (error, value) => {
-      if (error) return done(new FailureError(invalid('body', 'is not valid JSON')), undefined);
-      try {
-        if (SUSPECT.test(text) || text.includes('\u0000')) refuseBrokenText(value);
-      } catch (broken) {
-        return done(broken as Error, undefined);
-      }
-      done(null, value);
-    });
-  });
+  app.addContentTypeParser(
+    ['application/json', 'application/scim+json'],
+    { parseAs: 'string' },
+    (request, body, done) => {
+      const text = body as string;
+      void parse(request, text, (error, value) => {
+        if (error) return done(new FailureError(invalid('body', 'is not valid JSON')), undefined);
+        try {
+          if (SUSPECT.test(text) || text.includes('\u0000')) refuseBrokenText(value);
+        } catch (broken) {
+          return done(broken as Error, undefined);
+        }
+        done(null, value);
+      });
+    },
+  );
 }

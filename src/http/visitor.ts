@@ -21,20 +21,34 @@ export const visitorOf = (request: FastifyRequest, services: Recognizing): Visit
 const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: Recognizing, account: KnownAccountName) => {
   if (headers.cookie === undefined) return undefined;
   const cookies = cookiesOf(headers.cookie);
-  return knownBrowsers.recognize(account, cookies.get(cookieName(account, true)) ?? cookies.get(cookieName(account, false)), Date.now());
+  return knownBrowsers.recognize(
+    account,
+    cookies.get(cookieName(account, true)) ?? cookies.get(cookieName(account, false)),
+    Date.now(),
+  );
 };
 
 /** After a sign-in: the browser's tries are its own from now on. Clients that keep no cookies lose nothing. */
-export function rememberBrowser(request: FastifyRequest, reply: FastifyReply, services: Recognizing, account: KnownAccountName, externalBaseUrl: string): void {
+export function rememberBrowser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: Recognizing,
+  account: KnownAccountName,
+  externalBaseUrl: string,
+): void {
   const known = browserOf(request, services, account);
   if (known && !known.isDueForRenewal) return;
   const secure = externalBaseUrl.toLowerCase().startsWith('https:');
   const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${KNOWN_BROWSER_SECONDS}${secure ? '; Secure' : ''}`;
-  reply.header('set-cookie', `${cookieName(account, secure)}=${services.knownBrowsers.issue(account, Date.now())}; ${attributes}`);
+  reply.header(
+    'set-cookie',
+    `${cookieName(account, secure)}=${services.knownBrowsers.issue(account, Date.now())}; ${attributes}`,
+  );
 }
 
 /** `__Host-` (RFC 6265bis §4.1.3): no sibling host can have set it. */
-const cookieName = (account: KnownAccountName, secure: boolean): string => `${secure ? '__Host-' : ''}castellan-browser-${nameOf(account)}`;
+const cookieName = (account: KnownAccountName, secure: boolean): string =>
+  `${secure ? '__Host-' : ''}castellan-browser-${nameOf(account)}`;
 
 /** Another one for each account: events say that tries came from one place, and not what else came from there. */
 const addressDigest = ({ scope, accountDigest }: KnownAccountName, network: string): string =>

@@ -59,7 +59,13 @@ export class AccessTokens {
     });
   }
 
-  async issue(kind: AccessClaims['kind'], tenantId: TenantId, subjectId: string, sessionId: string, role: string): Promise<{ token: string; expiresAt: string }> {
+  async issue(
+    kind: AccessClaims['kind'],
+    tenantId: TenantId,
+    subjectId: string,
+    sessionId: string,
+    role: string,
+  ): Promise<{ token: string; expiresAt: string }> {
     const [key] = this.#keys;
     const now = Math.floor(Date.now() / 1000);
     const expires = now + ACCESS_TOKEN_SECONDS;
@@ -88,7 +94,12 @@ export class AccessTokens {
       if (until <= Date.now()) continue;
       const keyOf = ({ kid }: { kid?: string }) => (kid === id ? key : Promise.reject(new Error('another key')));
       try {
-        const { payload } = await jwtVerify(token, keyOf, { algorithms: ['EdDSA'], typ: 'at+jwt', issuer: ISSUER, maxTokenAge: ACCESS_TOKEN_SECONDS });
+        const { payload } = await jwtVerify(token, keyOf, {
+          algorithms: ['EdDSA'],
+          typ: 'at+jwt',
+          issuer: ISSUER,
+          maxTokenAge: ACCESS_TOKEN_SECONDS,
+        });
         const { typ, tid, sub, sid, iat, exp } = claimsSchema.parse(payload);
         // Its life would begin later, and so end later.
         if (iat > Date.now() / 1000 + SKEW_SECONDS) return undefined;

@@ -1,7 +1,12 @@
 import { useBackupCode } from '../../commands/auth/use-backup-code.ts';
 import { useOrgBackupCode } from '../../commands/organizations/use-org-backup-code.ts';
 import type { AccountPlaces, AccountState } from '../domain/identity/account.ts';
-import { organization, organizationStream, orgAdminPlaces, type OrgAdminState } from '../domain/organizations/organization.ts';
+import {
+  organization,
+  organizationStream,
+  orgAdminPlaces,
+  type OrgAdminState,
+} from '../domain/organizations/organization.ts';
 import { adminPlaces } from '../domain/tenants/admin.ts';
 import { tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import type { Executed, Issuer } from '../execution/executor.ts';
@@ -40,7 +45,8 @@ export const tenantAdmins: AccountKind<AdminState> = {
   purposes: { mfa: 'mfa', temp: 'temp' },
   places: adminPlaces,
   scopeOf: (tenantId) => tenantId,
-  find: async ({ loader }, tenantId, adminId) => (await loader.load(tenant, tenantStream(tenantId))).admins.get(adminId),
+  find: async ({ loader }, tenantId, adminId) =>
+    (await loader.load(tenant, tenantStream(tenantId))).admins.get(adminId),
   whyNoPasswords: () => Promise.resolve(undefined),
   useBackupCode: ({ executor }, input, issuer) => executor.execute(useBackupCode, input, issuer),
   shownIn: useBackupCode.freshens ?? [],
@@ -52,8 +58,10 @@ export const orgAdmins: AccountKind<OrgAdminState> = {
   places: orgAdminPlaces,
   // Accounts of organizations are found by e-mail alone.
   scopeOf: () => ORGANIZATIONS,
-  find: async ({ loader }, tenantId, adminId) => (await loader.load(organization, organizationStream(tenantId))).admins.get(adminId),
-  whyNoPasswords: async ({ loader }, tenantId) => ((await loader.load(organization, organizationStream(tenantId))).requireSso ? 'sso required' : undefined),
+  find: async ({ loader }, tenantId, adminId) =>
+    (await loader.load(organization, organizationStream(tenantId))).admins.get(adminId),
+  whyNoPasswords: async ({ loader }, tenantId) =>
+    (await loader.load(organization, organizationStream(tenantId))).requireSso ? 'sso required' : undefined,
   useBackupCode: ({ executor }, input, issuer) => executor.execute(useOrgBackupCode, input, issuer),
   shownIn: useOrgBackupCode.freshens ?? [],
 };

@@ -10,19 +10,39 @@ import { accountOf, passPassword, type NextStep } from './sign-in-steps.ts';
 import type { Visitor } from './visitor.ts';
 
 /** Signs in with e-mail and password, as far as these go. Unknown e-mail, unknown tenant and wrong password answer and cost the same. */
-export async function signInWithPassword(services: Services, tenantId: TenantId, email: string, password: string, { actor, sourceOf }: Visitor): Promise<{ admin: AdminState; next: NextStep }> {
+export async function signInWithPassword(
+  services: Services,
+  tenantId: TenantId,
+  email: string,
+  password: string,
+  { actor, sourceOf }: Visitor,
+): Promise<{ admin: AdminState; next: NextStep }> {
   const accountDigest = services.accountDigest(email);
   const state = await services.loader.load(tenant, tenantStream(tenantId));
   const admin = adminByAccount(state, accountDigest);
   const source = sourceOf({ scope: tenantId, accountDigest });
   // Tenants that there are not get neither keys nor streams: strangers' tries there are counted under the installation.
-  const account = { tenantId: state.exists ? tenantId : INSTALLATION, accountDigest, subjectId: admin?.adminId ?? null, actor, source };
+  const account = {
+    tenantId: state.exists ? tenantId : INSTALLATION,
+    accountDigest,
+    subjectId: admin?.adminId ?? null,
+    actor,
+    source,
+  };
   const tried = await provePassword(services, account, passwordHashOf(services, account.tenantId, admin), password);
-  return { admin: admin!, next: await passPassword(services, { kind: tenantAdmins, tenantId, admin: admin!, actor, source }, tried) };
+  return {
+    admin: admin!,
+    next: await passPassword(services, { kind: tenantAdmins, tenantId, admin: admin!, actor, source }, tried),
+  };
 }
 
 /** The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. */
-export async function confirmAdminPassword(services: Services, { tenantId, adminId, sessionId }: LiveSession, password: string, actor: Actor): Promise<void> {
+export async function confirmAdminPassword(
+  services: Services,
+  { tenantId, adminId, sessionId }: LiveSession,
+  password: string,
+  actor: Actor,
+): Promise<void> {
   const admin = await tenantAdmins.find(services, tenantId, adminId);
   if (!admin) throw new FailureError(unauthenticated());
   const account = accountOf({ kind: tenantAdmins, tenantId, admin, actor, source: `session:${sessionId}` });
@@ -37,5 +57,7 @@ interface LiveSession {
 }
 
 /** Nobody's password is looked for as well: there is no secret of that reference. */
-const passwordHashOf = ({ vault }: Services, tenantId: TenantId, admin: AdminState | undefined) => () =>
-  vault.get(tenantId, passwordPlace(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);
+const passwordHashOf =
+  ({ vault }: Services, tenantId: TenantId, admin: AdminState | undefined) =>
+  () =>
+    vault.get(tenantId, passwordPlace(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);

@@ -18,7 +18,8 @@ export const backupCodeField = z
 const keptSchema = z.object({ salt: z.string(), digests: z.array(z.string()) });
 
 const dashed = (code: string) => `${code.slice(0, 5)}-${code.slice(5)}`;
-const letters = (pickInteger: (below: number) => number) => Array.from({ length: 10 }, () => ALPHABET[pickInteger(ALPHABET.length)]!).join('');
+const letters = (pickInteger: (below: number) => number) =>
+  Array.from({ length: 10 }, () => ALPHABET[pickInteger(ALPHABET.length)]!).join('');
 
 export interface NewBackupCodes {
   readonly codes: readonly string[];
@@ -27,7 +28,10 @@ export interface NewBackupCodes {
 }
 
 /** Ten codes to be shown once, and what is kept of them. */
-export async function newBackupCodes(passwords: Passwords, pickInteger: (below: number) => number = randomInt): Promise<NewBackupCodes> {
+export async function newBackupCodes(
+  passwords: Passwords,
+  pickInteger: (below: number) => number = randomInt,
+): Promise<NewBackupCodes> {
   const salt = randomBytes(16);
   const codes = Array.from({ length: BACKUP_CODES }, () => letters(pickInteger));
   const digests = await Promise.all(codes.map(async (code) => (await passwords.digest(code, salt)).toString('base64')));
@@ -35,7 +39,12 @@ export async function newBackupCodes(passwords: Passwords, pickInteger: (below: 
 }
 
 /** The place of a code in its set; undefined when it is none of them. Whether it was used before is not known here. */
-export async function placeOfCode(kept: string, code: string, passwords: Passwords, reservation?: Reservation): Promise<number | undefined> {
+export async function placeOfCode(
+  kept: string,
+  code: string,
+  passwords: Passwords,
+  reservation?: Reservation,
+): Promise<number | undefined> {
   const { salt, digests } = keptSchema.parse(JSON.parse(kept));
   const presented = await passwords.digest(code, Buffer.from(salt, 'base64'), reservation);
   // Every digest is looked at: how long it takes does not tell which one it was.

@@ -4,7 +4,8 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
  * What makes a way out to a provider and back one browser's own: a secret that only its cookie holds. The house keeps its
  * digest; what the provider has to give back is derived from it, so nothing that is kept here is worth stealing.
  */
-export const newBrowserSecret = (secure: boolean): string => (secure ? HOST_ONLY : '') + randomBytes(32).toString('base64url');
+export const newBrowserSecret = (secure: boolean): string =>
+  (secure ? HOST_ONLY : '') + randomBytes(32).toString('base64url');
 
 /** Where the cookie's name has the `__Host-` prefix, the secret says so: under another name it is worth nothing. */
 const HOST_ONLY = 'host.';
@@ -19,4 +20,5 @@ export function isBrowserOf(secret: string | undefined, digest: unknown): boolea
 }
 
 /** A value of 43 base64url characters for one purpose: a nonce, or a PKCE verifier (RFC 7636 §4.1). */
-export const derived = (secret: string, purpose: 'nonce' | 'code-verifier'): string => createHmac('sha256', secret).update(purpose).digest('base64url');
+export const derived = (secret: string, purpose: 'nonce' | 'code-verifier'): string =>
+  createHmac('sha256', secret).update(purpose).digest('base64url');

@@ -41,7 +41,12 @@ export class KnownBrowsers {
   recognize(account: KnownAccountName, token: string | undefined, now: number): KnownBrowser | undefined {
     const [, id, issuedAt, signed] = /^([\w-]{16})\.([0-9a-z]{1,9})\.([\w-]{43})$/.exec(token ?? '') ?? [];
     if (!id || !issuedAt || !signed) return undefined;
-    if (!this.#keys.some((key) => timingSafeEqual(Buffer.from(signature(key, account, id, issuedAt)), Buffer.from(signed)))) return undefined;
+    if (
+      !this.#keys.some((key) =>
+        timingSafeEqual(Buffer.from(signature(key, account, id, issuedAt)), Buffer.from(signed)),
+      )
+    )
+      return undefined;
     const age = now - Number.parseInt(issuedAt, 36) * 1_000;
     return age < LIFETIME_MS ? { id, isDueForRenewal: age > RENEWAL_MS } : undefined;
   }
@@ -51,4 +56,5 @@ const signature = (key: Buffer, { scope, accountDigest }: KnownAccountName, id: 
   createHmac('sha256', key).update(`${scope}|${accountDigest}|${id}|${issuedAt}`).digest('base64url');
 
 /** A short name for an account that says nothing of it: a browser may keep the tokens of several. */
-export const nameOf = ({ scope, accountDigest }: KnownAccountName): string => createHash('sha256').update(`${scope}|${accountDigest}`).digest('hex').slice(0, 16);
+export const nameOf = ({ scope, accountDigest }: KnownAccountName): string =>
+  createHash('sha256').update(`${scope}|${accountDigest}`).digest('hex').slice(0, 16);

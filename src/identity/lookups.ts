@@ -112,7 +112,12 @@ export function liveLookups(live: LiveState, aggregates: AggregateReader): Looku
         const state = await aggregates.load(tenant, tenantStream(tenantId));
         return state.exists ? state : undefined;
       },
-      { TenantSetUp: ofTenant, LicenseInstalled: ofTenant, CertificateAuthorityInstalled: ofTenant, CertificateAuthorityRemoved: ofTenant },
+      {
+        TenantSetUp: ofTenant,
+        LicenseInstalled: ofTenant,
+        CertificateAuthorityInstalled: ofTenant,
+        CertificateAuthorityRemoved: ofTenant,
+      },
     ),
   };
 }

@@ -12,28 +12,51 @@ interface Self {
   readonly adminId: string;
 }
 
-type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<{ readonly result: { readonly unusedSecrets: readonly string[] } }>;
+type Start = (
+  setup: Self & { readonly totpSecretRef: string },
+) => Promise<{ readonly result: { readonly unusedSecrets: readonly string[] } }>;
 
 /** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
-export async function beginMfaSetup(services: Services, kind: AccountKind, { tenantId, adminId }: Self, secret: string, start: Start): Promise<void> {
+export async function beginMfaSetup(
+  services: Services,
+  kind: AccountKind,
+  { tenantId, adminId }: Self,
+  secret: string,
+  start: Start,
+): Promise<void> {
   const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
-  const { result } = await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) => forgetIfRefused(services, tenantId, [totpSecretRef], error));
+  const { result } = await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) =>
+    forgetIfRefused(services, tenantId, [totpSecretRef], error),
+  );
   await forgetSecrets(services, tenantId, result.unusedSecrets);
 }
 
 /** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
-export async function firstStepOf(services: Services, kind: AccountKind, { tenantId, adminId }: Self, code: string): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
+export async function firstStepOf(
+  services: Services,
+  kind: AccountKind,
+  { tenantId, adminId }: Self,
+  code: string,
+): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
   const admin = await kind.find(services, tenantId, adminId);
   const totpSecretRef = admin?.pendingTotpSecretRef;
   const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
-  if (!totpSecretRef || !secret) throw new FailureError(conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'));
+  if (!totpSecretRef || !secret)
+    throw new FailureError(
+      conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'),
+    );
   const step = await stepOfCode(secret.toString(), code, Date.now());
   if (step === undefined) throw new FailureError(invalid('code', 'is not the code of this moment'));
   return { totpSecretRef, step };
 }
 
 /** Ten codes to be shown once; their digests go into the vault. */
-export async function makeBackupCodes({ passwords, vault }: Services, kind: AccountKind, { tenantId, adminId }: Self, fresh: FreshValues): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
+export async function makeBackupCodes(
+  { passwords, vault }: Services,
+  kind: AccountKind,
+  { tenantId, adminId }: Self,
+  fresh: FreshValues,
+): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
   const { codes, kept } = await newBackupCodes(passwords, fresh.integers('backup codes'));
   return { codes, backupCodesRef: await vault.put(tenantId, kind.places.backupCodes(adminId), kept) };
 }

@@ -3,7 +3,17 @@ import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { tenantOf } from './refresh-tokens.ts';
 
-export type TokenPurpose = 'mfa' | 'temp' | 'reauth' | 'org-mfa' | 'org-temp' | 'org-reauth' | 'org-handoff' | 'sso-state' | 'sso-handoff' | 'saml-request';
+export type TokenPurpose =
+  | 'mfa'
+  | 'temp'
+  | 'reauth'
+  | 'org-mfa'
+  | 'org-temp'
+  | 'org-reauth'
+  | 'org-handoff'
+  | 'sso-state'
+  | 'sso-handoff'
+  | 'saml-request';
 
 export interface OneTimeToken {
   readonly tenantId: TenantId;
@@ -22,7 +32,12 @@ export class OneTimeTokens {
     this.#pool = pool;
   }
 
-  async issue(purpose: TokenPurpose, { tenantId, subjectId, payload }: OneTimeToken, seconds: number, tries = 1): Promise<string> {
+  async issue(
+    purpose: TokenPurpose,
+    { tenantId, subjectId, payload }: OneTimeToken,
+    seconds: number,
+    tries = 1,
+  ): Promise<string> {
     const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
     await this.#pool.statement(
       tenantId,
@@ -65,13 +80,21 @@ export class OneTimeTokens {
 
   /** Ends a token early: what it stood for has been done. Undefined where another ended it before. */
   async discard(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
-    return this.#find(token, 'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload', purpose);
+    return this.#find(
+      token,
+      'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload',
+      purpose,
+    );
   }
 
   async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
     const tenantId = tenantOf(token);
     if (!tenantId) return undefined;
-    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> }>(tenantId, sql, [purpose, digestOf(token)]);
+    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> }>(
+      tenantId,
+      sql,
+      [purpose, digestOf(token)],
+    );
     return rows[0] && { tenantId, subjectId: rows[0].subject_id, payload: rows[0].payload };
   }
 }

@@ -23,11 +23,26 @@ export function issueOrgHandoff(
   services: Services,
   organizationId: TenantId,
   { adminId, sessionEpoch }: OrgAdminState,
-  bound: { readonly browserSecret: string; readonly challenge: string | null; readonly vouchedBy: VouchedBy; readonly reauthenticated: boolean },
+  bound: {
+    readonly browserSecret: string;
+    readonly challenge: string | null;
+    readonly vouchedBy: VouchedBy;
+    readonly reauthenticated: boolean;
+  },
 ): Promise<string> {
   const { challenge, vouchedBy, reauthenticated } = bound;
-  const payload = { epoch: sessionEpoch, browser: browserDigest(bound.browserSecret), challenge, vouchedBy, reauthenticated };
-  return services.oneTimeTokens.issue('org-handoff', { tenantId: organizationId, subjectId: adminId, payload }, HANDOFF_SECONDS);
+  const payload = {
+    epoch: sessionEpoch,
+    browser: browserDigest(bound.browserSecret),
+    challenge,
+    vouchedBy,
+    reauthenticated,
+  };
+  return services.oneTimeTokens.issue(
+    'org-handoff',
+    { tenantId: organizationId, subjectId: adminId, payload },
+    HANDOFF_SECONDS,
+  );
 }
 
 /**
@@ -38,17 +53,30 @@ export async function redeemOrgHandoff(
   services: Services,
   code: string,
   { browserSecret, verifier }: HandoffProof,
-): Promise<{ readonly organizationId: TenantId; readonly admin: OrgAdminState; readonly vouchedBy: VouchedBy; readonly reauthenticated: boolean } | undefined> {
+): Promise<
+  | {
+      readonly organizationId: TenantId;
+      readonly admin: OrgAdminState;
+      readonly vouchedBy: VouchedBy;
+      readonly reauthenticated: boolean;
+    }
+  | undefined
+> {
   const token = await services.oneTimeTokens.spend('org-handoff', code);
   if (!token) return undefined;
   const { tenantId: organizationId, subjectId, payload } = token;
   // A challenge is the digest of its verifier (RFC 7636 §4.6), as the cookie's is of its secret. A page that said one alone has its
   // verifier: the cookie is in the browser of whoever was sent there by a link, too. And a page that has one did not begin this.
   const isPages = Boolean(verifier) || Boolean(payload['challenge']);
-  const isTheirs = isPages ? isBrowserOf(verifier, payload['challenge']) : isBrowserOf(browserSecret, payload['browser']);
+  const isTheirs = isPages
+    ? isBrowserOf(verifier, payload['challenge'])
+    : isBrowserOf(browserSecret, payload['browser']);
   if (!isTheirs) return undefined;
   const vouchedBy = vouchedBySchema.safeParse(payload['vouchedBy']).data;
-  if (!vouchedBy || !(await isStillVouchedFor(services.loader, 'organization', organizationId, vouchedBy))) return undefined;
+  if (!vouchedBy || !(await isStillVouchedFor(services.loader, 'organization', organizationId, vouchedBy)))
+    return undefined;
   const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
-  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch'] ? { organizationId, admin, vouchedBy, reauthenticated: payload['reauthenticated'] === true } : undefined;
+  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch']
+    ? { organizationId, admin, vouchedBy, reauthenticated: payload['reauthenticated'] === true }
+    : undefined;
 }

@@ -25,9 +25,13 @@ export interface OrgAdminFound {
 }
 
 /** The account behind an e-mail's digest, if any: the claim's holder is the organization's stream. */
-export async function findOrgAdmin({ ports, loader }: Services, accountDigest: string): Promise<OrgAdminFound | undefined> {
+export async function findOrgAdmin(
+  { ports, loader }: Services,
+  accountDigest: string,
+): Promise<OrgAdminFound | undefined> {
   // For nobody the same steps are taken, on a stream that has no events.
-  const stream = (await ports.claimHolder(INSTALLATION, orgAdminAccountClaim(accountDigest))) ?? organizationStream(INSTALLATION);
+  const stream =
+    (await ports.claimHolder(INSTALLATION, orgAdminAccountClaim(accountDigest))) ?? organizationStream(INSTALLATION);
   const state = await loader.load(organization, stream);
   const admin = orgAdminByAccount(state, accountDigest);
   return admin && { organizationId: asTenantId(streamSubject(stream)), organization: state, admin };
@@ -38,7 +42,13 @@ export async function findOrgAdmin({ ports, loader }: Services, accountDigest: s
  * cost the same, tries of strangers being counted under the installation. That passwords do not let in any more, or not
  * this admin, is told to whoever knows the right one: before that it would say who has an account.
  */
-export async function signInToOrganization(services: Services, email: string, password: string, slug: string | undefined, { actor, sourceOf }: Visitor): Promise<OrgAdminFound & { readonly next: NextStep }> {
+export async function signInToOrganization(
+  services: Services,
+  email: string,
+  password: string,
+  slug: string | undefined,
+  { actor, sourceOf }: Visitor,
+): Promise<OrgAdminFound & { readonly next: NextStep }> {
   const accountDigest = services.accountDigest(email);
   const known = await findOrgAdmin(services, accountDigest);
   const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
@@ -58,19 +68,49 @@ interface LiveOrgSession {
  * The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. Returns the account whose
  * password was right.
  */
-export async function confirmOrgPassword(services: Services, { organizationId, adminId, sessionId }: LiveOrgSession, password: string, actor: Actor): Promise<OrgAdminState> {
+export async function confirmOrgPassword(
+  services: Services,
+  { organizationId, adminId, sessionId }: LiveOrgSession,
+  password: string,
+  actor: Actor,
+): Promise<OrgAdminState> {
   const state = await services.loader.load(organization, organizationStream(organizationId));
   const admin = state.admins.get(adminId)!;
   const source = `session:${sessionId}` as const;
-  const tried = await proveFoundPassword(services, admin.accountDigest, { organizationId, organization: state, admin }, password, { actor, source });
-  await giveBackTry(services, accountOf({ kind: orgAdmins, tenantId: organizationId, admin, actor, source }), tried, 're_authentication');
+  const tried = await proveFoundPassword(
+    services,
+    admin.accountDigest,
+    { organizationId, organization: state, admin },
+    password,
+    { actor, source },
+  );
+  await giveBackTry(
+    services,
+    accountOf({ kind: orgAdmins, tenantId: organizationId, admin, actor, source }),
+    tried,
+    're_authentication',
+  );
   return admin;
 }
 
-function proveFoundPassword(services: Services, accountDigest: string, found: OrgAdminFound | undefined, password: string, { actor, source }: Pick<KnownAccount, 'actor' | 'source'>): Promise<Tried> {
+function proveFoundPassword(
+  services: Services,
+  accountDigest: string,
+  found: OrgAdminFound | undefined,
+  password: string,
+  { actor, source }: Pick<KnownAccount, 'actor' | 'source'>,
+): Promise<Tried> {
   const tenantId = found?.organizationId ?? INSTALLATION;
   // Nobody's password is looked for as well: there is no secret of that reference.
-  const [place, reference] = found ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef] : [orgPasswordPlace('nobody'), INSTALLATION];
-  const account = { tenantId, accountDigest, subjectId: found?.admin.adminId ?? null, actor: found ? { ...actor, kind: 'org_admin' as const } : actor, source };
+  const [place, reference] = found
+    ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef]
+    : [orgPasswordPlace('nobody'), INSTALLATION];
+  const account = {
+    tenantId,
+    accountDigest,
+    subjectId: found?.admin.adminId ?? null,
+    actor: found ? { ...actor, kind: 'org_admin' as const } : actor,
+    source,
+  };
   return provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
 }

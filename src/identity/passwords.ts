@@ -5,7 +5,12 @@ import { HashingTurns, type Reservation, type Source } from './hashing-turns.ts'
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
 export const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-export type Argon2Cost = Readonly<{ type: typeof argon2.argon2id; memoryCost: number; timeCost: number; parallelism: number }>;
+export type Argon2Cost = Readonly<{
+  type: typeof argon2.argon2id;
+  memoryCost: number;
+  timeCost: number;
+  parallelism: number;
+}>;
 
 /** A login storm may use this many of the four threads of libuv's pool; the rest waits its turn, so other work goes on. */
 const LIMITS = { atOnce: 3, waiting: 256, waitingPerTenant: 64 } as const;

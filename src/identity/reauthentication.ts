@@ -11,9 +11,15 @@ export interface ReauthenticatedSession {
 }
 
 /** A token for whoever has just proved again who they are: good in this session alone, for its whole lifetime (choice OP-025). */
-export const issueReauthentication = ({ oneTimeTokens }: Pick<Services, 'oneTimeTokens'>, { tenantId, adminId, sessionId }: ReauthenticatedSession): Promise<string> =>
+export const issueReauthentication = (
+  { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
+  { tenantId, adminId, sessionId }: ReauthenticatedSession,
+): Promise<string> =>
   oneTimeTokens.issue('reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);
 
 /** The same of an organization's admin, for one write (choice OP-147). */
-export const issueOrgReauthentication = ({ oneTimeTokens }: Pick<Services, 'oneTimeTokens'>, { tenantId, adminId, sessionId }: ReauthenticatedSession): Promise<string> =>
+export const issueOrgReauthentication = (
+  { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
+  { tenantId, adminId, sessionId }: ReauthenticatedSession,
+): Promise<string> =>
   oneTimeTokens.issue('org-reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);

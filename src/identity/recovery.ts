@@ -23,17 +23,27 @@ export type Recoverable = RecoverableAccount | 'unknown_account' | 'ambiguous_ac
  * Whose account an e-mail names: in the named tenant or organization, or in the only tenant that has it. An organization's
  * admin is who is left where no tenant knows the e-mail: tenants are where most people who ask for this are locked out.
  */
-export async function recoverableAccount(services: Services, email: string, named: TenantId | undefined): Promise<Recoverable> {
+export async function recoverableAccount(
+  services: Services,
+  email: string,
+  named: TenantId | undefined,
+): Promise<Recoverable> {
   const accountDigest = services.accountDigest(email);
   // An admin who was made a moment ago has to be found.
   await services.freshness.waitFor(['admin_accounts'], await services.head());
   const accounts = orThrow(await findAdminAccounts(services.vitalReads(INSTALLATION), { accountDigest, most: 1_000 }));
   const [only, ...others] = named ? accounts.filter(({ homeTenantId }) => homeTenantId === named) : accounts;
   if (!only) return (await recoverableOrgAdmin(services, accountDigest, named)) ?? 'unknown_account';
-  return others.length > 0 ? 'ambiguous_account' : { kind: 'admin', tenantId: asTenantId(only.homeTenantId), adminId: only.adminId };
+  return others.length > 0
+    ? 'ambiguous_account'
+    : { kind: 'admin', tenantId: asTenantId(only.homeTenantId), adminId: only.adminId };
 }
 
-async function recoverableOrgAdmin(services: Services, accountDigest: string, named: TenantId | undefined): Promise<RecoverableAccount | undefined> {
+async function recoverableOrgAdmin(
+  services: Services,
+  accountDigest: string,
+  named: TenantId | undefined,
+): Promise<RecoverableAccount | undefined> {
   const found = await findOrgAdmin(services, accountDigest);
   if (!found || (named && named !== found.organizationId)) return undefined;
   return { kind: 'org_admin', tenantId: found.organizationId, adminId: found.admin.adminId };

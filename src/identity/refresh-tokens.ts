@@ -74,12 +74,18 @@ export class RefreshTokens {
 
   /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
   async expiries(tenantId: TenantId, subjectId: string): Promise<ReadonlyMap<string, string>> {
-    const { rows } = await this.#pool.statement<{ session_id: string; expires_at: Date | string }>(tenantId, EXPIRIES, [subjectId]);
-    return new Map(rows.map(({ session_id: sessionId, expires_at: expiresAt }) => [sessionId, new Date(expiresAt).toISOString()]));
+    const { rows } = await this.#pool.statement<{ session_id: string; expires_at: Date | string }>(tenantId, EXPIRIES, [
+      subjectId,
+    ]);
+    return new Map(
+      rows.map(({ session_id: sessionId, expires_at: expiresAt }) => [sessionId, new Date(expiresAt).toISOString()]),
+    );
   }
 
   async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
-    await this.#pool.statement(tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [sessionId]);
+    await this.#pool.statement(tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [
+      sessionId,
+    ]);
   }
 
   async #keep(tenantId: TenantId, tokens: readonly KeptToken[]): Promise<readonly void[]> {
@@ -141,7 +147,13 @@ const columnsOf = (tokens: readonly KeptToken[]) => [
   tokens.map(({ endsAt }) => endsAt),
 ];
 
-function tokenOf(secret: Buffer, tenantId: TenantId, sessionId: string, subjectId: string, { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date }): { token: string; kept: KeptToken } {
+function tokenOf(
+  secret: Buffer,
+  tenantId: TenantId,
+  sessionId: string,
+  subjectId: string,
+  { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date },
+): { token: string; kept: KeptToken } {
   const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${secret.toString('base64url')}`;
   const expiresAt = new Date(Math.min(Date.now() + idleSeconds * 1000, endsAt.getTime()));
   return { token, kept: { digest: digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt } };

@@ -35,7 +35,8 @@ export async function passSecondFactor<A extends SignInAccount>(
   const { tenantId, subjectId, payload } = known;
   isFor(tenantId);
   // Before a try is taken of anything: in a storm of checks nobody loses one who was not heard.
-  const place = 'backupCode' in presented ? services.passwords.reserve({ tenantId, address: visitor.actor.ip ?? '' }) : undefined;
+  const place =
+    'backupCode' in presented ? services.passwords.reserve({ tenantId, address: visitor.actor.ip ?? '' }) : undefined;
   try {
     return await passWith(services, kind, { mfaToken, tenantId, subjectId, payload }, presented, visitor, place);
   } finally {
@@ -50,7 +51,14 @@ interface Challenge {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-async function passWith<A extends SignInAccount>(services: Services, kind: AccountKind<A>, { mfaToken, tenantId, subjectId, payload }: Challenge, presented: PresentedCode, { actor, sourceOf }: Visitor, place: Reservation | undefined) {
+async function passWith<A extends SignInAccount>(
+  services: Services,
+  kind: AccountKind<A>,
+  { mfaToken, tenantId, subjectId, payload }: Challenge,
+  presented: PresentedCode,
+  { actor, sourceOf }: Visitor,
+  place: Reservation | undefined,
+) {
   if (!(await services.oneTimeTokens.spend(kind.purposes.mfa, mfaToken))) throw invalidToken();
   const admin = await kind.find(services, tenantId, subjectId);
   // A reset, a suspension or a recovery since then has made the token worthless.
@@ -62,25 +70,49 @@ async function passWith<A extends SignInAccount>(services: Services, kind: Accou
   const tried = await useUpCode(services, atTheDoor, admin.mfa, presented, place);
   // Of two right codes under one token, one lets in.
   if (!(await services.oneTimeTokens.discard(kind.purposes.mfa, mfaToken))) throw invalidToken();
-  return { tenantId, admin, next: await admit(services, atTheDoor, tried, 'code' in presented ? 'password+totp' : 'password+backup_code') };
+  return {
+    tenantId,
+    admin,
+    next: await admit(services, atTheDoor, tried, 'code' in presented ? 'password+totp' : 'password+backup_code'),
+  };
 }
 
-async function useUpCode(services: Services, atTheDoor: AtTheDoor, mfa: MfaState, presented: PresentedCode, reservation: Reservation | undefined): Promise<Tried> {
-  const { kind, tenantId, admin: { adminId } } = atTheDoor;
+async function useUpCode(
+  services: Services,
+  atTheDoor: AtTheDoor,
+  mfa: MfaState,
+  presented: PresentedCode,
+  reservation: Reservation | undefined,
+): Promise<Tried> {
+  const {
+    kind,
+    tenantId,
+    admin: { adminId },
+  } = atTheDoor;
   const account = accountOf(atTheDoor);
   const behalf = behalfOf(account);
   const { accountDigest, subjectId, source } = account;
-  const { result } = orThrow(await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, behalf));
+  const { result } = orThrow(
+    await services.executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'code', source }, behalf),
+  );
   if ('code' in presented) {
     const secret = await services.vault.get(tenantId, kind.places.totpSecret(adminId), mfa.totpSecretRef);
     const step = secret && (await stepOfCode(secret.toString(), presented.code, Date.now()));
     if (step === undefined || step <= mfa.enabledStep) throw invalidCode();
-    orThrow(await services.executor.execute(acceptTotpCode, { subjectKind: kind.subjectKind, adminId, totpSecretRef: mfa.totpSecretRef, step }, behalf));
+    orThrow(
+      await services.executor.execute(
+        acceptTotpCode,
+        { subjectKind: kind.subjectKind, adminId, totpSecretRef: mfa.totpSecretRef, step },
+        behalf,
+      ),
+    );
   } else {
     const kept = await services.vault.get(tenantId, kind.places.backupCodes(adminId), mfa.backupCodesRef);
     const place = kept && (await placeOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
     if (place === undefined) throw invalidCode();
-    const { position } = orThrow(await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf));
+    const { position } = orThrow(
+      await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, behalf),
+    );
     // The status that is asked for next counts the codes that are left.
     await services.freshness.waitFor(kind.shownIn, position!);
   }

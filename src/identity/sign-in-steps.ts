@@ -47,21 +47,36 @@ export async function passPassword(services: Services, atTheDoor: AtTheDoor, tri
   if (!admin.mfa) return admit(services, atTheDoor, tried, 'password');
   await giveBackTry(services, accountOf(atTheDoor), tried, 'second_factor_follows');
   const token = { tenantId, subjectId: admin.adminId, payload: { epoch: admin.sessionEpoch } };
-  return { step: 'mfa', token: await services.oneTimeTokens.issue(kind.purposes.mfa, token, MFA_TOKEN.seconds, MFA_TOKEN.tries) };
+  return {
+    step: 'mfa',
+    token: await services.oneTimeTokens.issue(kind.purposes.mfa, token, MFA_TOKEN.seconds, MFA_TOKEN.tries),
+  };
 }
 
 async function whyNotAdmitted(services: Services, { kind, tenantId, admin }: AtTheDoor): Promise<string | undefined> {
   if (admin.status === 'suspended') return 'account suspended';
-  return (await kind.whyNoPasswords(services, tenantId)) ?? (isPasswordExpired(admin, Date.now()) ? 'temporary password expired' : undefined);
+  return (
+    (await kind.whyNoPasswords(services, tenantId)) ??
+    (isPasswordExpired(admin, Date.now()) ? 'temporary password expired' : undefined)
+  );
 }
 
 /** Everything that was asked for was right: tries are forgiven, and a session or a forced change of password follows. */
-export async function admit(services: Services, atTheDoor: AtTheDoor, tried: Tried, method: 'password' | 'password+totp' | 'password+backup_code'): Promise<NextStep> {
+export async function admit(
+  services: Services,
+  atTheDoor: AtTheDoor,
+  tried: Tried,
+  method: 'password' | 'password+totp' | 'password+backup_code',
+): Promise<NextStep> {
   const { kind, tenantId, admin, actor } = atTheDoor;
   const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
   const next = admin.mustChangePassword
-    ? services.oneTimeTokens.issue(kind.purposes.temp, { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS).then((token) => ({ step: 'change-password', token }) as const)
-    : openSession(services, { tenantId, subjectId, subjectKind: kind.subjectKind, epoch, role, method, actor }).then((tokens) => ({ step: 'done', tokens }) as const);
+    ? services.oneTimeTokens
+        .issue(kind.purposes.temp, { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS)
+        .then((token) => ({ step: 'change-password', token }) as const)
+    : openSession(services, { tenantId, subjectId, subjectKind: kind.subjectKind, epoch, role, method, actor }).then(
+        (tokens) => ({ step: 'done', tokens }) as const,
+      );
   // Side by side: both appends share a flush, and a failure of either hands nothing out.
   const [step] = await Promise.all([next, forgiveTries(services, accountOf(atTheDoor), tried)]);
   return step;

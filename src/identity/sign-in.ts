@@ -42,7 +42,11 @@ export async function openSession(services: Services, wanted: NewSession): Promi
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
   // Side by side: tokens of a session that did not come to be let nobody in.
   const [started, refreshToken, { token, expiresAt }] = await Promise.all([
-    services.executor.execute(startSession, { sessionId, subjectId, subjectKind, epoch, method, vouchedBy }, { tenantId, actor }),
+    services.executor.execute(
+      startSession,
+      { sessionId, subjectId, subjectKind, epoch, method, vouchedBy },
+      { tenantId, actor },
+    ),
     services.refreshTokens.issue(tenantId, sessionId, subjectId, lifetime),
     services.accessTokens.issue(subjectKind === 'admin' ? 'access' : 'org', tenantId, subjectId, sessionId, role),
   ]);
@@ -68,7 +72,11 @@ export interface KnownAccount extends Account {
 const sourceOf = ({ tenantId, actor }: Account): Source => ({ tenantId, address: actor.ip ?? '' });
 
 /** The actor of what follows a right password: the one who knew it. */
-const proven = ({ actor, subjectId }: KnownAccount): Actor => ({ ...actor, kind: actor.kind === 'system' ? 'admin' : actor.kind, id: subjectId });
+const proven = ({ actor, subjectId }: KnownAccount): Actor => ({
+  ...actor,
+  kind: actor.kind === 'system' ? 'admin' : actor.kind,
+  id: subjectId,
+});
 export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId, actor: proven(account) });
 
 /**
@@ -76,7 +84,12 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
  * same. Answers the try that was taken; throws 401 for unknown and wrong alike, 403 for the right password on a locked
  * account, `TooManyWaiting` before a try is taken. The try still counts: what the right password is worth is for the caller to say.
  */
-export async function provePassword(services: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string): Promise<Tried> {
+export async function provePassword(
+  services: Services,
+  account: Account,
+  findHash: () => Promise<Buffer | undefined>,
+  password: string,
+): Promise<Tried> {
   // In a storm the place comes first: who is sent away has not had their password looked at, and is not locked for coming again.
   const place = services.passwords.reserve(sourceOf(account));
   try {
@@ -86,23 +99,42 @@ export async function provePassword(services: Services, account: Account, findHa
   }
 }
 
-async function proveWith({ executor, passwords }: Services, account: Account, findHash: () => Promise<Buffer | undefined>, password: string, place: Reservation): Promise<Tried> {
+async function proveWith(
+  { executor, passwords }: Services,
+  account: Account,
+  findHash: () => Promise<Buffer | undefined>,
+  password: string,
+  place: Reservation,
+): Promise<Tried> {
   const { tenantId, accountDigest, subjectId, actor, source } = account;
-  const attempt = executor.execute(attemptLogin, { accountDigest, subjectId, factor: 'password', source }, { tenantId, actor });
+  const attempt = executor.execute(
+    attemptLogin,
+    { accountDigest, subjectId, factor: 'password', source },
+    { tenantId, actor },
+  );
   const [attempted, hash] = await Promise.all([attempt, findHash()]);
   // Costs the same: whose tries are used up, and under which name they were counted, is nobody's business.
   if (isFailure(attempted) && attempted.kind === 'unauthenticated') await passwords.verifyNobody(password, place);
   const { result } = orThrow(attempted);
-  const right = await (hash ? passwords.verify(hash.toString(), password, place) : passwords.verifyNobody(password, place));
+  const right = await (hash
+    ? passwords.verify(hash.toString(), password, place)
+    : passwords.verifyNobody(password, place));
   if (!right || subjectId === null) throw new FailureError(unauthenticated('invalid credentials'));
   if (result.locked) throw new FailureError(forbidden('account locked'));
   return result.tried;
 }
 
 /** The password was right, and is not the way in: its own try does not count, earlier wrong ones still do. */
-export async function giveBackTry(services: Services, account: KnownAccount, tried: Tried, purpose: PasswordConfirmed['purpose']): Promise<void> {
+export async function giveBackTry(
+  services: Services,
+  account: KnownAccount,
+  tried: Tried,
+  purpose: PasswordConfirmed['purpose'],
+): Promise<void> {
   const { accountDigest, subjectId } = account;
-  orThrow(await services.executor.execute(confirmPassword, { accountDigest, subjectId, tried, purpose }, behalfOf(account)));
+  orThrow(
+    await services.executor.execute(confirmPassword, { accountDigest, subjectId, tried, purpose }, behalfOf(account)),
+  );
 }
 
 /** Whoever stands at the door has shown everything that was asked for. */

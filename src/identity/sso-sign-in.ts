@@ -34,7 +34,11 @@ export interface ProvenIdentity {
 }
 
 /** The tenant's admin of that e-mail, active. Never made here (choice OP-035). Throws `SsoRefused`. */
-export async function admitAdmin({ loader, accountDigest }: Services, tenantId: TenantId, { email, emailDomains }: ProvenIdentity): Promise<AdminState> {
+export async function admitAdmin(
+  { loader, accountDigest }: Services,
+  tenantId: TenantId,
+  { email, emailDomains }: ProvenIdentity,
+): Promise<AdminState> {
   if (!speaksFor(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
   const admin = adminByAccount(await loader.load(tenant, tenantStream(tenantId)), accountDigest(email));
   if (!admin) throw new SsoRefused('account_not_found');
@@ -55,11 +59,29 @@ export interface SsoTokens extends Tokens {
 }
 
 /** A session whose start says by which protocol; the provider has seen to further factors (choice OP-035). */
-export async function openSsoSession(services: Services, tenantId: TenantId, { adminId, sessionEpoch, role }: AdminState, proof: SsoProof, actor: Actor): Promise<SsoTokens> {
+export async function openSsoSession(
+  services: Services,
+  tenantId: TenantId,
+  { adminId, sessionEpoch, role }: AdminState,
+  proof: SsoProof,
+  actor: Actor,
+): Promise<SsoTokens> {
   const sessionId = randomUUID();
   const { method, vouchedBy, reauthenticated } = proof;
-  const tokens = await openSession(services, { tenantId, sessionId, subjectId: adminId, subjectKind: 'admin', epoch: sessionEpoch, role, method, vouchedBy, actor });
-  return reauthenticated ? { ...tokens, reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }) } : tokens;
+  const tokens = await openSession(services, {
+    tenantId,
+    sessionId,
+    subjectId: adminId,
+    subjectKind: 'admin',
+    epoch: sessionEpoch,
+    role,
+    method,
+    vouchedBy,
+    actor,
+  });
+  return reauthenticated
+    ? { ...tokens, reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }) }
+    : tokens;
 }
 
 export interface RefusedAttempt {
@@ -71,6 +93,10 @@ export interface RefusedAttempt {
 }
 
 /** Puts a refusal into the audit log of whom it concerns: the tenant, the organization, or else the installation. */
-export async function auditRefusal({ executor }: Services, { tenantId = INSTALLATION, protocol, configId, actor }: RefusedAttempt, { reason, detail, subjectId }: SsoRefused): Promise<void> {
+export async function auditRefusal(
+  { executor }: Services,
+  { tenantId = INSTALLATION, protocol, configId, actor }: RefusedAttempt,
+  { reason, detail, subjectId }: SsoRefused,
+): Promise<void> {
   await executor.execute(refuseSsoSignIn, { protocol, reason, detail, configId, subjectId }, { tenantId, actor });
 }

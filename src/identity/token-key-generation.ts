@@ -10,6 +10,9 @@ export interface TokenKeyGeneration {
 /** The generation that this process signs with; its beginning is written down by the first process that does. */
 export async function tokenKeyGeneration(owner: pg.Pool, number: number): Promise<TokenKeyGeneration> {
   await owner.query('insert into token_key_generations (generation) values ($1) on conflict do nothing', [number]);
-  const { rows } = await owner.query<{ since: string }>('select extract(epoch from first_used_at) * 1000 as since from token_key_generations where generation = $1', [number]);
+  const { rows } = await owner.query<{ since: string }>(
+    'select extract(epoch from first_used_at) * 1000 as since from token_key_generations where generation = $1',
+    [number],
+  );
   return { number, since: Number(rows[0]!.since) };
 }

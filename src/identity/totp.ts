@@ -15,9 +15,11 @@ export const totpCodeField = z
   .pipe(z.string().regex(/^\d{6}$/, 'must have 6 digits'));
 
 /** 160 random bits in base 32 (RFC 4226 §4, R6). */
-export const newTotpSecret = (octetsOf: (size: number) => Buffer = randomBytes): string => new ScureBase32Plugin().encode(octetsOf(20));
+export const newTotpSecret = (octetsOf: (size: number) => Buffer = randomBytes): string =>
+  new ScureBase32Plugin().encode(octetsOf(20));
 
-export const otpauthUrl = (secret: string, account: string): string => generateURI({ issuer: ISSUER, label: account, secret });
+export const otpauthUrl = (secret: string, account: string): string =>
+  generateURI({ issuer: ISSUER, label: account, secret });
 
 /** The address as a picture, `data:image/png;base64,…`. */
 export const qrCode = (url: string): Promise<string> => QRCode.toDataURL(url, { errorCorrectionLevel: 'M', margin: 2 });

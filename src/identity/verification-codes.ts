@@ -20,7 +20,8 @@ export interface CodeHolder {
   readonly deactivations: number;
 }
 
-const nameOf = ({ userId, deactivations }: CodeHolder): string => (deactivations === 0 ? userId : `${userId}|${deactivations}`);
+const nameOf = ({ userId, deactivations }: CodeHolder): string =>
+  deactivations === 0 ? userId : `${userId}|${deactivations}`;
 
 const hmac = (key: string | Buffer, message: string): Buffer => createHmac('sha256', key).update(message).digest();
 
@@ -30,7 +31,8 @@ const digitsOf = (digest: Buffer): string => {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 };
 
-const same = (left: string, right: string): boolean => left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+const same = (left: string, right: string): boolean =>
+  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
 
 /**
  * Codes by which employees prove over the telephone who they are. Nothing is stored: a code is a keyed digest of person and
@@ -67,7 +69,9 @@ export class VerificationCodes {
   }
 
   #daily(tenantId: TenantId, person: CodeHolder, now: number): string {
-    return digitsOf(hmac(this.#secretOf(tenantId), `daily|${nameOf(person)}|${new Date(now).toISOString().slice(0, 10)}`));
+    return digitsOf(
+      hmac(this.#secretOf(tenantId), `daily|${nameOf(person)}|${new Date(now).toISOString().slice(0, 10)}`),
+    );
   }
 
   #otp(tenantId: TenantId, person: CodeHolder, step: number): string {

@@ -9,13 +9,24 @@ import type { TenantId } from '../kernel/ids.ts';
 export type Owner = 'tenant' | 'organization';
 
 const vouchingsOf = (aggregates: AggregateReader, kind: Owner, id: TenantId): Promise<Vouchings> =>
-  kind === 'tenant' ? aggregates.load(ssoVouchings, ssoConfigsStream(id)) : aggregates.load(orgVouchings, organizationStream(id));
+  kind === 'tenant'
+    ? aggregates.load(ssoVouchings, ssoConfigsStream(id))
+    : aggregates.load(orgVouchings, organizationStream(id));
 
 /** For a session that begins now. */
-export async function vouchedNow(aggregates: AggregateReader, kind: Owner, id: TenantId, configId: string): Promise<VouchedBy> {
+export async function vouchedNow(
+  aggregates: AggregateReader,
+  kind: Owner,
+  id: TenantId,
+  configId: string,
+): Promise<VouchedBy> {
   return { configId, epoch: (await vouchingsOf(aggregates, kind, id)).get(configId)?.epoch ?? -1 };
 }
 
 /** Whether a session that began so may go on; one that nobody vouched for depends on no configuration. */
-export const isStillVouchedFor = async (aggregates: AggregateReader, kind: Owner, id: TenantId, by: VouchedBy | null): Promise<boolean> =>
-  by === null || stillVouches(await vouchingsOf(aggregates, kind, id), by);
+export const isStillVouchedFor = async (
+  aggregates: AggregateReader,
+  kind: Owner,
+  id: TenantId,
+  by: VouchedBy | null,
+): Promise<boolean> => by === null || stillVouches(await vouchingsOf(aggregates, kind, id), by);

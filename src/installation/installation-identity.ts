@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { identifyInstallation } from '../../commands/installation/identify-installation.ts';
-import { installationEvents, installationStream, LOG_FORMAT, type KeyFingerprints } from '../domain/installation/identity.ts';
+import {
+  installationEvents,
+  installationStream,
+  LOG_FORMAT,
+  type KeyFingerprints,
+} from '../domain/installation/identity.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { CommandPorts } from '../services.ts';
 import type { Executor } from '../execution/executor.ts';
@@ -12,7 +17,11 @@ import type { Facts, Identity } from './mismatch.ts';
 
 const IDENTIFIED = installationEvents.definitions.InstallationIdentified;
 /** What stands in a log that is not ours to read. */
-const ILLEGIBLE: Identity = { installationId: 'unknown', format: LOG_FORMAT, keys: { audit: '', account: '', claim: '', credentialSalt: '' } };
+const ILLEGIBLE: Identity = {
+  installationId: 'unknown',
+  format: LOG_FORMAT,
+  keys: { audit: '', account: '', claim: '', credentialSalt: '' },
+};
 
 const INSERT = 'insert into installation (id, format, keys) values ($1, $2, $3) on conflict do nothing';
 const SELECT = 'select id, format, keys, in_log from installation';
@@ -40,7 +49,10 @@ export class InstallationIdentity {
   }
 
   async inTables(): Promise<Facts['tables']['identity']> {
-    const { rows } = await this.#pool.query<{ id: string; format: number; keys: KeyFingerprints; in_log: boolean }>({ name: 'installation', text: SELECT });
+    const { rows } = await this.#pool.query<{ id: string; format: number; keys: KeyFingerprints; in_log: boolean }>({
+      name: 'installation',
+      text: SELECT,
+    });
     const [row] = rows;
     return row && { installationId: row.id, format: row.format, keys: row.keys, inLog: row.in_log };
   }
@@ -56,7 +68,9 @@ export class InstallationIdentity {
     await this.#pool.query(INSERT, [inLog?.installationId ?? randomUUID(), LOG_FORMAT, JSON.stringify(this.keys)]);
     const { installationId } = (await this.inTables())!;
     const identity = { installationId, format: LOG_FORMAT, keys: this.keys };
-    orThrow(await executor.execute(identifyInstallation, identity, { tenantId: INSTALLATION, actor: system('castellan') }));
+    orThrow(
+      await executor.execute(identifyInstallation, identity, { tenantId: INSTALLATION, actor: system('castellan') }),
+    );
     if ((await this.inLog())?.installationId === installationId) await this.#pool.query(SEEN, [installationId]);
     return true;
   }

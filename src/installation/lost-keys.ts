@@ -23,13 +23,19 @@ type Parts = { readonly store: Pick<EventStore, 'readFeed'>; readonly service: T
 export async function tracesAfter({ store, service }: Parts, after: Position): Promise<Traces> {
   const persons = new Map<string, Person>();
   let sealedTo = 0n;
-  for (let from = after; ; ) {
+  for (let from = after; ;) {
     const { events, position } = await store.readFeed(from, PAGE);
     for (const { tenantId, type, data } of events) {
       const { $sealed, position: sealed } = data as { $sealed?: { person?: unknown }; position?: unknown };
       const personId = $sealed?.person;
       if (typeof personId === 'string') persons.set(personKey({ tenantId, personId }), { tenantId, personId });
-      if (type === 'AuditHeadSealed' && typeof sealed === 'string' && /^\d{1,19}$/.test(sealed) && BigInt(sealed) > sealedTo) sealedTo = BigInt(sealed);
+      if (
+        type === 'AuditHeadSealed' &&
+        typeof sealed === 'string' &&
+        /^\d{1,19}$/.test(sealed) &&
+        BigInt(sealed) > sealedTo
+      )
+        sealedTo = BigInt(sealed);
     }
     if (events.length < PAGE) break;
     from = position;

@@ -33,7 +33,8 @@ export class TablesCheck {
 
   async mismatch(furthest: Position, end: Position): Promise<Mismatch | undefined> {
     if (this.#parts.store.name === 'postgres') return undefined;
-    if (this.#found && this.#found.furthest === furthest && performance.now() < this.#found.until) return this.#found.mismatch;
+    if (this.#found && this.#found.furthest === furthest && performance.now() < this.#found.until)
+      return this.#found.mismatch;
     const isSuspicious = this.#reached === undefined || furthest < this.#reached || this.#found !== undefined;
     const mismatch = isSuspicious && furthest < end ? await this.#look(furthest, end) : undefined;
     this.#found = mismatch && { mismatch, furthest, until: performance.now() + AGAIN_MS };
@@ -44,16 +45,26 @@ export class TablesCheck {
   async #look(furthest: Position, end: Position): Promise<Mismatch | undefined> {
     const traces = await tracesAfter(this.#parts, furthest);
     // Looked up afterwards: another process may project meanwhile.
-    const { rows: [audited] } = await this.#parts.pool.query<{ position: string }>(AUDITED);
+    const {
+      rows: [audited],
+    } = await this.#parts.pool.query<{ position: string }>(AUDITED);
     return olderTables(traces, { furthest, end, audited: BigInt(audited!.position) });
   }
 }
 
-function olderTables({ lost, sealedTo }: Traces, { furthest, end, audited }: { furthest: Position; end: Position; audited: Position }): Mismatch | undefined {
+function olderTables(
+  { lost, sealedTo }: Traces,
+  { furthest, end, audited }: { furthest: Position; end: Position; audited: Position },
+): Mismatch | undefined {
   const older = `the tables are older than the event log: they have come to position ${furthest}, and the log ends at ${end}`;
   if (lost.length > 0) {
     const tenants = new Set(lost.map(({ tenantId }) => tenantId)).size;
-    return { kind: 'keys_missing', reason: `keys of ${lost.length} ${lost.length === 1 ? 'person' : 'persons'} (of ${tenants} ${tenants === 1 ? 'tenant' : 'tenants'}) are missing; ${older}` };
+    return {
+      kind: 'keys_missing',
+      reason: `keys of ${lost.length} ${lost.length === 1 ? 'person' : 'persons'} (of ${tenants} ${tenants === 1 ? 'tenant' : 'tenants'}) are missing; ${older}`,
+    };
   }
-  return sealedTo > audited ? { kind: 'tables_older', reason: `${older}; audit entries up to position ${sealedTo} were sealed` } : undefined;
+  return sealedTo > audited
+    ? { kind: 'tables_older', reason: `${older}; audit entries up to position ${sealedTo} were sealed` }
+    : undefined;
 }

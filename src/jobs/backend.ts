@@ -8,7 +8,11 @@ export type LaneWorker = Worker<JobPayload>;
 /** Where jobs are kept: what differs between PostgreSQL and Redis. */
 export interface JobBackend {
   queue(lane: string): LaneQueue;
-  worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection' | 'prefix'>): LaneWorker;
+  worker(
+    lane: string,
+    processor: Processor<JobPayload>,
+    options: Omit<WorkerOptions, 'connection' | 'prefix'>,
+  ): LaneWorker;
   add(job: PreparedJob): Promise<void>;
   addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void>;
   /** Work of the backend's own, beside the workers. */

@@ -55,7 +55,9 @@ export class BullMqJobs implements Jobs {
     if (!SCHEDULE_KEY.test(key)) throw new TypeError('a schedule key is letters, digits, ".", "_", "-" and "/"');
     const { definition, payload } = this.#catalogue.prepare(job, data, tenantId && { tenantId });
     const repeat =
-      'everyMs' in recurrence ? { every: recurrence.everyMs } : { pattern: recurrence.cron, tz: recurrence.timeZone ?? 'UTC' };
+      'everyMs' in recurrence
+        ? { every: recurrence.everyMs }
+        : { pattern: recurrence.cron, tz: recurrence.timeZone ?? 'UTC' };
     const queue = this.#queues.get(laneOf(definition))!;
     await queue.upsertJobScheduler(key, repeat, { name: job, data: payload, opts: storedOptions({ definition }) });
   }
@@ -66,7 +68,10 @@ export class BullMqJobs implements Jobs {
 
   async schedules(): Promise<readonly string[]> {
     const perQueue = await Promise.all([...this.#queues.values()].map((queue) => queue.getJobSchedulers()));
-    return perQueue.flat().map(({ key }) => key).sort();
+    return perQueue
+      .flat()
+      .map(({ key }) => key)
+      .sort();
   }
 
   async start(): Promise<void> {
@@ -96,7 +101,12 @@ export class BullMqJobs implements Jobs {
     const perQueue = await Promise.all([...this.#queues.values()].map((queue) => queue.getJobCounts()));
     const sum = (...states: string[]) =>
       perQueue.reduce((total, counts) => total + states.reduce((part, state) => part + (counts[state] ?? 0), 0), 0);
-    return { waiting: sum('waiting', 'prioritized'), active: sum('active'), delayed: sum('delayed'), failed: sum('failed') };
+    return {
+      waiting: sum('waiting', 'prioritized'),
+      active: sum('active'),
+      delayed: sum('delayed'),
+      failed: sum('failed'),
+    };
   }
 
   async failed(limit: number): Promise<readonly FailedJob[]> {

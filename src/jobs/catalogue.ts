@@ -32,7 +32,8 @@ export class JobCatalogue {
   constructor(definitions: readonly AnyJob[]) {
     for (const definition of definitions) {
       const { name, lane } = definition;
-      if (!NAME.test(name) || (lane !== undefined && !NAME.test(lane))) throw new TypeError(`job ${name}: names and lanes are lower case with hyphens`);
+      if (!NAME.test(name) || (lane !== undefined && !NAME.test(lane)))
+        throw new TypeError(`job ${name}: names and lanes are lower case with hyphens`);
       if (this.#byName.has(name)) throw new TypeError(`job ${name} is declared twice`);
       this.#byName.set(name, definition);
     }
@@ -57,7 +58,8 @@ export class JobCatalogue {
       correlationId: options.correlationId ?? null,
       data: data ?? null,
     };
-    if (Buffer.byteLength(JSON.stringify(payload)) > LARGEST_PAYLOAD) throw new TypeError(`job ${name}: its data is too large`);
+    if (Buffer.byteLength(JSON.stringify(payload)) > LARGEST_PAYLOAD)
+      throw new TypeError(`job ${name}: its data is too large`);
     return { definition, id: jobId(name, options.id), payload, delayMs: Math.max(0, Math.ceil(options.delayMs ?? 0)) };
   }
 

@@ -20,6 +20,13 @@ export interface OpenJobsOptions extends Partial<WorkSettings> {
 /** The database must have been prepared by `migrateJobs`. */
 export function openJobs({ config, redisUrl, connections, jobs, log, ...settings }: OpenJobsOptions): Jobs {
   const catalogue = new JobCatalogue(jobs);
-  const backend = redisUrl ? new RedisJobBackend(redisUrl, config, log) : new PostgresJobBackend(config, connections ?? catalogue.lanes.length + 4);
-  return new BullMqJobs(backend, catalogue, { concurrency: {}, lockMs: 20_000, stalledCheckMs: 10_000, ...settings }, log);
+  const backend = redisUrl
+    ? new RedisJobBackend(redisUrl, config, log)
+    : new PostgresJobBackend(config, connections ?? catalogue.lanes.length + 4);
+  return new BullMqJobs(
+    backend,
+    catalogue,
+    { concurrency: {}, lockMs: 20_000, stalledCheckMs: 10_000, ...settings },
+    log,
+  );
 }

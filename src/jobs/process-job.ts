@@ -14,7 +14,11 @@ export interface ProcessOptions {
 }
 
 /** One attempt at one job: resolves when it is done; throws what BullMQ is to make of it. */
-export async function processJob(job: Job<JobPayload>, token: string | undefined, options: ProcessOptions): Promise<void> {
+export async function processJob(
+  job: Job<JobPayload>,
+  token: string | undefined,
+  options: ProcessOptions,
+): Promise<void> {
   const { catalogue, log, draining, givingBack } = options;
   if (draining.aborted) return giveBack(job, token);
   try {
@@ -25,7 +29,13 @@ export async function processJob(job: Job<JobPayload>, token: string | undefined
   } catch (error) {
     if (givingBack.aborted) return giveBack(job, token);
     const reason = failureReason(error);
-    const about = { job: job.name, id: job.id, correlationId: correlationOf(job), attempt: job.attemptsMade + 1, reason };
+    const about = {
+      job: job.name,
+      id: job.id,
+      correlationId: correlationOf(job),
+      attempt: job.attemptsMade + 1,
+      reason,
+    };
     const final = error instanceof JobFailed && error.final;
     if (final || isLast(job)) log.error(about, 'a job has failed');
     else log.warn(about, 'a job will be tried again');
@@ -39,7 +49,11 @@ async function giveBack(job: Job, token: string | undefined): Promise<never> {
   throw new WaitingError();
 }
 
-async function attempt(definition: AnyJob, job: Job<JobPayload>, { catalogue, givingBack }: ProcessOptions): Promise<void> {
+async function attempt(
+  definition: AnyJob,
+  job: Job<JobPayload>,
+  { catalogue, givingBack }: ProcessOptions,
+): Promise<void> {
   const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const control = new AbortController();
   const timer = setTimeout(() => control.abort(new JobFailed(`took longer than ${timeoutMs} ms`)), timeoutMs);

@@ -17,7 +17,12 @@ export class StandingSchedules {
   readonly #lookMs: number;
   readonly #stop = new AbortController();
 
-  constructor(jobs: Pick<Jobs, 'schedule' | 'schedules'>, schedules: Readonly<Record<string, Schedule>>, log: Logger, lookMs = LOOK_MS) {
+  constructor(
+    jobs: Pick<Jobs, 'schedule' | 'schedules'>,
+    schedules: Readonly<Record<string, Schedule>>,
+    log: Logger,
+    lookMs = LOOK_MS,
+  ) {
     this.#jobs = jobs;
     this.#schedules = schedules;
     this.#log = log;

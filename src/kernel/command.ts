@@ -88,13 +88,6 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyCommand = Command<any, any, any, any, any, any>;
 
-export const defineCommand = <
-  Input,
-  State,
-  E extends DomainEvent,
-  Ports = unknown,
-  Facts = undefined,
-  Result = void,
->(
+export const defineCommand = <Input, State, E extends DomainEvent, Ports = unknown, Facts = undefined, Result = void>(
   command: Command<Input, State, E, Ports, Facts, Result>,
 ): Command<Input, State, E, Ports, Facts, Result> => command;

@@ -35,11 +35,15 @@ export const defineEvents = <const Definitions extends EventDefinitions>(
 ): EventFamily<Definitions> => ({ category, definitions });
 
 /** The union `{ type: 'AlertRaised', data: … } | …` of a family. */
-export type EventOf<Family extends EventFamily> = Family extends EventFamily<infer Definitions>
-  ? {
-      [Type in keyof Definitions & string]: { readonly type: Type; readonly data: z.output<Definitions[Type]['schema']> };
-    }[keyof Definitions & string]
-  : never;
+export type EventOf<Family extends EventFamily> =
+  Family extends EventFamily<infer Definitions>
+    ? {
+        [Type in keyof Definitions & string]: {
+          readonly type: Type;
+          readonly data: z.output<Definitions[Type]['schema']>;
+        };
+      }[keyof Definitions & string]
+    : never;
 
 export interface DomainEvent {
   readonly type: string;

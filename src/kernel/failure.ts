@@ -26,7 +26,8 @@ const failure = (kind: FailureKind, message: string): Failure => ({ failed: true
 export const invalid = (field: string, reason: string): Failure =>
   failure('invalid', `validation failed: ${field}: ${reason}`);
 /** A stored secret stays with the address that it was entered for: a change of the address needs the secret again, or its removal. */
-export const secretNeededAgain = (secretField: string, addressField: string): Failure => invalid(secretField, `is required where ${addressField} changes; null removes it`);
+export const secretNeededAgain = (secretField: string, addressField: string): Failure =>
+  invalid(secretField, `is required where ${addressField} changes; null removes it`);
 export const unauthenticated = (message = 'authentication required'): Failure => failure('unauthenticated', message);
 export const forbidden = (message = 'insufficient permissions'): Failure => failure('forbidden', message);
 /** The caller may do this once they have proved again who they are. The client asks for a token and repeats the request. */

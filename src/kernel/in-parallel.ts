@@ -2,11 +2,16 @@
  * Does the work for every item, at most `atOnce` at a time, in the order of the items. An error ends it: nothing more is begun,
  * what was begun is awaited, and the first error is thrown.
  */
-export async function inParallel<Item>(atOnce: number, items: readonly Item[], work: (item: Item, at: number) => Promise<void>): Promise<void> {
+export async function inParallel<Item>(
+  atOnce: number,
+  items: readonly Item[],
+  work: (item: Item, at: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const failed: unknown[] = [];
   const worker = async () => {
-    for (let at = next++; at < items.length && failed.length === 0; at = next++) await work(items[at]!, at).catch((error: unknown) => void failed.push(error));
+    for (let at = next++; at < items.length && failed.length === 0; at = next++)
+      await work(items[at]!, at).catch((error: unknown) => void failed.push(error));
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   if (failed.length > 0) throw failed[0];

@@ -4,8 +4,7 @@ import type { Columns, Lane, Purge, RowOf } from './read-model.ts';
 
 /** What the house does because of an event: another command, or a job for the outside world. */
 export type Effect =
-  | { readonly command: AnyCommand; readonly input: unknown }
-  | { readonly job: string; readonly data: unknown };
+  { readonly command: AnyCommand; readonly input: unknown } | { readonly job: string; readonly data: unknown };
 
 /** A step that remembers something under a key (a process manager's state) and may act on it. */
 export interface StatefulStep<Row, Key extends keyof Row> {
@@ -13,9 +12,7 @@ export interface StatefulStep<Row, Key extends keyof Row> {
   readonly react: (row: Row | undefined) => { readonly row: Row | undefined; readonly effects: readonly Effect[] };
 }
 export type Step<Row, Key extends keyof Row> =
-  | StatefulStep<Row, Key>
-  | { readonly effects: readonly Effect[] }
-  | Purge<Row>;
+  StatefulStep<Row, Key> | { readonly effects: readonly Effect[] } | Purge<Row>;
 
 /**
  * Turns events into effects. A reaction starts at "now" when it is first deployed and never runs on a rebuild.

@@ -5,7 +5,8 @@ import type { EventFamily, EventOf, Recorded } from './event.ts';
  * (UTC, milliseconds) on both sides, so that a row reads the same live, rebuilt and in a diff.
  */
 export interface Column<T = unknown> {
-  readonly sql: 'uuid' | 'text' | 'integer' | 'bigint' | 'double precision' | 'boolean' | 'timestamptz' | 'jsonb' | 'date';
+  readonly sql:
+    'uuid' | 'text' | 'integer' | 'bigint' | 'double precision' | 'boolean' | 'timestamptz' | 'jsonb' | 'date';
   readonly nullable: boolean;
   /** Phantom: carries the value's type. */
   readonly value?: T;

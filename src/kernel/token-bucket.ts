@@ -25,4 +25,5 @@ export function refilled(bucket: Bucket | undefined, { capacity, perDay }: Bucke
 }
 
 /** Takes one; undefined where there is none. */
-export const spent = (bucket: Bucket): Bucket | undefined => (bucket.left >= 1 ? { ...bucket, left: bucket.left - 1 } : undefined);
+export const spent = (bucket: Bucket): Bucket | undefined =>
+  bucket.left >= 1 ? { ...bucket, left: bucket.left - 1 } : undefined;

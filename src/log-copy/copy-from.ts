@@ -54,7 +54,13 @@ export class CopyFrom implements LogCopy {
   readonly #hashes: TenantHashes;
   record: CopyRecord;
 
-  private constructor(parts: CopyParts, source: EventStoreDbEventStore, target: EventStore, record: CopyRecord, hashes: TenantHashes) {
+  private constructor(
+    parts: CopyParts,
+    source: EventStoreDbEventStore,
+    target: EventStore,
+    record: CopyRecord,
+    hashes: TenantHashes,
+  ) {
     this.#parts = parts;
     this.#export = source.logExport;
     this.target = target;
@@ -62,7 +68,12 @@ export class CopyFrom implements LogCopy {
     this.#hashes = hashes;
   }
 
-  static async open(parts: CopyParts, source: EventStoreDbEventStore, target: EventStore, url: string): Promise<CopyFrom> {
+  static async open(
+    parts: CopyParts,
+    source: EventStoreDbEventStore,
+    target: EventStore,
+    url: string,
+  ): Promise<CopyFrom> {
     const record = await openCopy(parts.owner, 'from', url, async () => {
       const { rows } = await parts.owner.query('select from events limit 1');
       return rows.length === 0;
@@ -77,7 +88,9 @@ export class CopyFrom implements LogCopy {
   async step(): Promise<boolean> {
     const { facts, position } = await this.#export.read(this.record.sourcePosition, PAGE);
     if (position === this.record.sourcePosition) return false;
-    this.record = await transaction(this.#parts.owner, (client) => withoutSeal(client, () => this.#write(client, facts, position)));
+    this.record = await transaction(this.#parts.owner, (client) =>
+      withoutSeal(client, () => this.#write(client, facts, position)),
+    );
     return true;
   }
 
@@ -122,7 +135,8 @@ async function insert(client: pg.PoolClient, after: Position, events: readonly S
 }
 
 async function note(client: pg.PoolClient, fact: LogFact): Promise<void> {
-  const change = (sql: string, { tenantId, kind, digest }: ClaimKey, holder: string) => client.query(sql, [tenantId, kind, digest, holder]);
+  const change = (sql: string, { tenantId, kind, digest }: ClaimKey, holder: string) =>
+    client.query(sql, [tenantId, kind, digest, holder]);
   switch (fact.kind) {
     case 'held':
       return void (await change(HOLD, fact.claim, fact.holder));
@@ -135,7 +149,8 @@ async function note(client: pg.PoolClient, fact: LogFact): Promise<void> {
       return;
     }
     case 'metadata':
-      if (fact.maxAgeSeconds !== undefined) await client.query(RETAIN, [fact.stream, Math.max(1, Math.round(fact.maxAgeSeconds / SECONDS_PER_DAY))]);
+      if (fact.maxAgeSeconds !== undefined)
+        await client.query(RETAIN, [fact.stream, Math.max(1, Math.round(fact.maxAgeSeconds / SECONDS_PER_DAY))]);
       if (fact.truncatedBefore > 0n) await client.query(TRUNCATE, [fact.stream, String(fact.truncatedBefore)]);
   }
 }

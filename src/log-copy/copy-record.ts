@@ -36,7 +36,9 @@ const SELECT = `
          floor(extract(epoch from started_at) * 1000)::bigint::text as started_at, finished_at is not null as is_finished from log_copies`;
 
 export async function copyRecord(owner: pg.Pool): Promise<CopyRecord | undefined> {
-  const { rows: [row] } = await owner.query<Row>(SELECT);
+  const {
+    rows: [row],
+  } = await owner.query<Row>(SELECT);
   return (
     row && {
       id: row.id,
@@ -52,19 +54,36 @@ export async function copyRecord(owner: pg.Pool): Promise<CopyRecord | undefined
 }
 
 /** Where EventStoreDB listens, without what must not be written down: user, password, settings. */
-export const serversOf = (url: string): string => url.replace(/^[^:]+:\/\//, '').replace(/^[^@/]*@/, '').replace(/[/?].*$/, '');
+export const serversOf = (url: string): string =>
+  url
+    .replace(/^[^:]+:\/\//, '')
+    .replace(/^[^@/]*@/, '')
+    .replace(/[/?].*$/, '');
 
 /** The copy that is under way in this direction, or a new one, for which `isEmpty` has to be true of the target. */
-export async function openCopy(owner: pg.Pool, direction: Direction, url: string, isEmpty: () => Promise<boolean>): Promise<CopyRecord> {
+export async function openCopy(
+  owner: pg.Pool,
+  direction: Direction,
+  url: string,
+  isEmpty: () => Promise<boolean>,
+): Promise<CopyRecord> {
   const servers = serversOf(url);
   const known = await copyRecord(owner);
   if (known && !known.isFinished) {
     if (known.direction === direction && known.servers === servers) return known;
-    throw new FailureError(conflict(`a copy ${known.direction} ${known.servers} has been begun: finish it, or give it up with \`castellan log abandon\``));
+    throw new FailureError(
+      conflict(
+        `a copy ${known.direction} ${known.servers} has been begun: finish it, or give it up with \`castellan log abandon\``,
+      ),
+    );
   }
   if (!(await isEmpty())) throw new FailureError(conflict(whyNotEmpty(known, direction, servers)));
   await clearRecord(owner);
-  await owner.query('insert into log_copies (id, direction, servers) values ($1, $2, $3)', [randomUUID(), direction, servers]);
+  await owner.query('insert into log_copies (id, direction, servers) values ($1, $2, $3)', [
+    randomUUID(),
+    direction,
+    servers,
+  ]);
   return (await copyRecord(owner))!;
 }
 

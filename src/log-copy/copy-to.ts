@@ -48,9 +48,15 @@ interface RetentionRow {
   seconds: number;
 }
 
-const someOf = async <Row extends pg.QueryResultRow>(owner: pg.Pool, sql: string): Promise<Row[]> => (await owner.query<Row>(`${sql} limit ${ROWS}`)).rows;
+const someOf = async <Row extends pg.QueryResultRow>(owner: pg.Pool, sql: string): Promise<Row[]> =>
+  (await owner.query<Row>(`${sql} limit ${ROWS}`)).rows;
 
-const heldClaim = ({ tenant_id, kind, digest, stream }: ClaimRow): HeldClaim => ({ tenantId: tenant_id, kind, digest, holder: stream });
+const heldClaim = ({ tenant_id, kind, digest, stream }: ClaimRow): HeldClaim => ({
+  tenantId: tenant_id,
+  kind,
+  digest,
+  holder: stream,
+});
 
 /** Copies the log from the database into EventStoreDB. The service may run meanwhile. */
 export class CopyTo implements LogCopy {
@@ -74,7 +80,8 @@ export class CopyTo implements LogCopy {
     const record = await openCopy(parts.owner, 'to', url, async () => content === 'empty');
     // Noted down in the database first: a copy that was begun on the server alone would be nobody's.
     if (content === 'empty') await logImport.begin(record.id);
-    else if (content === 'used' || content.copy !== record.id) throw new FailureError(conflict('the target holds another copy, or events of an installation'));
+    else if (content === 'used' || content.copy !== record.id)
+      throw new FailureError(conflict('the target holds another copy, or events of an installation'));
     return new CopyTo(parts, target, record, await TenantHashes.load(parts.owner));
   }
 
@@ -106,7 +113,7 @@ export class CopyTo implements LogCopy {
   /** What the server returns for the page, in the order in which it has it. */
   async #readBack(count: number): Promise<StoredEvent[]> {
     const written: StoredEvent[] = [];
-    for (let after = this.record.targetPosition; written.length < count; ) {
+    for (let after = this.record.targetPosition; written.length < count;) {
       const page = await this.target.readFeed(after, count - written.length);
       if (page.position === after) break;
       written.push(...page.events);

@@ -16,10 +16,14 @@ export async function storeOfLog(pool: pg.Pool): Promise<EventStore['name'] | un
 }
 
 const isSealed = async (client: Pick<pg.Pool, 'query'>): Promise<boolean> =>
-  (await client.query(`select from pg_trigger where tgrelid = 'events'::regclass and tgname = $1`, [SEAL])).rows.length > 0;
+  (await client.query(`select from pg_trigger where tgrelid = 'events'::regclass and tgname = $1`, [SEAL])).rows
+    .length > 0;
 
 export async function sealLog(owner: pg.Pool): Promise<void> {
-  if (!(await isSealed(owner))) await owner.query(`create trigger ${SEAL} before insert on events for each statement execute function refuse_append()`);
+  if (!(await isSealed(owner)))
+    await owner.query(
+      `create trigger ${SEAL} before insert on events for each statement execute function refuse_append()`,
+    );
 }
 
 export async function unsealLog(client: Pick<pg.Pool, 'query'>): Promise<void> {

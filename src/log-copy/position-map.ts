@@ -4,7 +4,8 @@ import { START, type Position } from '../kernel/event.ts';
 import type { CopyRecord } from './copy-record.ts';
 
 const PAGE = 500;
-const LASTING_BEFORE = 'select from_position::text as position from log_copy_positions where from_position <= $1 order by from_position desc limit 1';
+const LASTING_BEFORE =
+  'select from_position::text as position from log_copy_positions where from_position <= $1 order by from_position desc limit 1';
 /** In no store a reader sees it, so no event of the copy stands for it. */
 const TRIMMED = '$trimmed';
 
@@ -34,7 +35,9 @@ export class PositionMap {
 
   /** Of all events of one stream: by their revisions, which both logs share. */
   async stream(stream: string): Promise<ReadonlyMap<Position, Position>> {
-    const there = new Map((await everything(this.#target, stream)).map(({ revision, position }) => [revision, position]));
+    const there = new Map(
+      (await everything(this.#target, stream)).map(({ revision, position }) => [revision, position]),
+    );
     const pairs = (await everything(this.#source, stream)).flatMap(({ position, revision }) => {
       const to = there.get(revision);
       return to === undefined ? [] : [[position, to] as const];
@@ -44,9 +47,11 @@ export class PositionMap {
 
   /** The newest event up to a position, found from the lasting event before it, whose place in both logs is known. */
   async #find(position: Position): Promise<Position> {
-    const { rows: [before] } = await this.#owner.query<{ position: string }>(LASTING_BEFORE, [String(position)]);
+    const {
+      rows: [before],
+    } = await this.#owner.query<{ position: string }>(LASTING_BEFORE, [String(position)]);
     let newest: StoredEvent | undefined;
-    for (let after = BigInt(before?.position ?? 0); after < position; ) {
+    for (let after = BigInt(before?.position ?? 0); after < position;) {
       const page = await this.#source.readFeed(after, PAGE);
       newest = page.events.findLast((event) => event.position <= position && event.type !== TRIMMED) ?? newest;
       if (page.position === after) break;
@@ -59,14 +64,17 @@ export class PositionMap {
   }
 
   async #lasting(position: Position): Promise<Position> {
-    const { rows } = await this.#owner.query<{ position: string }>('select to_position::text as position from log_copy_positions where from_position = $1', [String(position)]);
+    const { rows } = await this.#owner.query<{ position: string }>(
+      'select to_position::text as position from log_copy_positions where from_position = $1',
+      [String(position)],
+    );
     return BigInt(rows[0]!.position);
   }
 }
 
 async function everything(store: EventStore, stream: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  for (let from = 0n; ; ) {
+  for (let from = 0n; ;) {
     const page = await store.readStream(stream, { from, limit: PAGE });
     events.push(...page);
     if (page.length < PAGE) return events;

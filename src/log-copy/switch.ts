@@ -25,8 +25,15 @@ interface Place {
  */
 export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> {
   const { owner, source } = parts;
-  const { rows: [busy] } = await owner.query<{ name: string }>(LEASED);
-  if (busy) throw new FailureError(conflict(`a process of the service still works on ${busy.name}: stop all of them, wait ten seconds, and repeat this`));
+  const {
+    rows: [busy],
+  } = await owner.query<{ name: string }>(LEASED);
+  if (busy)
+    throw new FailureError(
+      conflict(
+        `a process of the service still works on ${busy.name}: stop all of them, wait ten seconds, and repeat this`,
+      ),
+    );
   if (copy.record.direction === 'to') await sealLog(owner);
   while (await copy.step());
   const waiting = await copy.settle();
@@ -44,7 +51,9 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
 }
 
 async function moveCheckpoints(client: pg.PoolClient, map: PositionMap): Promise<void> {
-  const { rows: cursors } = await client.query<Place>(`select name, version, generation, position::text from cursors where state <> 'retired' for update`);
+  const { rows: cursors } = await client.query<Place>(
+    `select name, version, generation, position::text from cursors where state <> 'retired' for update`,
+  );
   for (const { name, version, generation, position } of cursors) {
     const to = String(await map.checkpoint(BigInt(position)));
     await client.query(
@@ -52,10 +61,15 @@ async function moveCheckpoints(client: pg.PoolClient, map: PositionMap): Promise
       [name, version, generation, to],
     );
   }
-  const { rows: backlogs } = await client.query<Place & { tenant_id: string }>('select name, version, generation, tenant_id, position::text from tenant_backlogs for update');
+  const { rows: backlogs } = await client.query<Place & { tenant_id: string }>(
+    'select name, version, generation, tenant_id, position::text from tenant_backlogs for update',
+  );
   for (const { name, version, generation, tenant_id, position } of backlogs) {
     const to = String(await map.checkpoint(BigInt(position)));
-    await client.query('update tenant_backlogs set position = $5 where name = $1 and version = $2 and generation = $3 and tenant_id = $4', [name, version, generation, tenant_id, to]);
+    await client.query(
+      'update tenant_backlogs set position = $5 where name = $1 and version = $2 and generation = $3 and tenant_id = $4',
+      [name, version, generation, tenant_id, to],
+    );
   }
 }
 
@@ -80,14 +94,27 @@ async function moveAuditLog(client: pg.PoolClient): Promise<void> {
   for (const { version, generation } of rows) {
     const table = tableName('audit_log', version, generation);
     await client.query(`update "${table}" set position = -position where position > 0`);
-    await client.query(`update "${table}" a set position = m.to_position from log_copy_positions m where a.position = -m.from_position`);
-    const { rows: [lost] } = await client.query<{ position: string }>(`select (-position)::text as position from "${table}" where position < 0 limit 1`);
-    if (lost) throw new Error(`the audit log has an entry for position ${lost.position}, which the log that was copied does not have`);
+    await client.query(
+      `update "${table}" a set position = m.to_position from log_copy_positions m where a.position = -m.from_position`,
+    );
+    const {
+      rows: [lost],
+    } = await client.query<{ position: string }>(
+      `select (-position)::text as position from "${table}" where position < 0 limit 1`,
+    );
+    if (lost)
+      throw new Error(
+        `the audit log has an entry for position ${lost.position}, which the log that was copied does not have`,
+      );
   }
 }
 
 /** The newest event that came with a copy of the log, where this installation's log was copied: seals up to it name positions of the former one. */
 export async function copiedUpTo(pool: pg.Pool): Promise<Position | undefined> {
-  const { rows: [row] } = await pool.query<{ position: string }>('select target_position::text as position from log_copies where finished_at is not null');
+  const {
+    rows: [row],
+  } = await pool.query<{ position: string }>(
+    'select target_position::text as position from log_copies where finished_at is not null',
+  );
   return row && BigInt(row.position);
 }

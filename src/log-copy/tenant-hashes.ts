@@ -12,7 +12,17 @@ export interface TenantHash {
 const NOTHING: TenantHash = { events: 0, hash: Buffer.alloc(32) };
 
 /** Everything that an event says, whichever store holds it: all but its position. */
-export const contentOf = ({ tenantId, id, type, version, stream, revision, recordedAt, data, metadata }: StoredEvent): string =>
+export const contentOf = ({
+  tenantId,
+  id,
+  type,
+  version,
+  stream,
+  revision,
+  recordedAt,
+  data,
+  metadata,
+}: StoredEvent): string =>
   canonicalJson({ tenantId, id, type, version, stream, revision: String(revision), recordedAt, data, metadata });
 
 /** For each tenant a count, and one hash over all of its events in their order; each event's goes into the next. */
@@ -25,13 +35,20 @@ export class TenantHashes {
   }
 
   static async load(owner: pg.Pool): Promise<TenantHashes> {
-    const { rows } = await owner.query<{ tenant_id: TenantId; events: string; hash: Buffer }>('select tenant_id, events::text, hash from log_copy_tenants');
-    return new TenantHashes(new Map(rows.map(({ tenant_id, events, hash }) => [tenant_id, { events: Number(events), hash }])));
+    const { rows } = await owner.query<{ tenant_id: TenantId; events: string; hash: Buffer }>(
+      'select tenant_id, events::text, hash from log_copy_tenants',
+    );
+    return new TenantHashes(
+      new Map(rows.map(({ tenant_id, events, hash }) => [tenant_id, { events: Number(events), hash }])),
+    );
   }
 
   add(tenantId: TenantId, content: string): void {
     const { events, hash } = this.#hashes.get(tenantId) ?? NOTHING;
-    this.#hashes.set(tenantId, { events: events + 1, hash: createHash('sha256').update(hash).update(content).digest() });
+    this.#hashes.set(tenantId, {
+      events: events + 1,
+      hash: createHash('sha256').update(hash).update(content).digest(),
+    });
     this.#moved.add(tenantId);
   }
 

@@ -49,7 +49,14 @@ const alertAbout = ({ tenant_id, device_id, user_id, heard_at, days }: Silent): 
   domain: null,
   url: null,
   cause: v5(`${device_id}|${heard_at}`, SILENCES),
-  metadata: { kind: 'silence', observedAt: heard_at, observationIds: [], staleDeviceDays: days, extensionMode: null, policyVersion: null },
+  metadata: {
+    kind: 'silence',
+    observedAt: heard_at,
+    observationIds: [],
+    staleDeviceDays: days,
+    extensionMode: null,
+    policyVersion: null,
+  },
 });
 
 /** Nothing reports that nothing is reported: this is looked for by the clock (choice OP-098). */

@@ -14,7 +14,11 @@ const nothing = z.object({});
 const backoff = { firstMs: 5_000, longestMs: 300_000 };
 
 /** What the house does for itself, once in the whole installation however many processes it has. */
-export const maintenanceJobs = (store: EventStore, { service, projector }: Pick<Database, 'service' | 'projector'>, config: Config): AnyJob[] => [
+export const maintenanceJobs = (
+  store: EventStore,
+  { service, projector }: Pick<Database, 'service' | 'projector'>,
+  config: Config,
+): AnyJob[] => [
   trimObservations(projector, config),
   defineJob({
     name: 'trim-telemetry',

@@ -22,7 +22,9 @@ const TRIM_CHANGES = `
    where c.tenant_id = $1 and c.event_id = old.event_id`;
 
 /** Rows of a person's or a device's day. One that a late report brings back goes with the next trim. */
-const TRIM_DAYS = ['user_daily', 'new_site_visitors', 'device_policy_daily'].map((table) => `delete from ${table} where tenant_id = $1 and day < $2::date`);
+const TRIM_DAYS = ['user_daily', 'new_site_visitors', 'device_policy_daily'].map(
+  (table) => `delete from ${table} where tenant_id = $1 and day < $2::date`,
+);
 
 interface Kept {
   readonly eventRetentionDays: number;
@@ -37,13 +39,19 @@ export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
     attempts: 5,
     backoff: { firstMs: 5_000, longestMs: 300_000 },
     handle: async (_data, { signal }) => {
-      const { rows: tenants } = await projector.query<{ id: string; license: License | null }>('select id, license from tenants');
+      const { rows: tenants } = await projector.query<{ id: string; license: License | null }>(
+        'select id, license from tenants',
+      );
       for (const { id, license } of tenants) {
         const { eventRetentionDays } = license ? retentionUnder(license, set) : set;
         const before = new Date(Date.now() - eventRetentionDays * 86_400_000).toISOString();
-        for (const [sql, values] of [[TRIM, [id, viewedKinds, before]], [TRIM_CHANGES, [id, before]]] as const) {
+        for (const [sql, values] of [
+          [TRIM, [id, viewedKinds, before]],
+          [TRIM_CHANGES, [id, before]],
+        ] as const) {
           let trimmed = AT_ONCE;
-          while (!signal.aborted && trimmed === AT_ONCE) trimmed = (await patientQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
+          while (!signal.aborted && trimmed === AT_ONCE)
+            trimmed = (await patientQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
         }
         for (const sql of TRIM_DAYS) await patientQuery(projector, PATIENCE_MS, sql, [id, before]);
       }

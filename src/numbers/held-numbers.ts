@@ -27,7 +27,10 @@ interface HolderLookup {
 /** The claims themselves: always current. Every number is a claim to look up. */
 export const claimedIn = ({ claimHolders }: HolderLookup): HeldNumbers => ({
   async heldAmong({ tenantId, kind }, numbers) {
-    const holders = await claimHolders(tenantId, numbers.map((number) => ({ kind, value: String(number) })));
+    const holders = await claimHolders(
+      tenantId,
+      numbers.map((number) => ({ kind, value: String(number) })),
+    );
     return new Set(numbers.filter((_, at) => holders[at] !== undefined));
   },
 });

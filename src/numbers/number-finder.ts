@@ -93,7 +93,10 @@ export class NumberFinder implements FreeNumbers {
   async #search(numbering: Numbering, limit: NumberLimit, wanted: number): Promise<readonly number[]> {
     const hinted = await this.#hinted(numbering, limit, wanted);
     if (hinted.length >= wanted) return hinted;
-    return (await this.#currentlyFree(numbering, limit, wanted)) ?? freeNumbers(limit, wanted, (numbers) => this.#claims.heldAmong(numbering, numbers));
+    return (
+      (await this.#currentlyFree(numbering, limit, wanted)) ??
+      freeNumbers(limit, wanted, (numbers) => this.#claims.heldAmong(numbering, numbers))
+    );
   }
 
   /**
@@ -113,7 +116,11 @@ export class NumberFinder implements FreeNumbers {
   }
 
   /** By the read side as of now; what it calls free is compared with the claims. Undefined where it cannot say. */
-  async #currentlyFree(numbering: Numbering, limit: NumberLimit, wanted: number): Promise<readonly number[] | undefined> {
+  async #currentlyFree(
+    numbering: Numbering,
+    limit: NumberLimit,
+    wanted: number,
+  ): Promise<readonly number[] | undefined> {
     try {
       for (let look = 0; look < LOOKS; look += 1) {
         if (!(await this.#projected.catchUp())) return undefined;

@@ -21,10 +21,17 @@ const LARGEST_PAGE = 16_000;
  * Up to `most` numbers that nobody held a moment ago. Fewer only where there are no more. Most limits have room, so
  * it guesses first; where that does not suffice it looks at every number once.
  */
-export async function freeNumbers(limit: NumberLimit, most: number, heldAmong: HeldAmong, random: () => number = Math.random): Promise<number[]> {
+export async function freeNumbers(
+  limit: NumberLimit,
+  most: number,
+  heldAmong: HeldAmong,
+  random: () => number = Math.random,
+): Promise<number[]> {
   const usable = await usableNumbers(limit, heldAmong);
   if (usable === 0) return [];
-  const guesses = new Set(Array.from({ length: Math.max(LEAST_GUESSES, 2 * most) }, () => 1 + Math.floor(random() * usable)));
+  const guesses = new Set(
+    Array.from({ length: Math.max(LEAST_GUESSES, 2 * most) }, () => 1 + Math.floor(random() * usable)),
+  );
   const guessed = await notHeld([...guesses], heldAmong);
   return guessed.length >= most ? guessed.slice(0, most) : searchAll(usable, most, heldAmong, random);
 }
@@ -33,8 +40,15 @@ export async function freeNumbers(limit: NumberLimit, most: number, heldAmong: H
 async function searchAll(usable: number, most: number, heldAmong: HeldAmong, random: () => number): Promise<number[]> {
   const start = Math.floor(random() * usable);
   const found: number[] = [];
-  for (let offset = 0, size = FIRST_PAGE; offset < usable && found.length < most; size = Math.min(2 * size, LARGEST_PAGE)) {
-    const page = Array.from({ length: Math.min(size, usable - offset) }, (_, at) => 1 + ((start + offset + at) % usable));
+  for (
+    let offset = 0, size = FIRST_PAGE;
+    offset < usable && found.length < most;
+    size = Math.min(2 * size, LARGEST_PAGE)
+  ) {
+    const page = Array.from(
+      { length: Math.min(size, usable - offset) },
+      (_, at) => 1 + ((start + offset + at) % usable),
+    );
     found.push(...(await notHeld(page, heldAmong)));
     offset += page.length;
   }

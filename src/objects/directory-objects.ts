@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkKey, checkPrefix, checkPut, isObjectKey, ObjectStoreUnavailable, type ObjectStore, type StoredObject } from './object-store.ts';
+import {
+  checkKey,
+  checkPrefix,
+  checkPut,
+  isObjectKey,
+  ObjectStoreUnavailable,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.ts';
 
 /** No object's name has a dot in it, so nothing unfinished is ever taken for one. */
 const UNFINISHED = '.part';
@@ -47,12 +55,16 @@ export class DirectoryObjects implements ObjectStore {
   }
 
   async *#below(prefix: string): AsyncIterable<StoredObject> {
-    const entries = await orUnavailable(() => unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true })));
+    const entries = await orUnavailable(() =>
+      unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true })),
+    );
     for (const entry of entries ?? []) {
       const name = `${prefix}${entry.name}`;
       if (entry.isDirectory()) yield* this.#below(`${name}/`);
       else if (entry.isFile()) {
-        const { mtimeMs } = (await orUnavailable(() => unlessMissing(stat(join(this.#root, name))))) ?? { mtimeMs: undefined };
+        const { mtimeMs } = (await orUnavailable(() => unlessMissing(stat(join(this.#root, name))))) ?? {
+          mtimeMs: undefined,
+        };
         if (mtimeMs === undefined) continue;
         if (isObjectKey(name)) yield { key: name, storedAt: mtimeMs };
         else if (name.endsWith(UNFINISHED)) await this.#clear(name, mtimeMs);
@@ -77,7 +89,8 @@ async function written(path: string, bytes: Buffer): Promise<void> {
   }
 }
 
-const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: unknown) => {

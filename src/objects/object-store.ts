@@ -8,13 +8,15 @@ const isSegment = (text: string): boolean => text.length <= LONGEST_SEGMENT && S
 
 /** An object's name, e.g. `screenshots/<tenant>/<person>/<screenshot>`. Throws where a part is not an id. */
 export function objectKey(...segments: readonly string[]): string {
-  if (segments.length < 2 || segments.length > MOST_SEGMENTS || !segments.every(isSegment)) throw new TypeError('an object is named by ids');
+  if (segments.length < 2 || segments.length > MOST_SEGMENTS || !segments.every(isSegment))
+    throw new TypeError('an object is named by ids');
   return segments.join('/');
 }
 
 /** What the names of a group begin with; ends with a slash, so that one id is never the beginning of another. */
 export function objectPrefix(...segments: readonly string[]): string {
-  if (segments.length === 0 || segments.length >= MOST_SEGMENTS || !segments.every(isSegment)) throw new TypeError('objects are grouped by ids');
+  if (segments.length === 0 || segments.length >= MOST_SEGMENTS || !segments.every(isSegment))
+    throw new TypeError('objects are grouped by ids');
   return `${segments.join('/')}/`;
 }
 
@@ -61,5 +63,6 @@ export function checkKey(key: string): void {
 }
 
 export function checkPrefix(prefix: string): void {
-  if (!prefix.endsWith('/') || !prefix.slice(0, -1).split('/').every(isSegment)) throw new TypeError('not the beginning of a name');
+  if (!prefix.endsWith('/') || !prefix.slice(0, -1).split('/').every(isSegment))
+    throw new TypeError('not the beginning of a name');
 }

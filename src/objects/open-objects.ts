@@ -7,7 +7,16 @@ import { S3Objects, type S3Settings } from './s3-objects.ts';
 const TIMEOUT_MS = 20_000;
 
 /** A bucket where one is configured; otherwise a directory beside the keys and the embedded database. */
-export function openObjects({ dataDir, s3 }: { readonly dataDir: string; readonly s3: S3Settings | undefined }): ObjectStore {
+export function openObjects({
+  dataDir,
+  s3,
+}: {
+  readonly dataDir: string;
+  readonly s3: S3Settings | undefined;
+}): ObjectStore {
   if (!s3) return new DirectoryObjects(join(dataDir, 'objects'));
-  return new S3Objects(s3, guardedFetch({ allowPrivate: s3.isTrusted, timeoutMs: TIMEOUT_MS, maxBytes: MOST_OBJECT_BYTES }));
+  return new S3Objects(
+    s3,
+    guardedFetch({ allowPrivate: s3.isTrusted, timeoutMs: TIMEOUT_MS, maxBytes: MOST_OBJECT_BYTES }),
+  );
 }

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
-import { checkKey, checkPrefix, checkPut, isObjectKey, ObjectStoreUnavailable, type ObjectStore, type StoredObject } from './object-store.ts';
+import {
+  checkKey,
+  checkPrefix,
+  checkPut,
+  isObjectKey,
+  ObjectStoreUnavailable,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.ts';
 
 /** From the environment: `S3_ENDPOINT` and its companions. */
 export interface S3Settings {
@@ -58,7 +66,12 @@ export class S3Objects implements ObjectStore {
     checkPrefix(prefix);
     let continuation: string | undefined;
     do {
-      const query = { 'list-type': '2', 'max-keys': String(MOST_IN_A_PAGE), prefix, ...(continuation ? { 'continuation-token': continuation } : {}) };
+      const query = {
+        'list-type': '2',
+        'max-keys': String(MOST_IN_A_PAGE),
+        prefix,
+        ...(continuation ? { 'continuation-token': continuation } : {}),
+      };
       const answer = await this.#ask({ method: 'GET', query });
       if (answer.status !== 200) throw refused(answer.status);
       const page = await answer.text();
@@ -74,7 +87,11 @@ export class S3Objects implements ObjectStore {
     const signer = new AwsV4Signer({
       method,
       url: url.href,
-      headers: { 'x-amz-content-sha256': createHash('sha256').update(body ?? '').digest('hex') },
+      headers: {
+        'x-amz-content-sha256': createHash('sha256')
+          .update(body ?? '')
+          .digest('hex'),
+      },
       service: 's3',
       region,
       accessKeyId,
@@ -82,7 +99,11 @@ export class S3Objects implements ObjectStore {
     });
     const signed = await signer.sign();
     try {
-      return await this.#fetch(signed.url, { method, headers: Object.fromEntries(signed.headers), ...(body ? { body } : {}) });
+      return await this.#fetch(signed.url, {
+        method,
+        headers: Object.fromEntries(signed.headers),
+        ...(body ? { body } : {}),
+      });
     } catch (error) {
       throw new ObjectStoreUnavailable('the object storage cannot be reached', error);
     }
@@ -100,7 +121,13 @@ function* objectsOn(page: string): Iterable<StoredObject> {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+};
 
 /** Undefined on the last page. A token is the storage's own and may hold anything. */
 function nextPage(page: string): string | undefined {

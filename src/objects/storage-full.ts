@@ -6,6 +6,9 @@ export const isStorageFull = (error: unknown): boolean => CODES.has((error as { 
 /** The path that a start failed to write to: a disk that is read-only or full, or a directory of another user. */
 export function unwritablePath(error: unknown): string | undefined {
   const { code, path, syscall } = (error ?? {}) as { code?: unknown; path?: unknown; syscall?: unknown };
-  const isWrite = syscall === 'mkdir' || syscall === 'open' || syscall === 'write' || syscall === 'rename' || syscall === 'mkdtemp';
-  return isWrite && (isStorageFull(error) || code === 'EACCES' || code === 'EPERM') && typeof path === 'string' ? path : undefined;
+  const isWrite =
+    syscall === 'mkdir' || syscall === 'open' || syscall === 'write' || syscall === 'rename' || syscall === 'mkdtemp';
+  return isWrite && (isStorageFull(error) || code === 'EACCES' || code === 'EPERM') && typeof path === 'string'
+    ? path
+    : undefined;
 }

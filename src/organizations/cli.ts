@@ -41,8 +41,12 @@ export interface CreatedOrganization {
 }
 
 /** Makes an organization and its owner. Throws `FailureError`: an e-mail administers one organization at most. */
-export async function createOrganization(services: Services, { name, slug, ownerEmail, externalBaseUrl }: NewOrganization): Promise<CreatedOrganization> {
-  if (!z.string().trim().min(1).max(200).safeParse(name).success) throw new FailureError(invalid('name', 'must be 1 to 200 characters long'));
+export async function createOrganization(
+  services: Services,
+  { name, slug, ownerEmail, externalBaseUrl }: NewOrganization,
+): Promise<CreatedOrganization> {
+  if (!z.string().trim().min(1).max(200).safeParse(name).success)
+    throw new FailureError(invalid('name', 'must be 1 to 200 characters long'));
   if (!emailField.safeParse(ownerEmail).success) throw new FailureError(invalid('owner-email', 'is not a valid email'));
   const organizationId = asTenantId(randomUUID());
   const password = randomPassword();
@@ -61,7 +65,10 @@ export async function createOrganization(services: Services, { name, slug, owner
 }
 
 /** Puts a tenant (its id or its slug) into the organization of this slug. */
-export async function attachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<void> {
+export async function attachTenant(
+  services: Services,
+  { slug, tenant: named }: { slug: string; tenant: string },
+): Promise<void> {
   const organizationId = await findOrganization(services, slug);
   const attachedTenantId = await findTenant(services, named);
   const issuer = { tenantId: organizationId, actor: system('castellan org attach') };
@@ -79,22 +86,40 @@ export interface DetachedTenant {
  * Lets a tenant (its id or its slug) go from the organization of this slug. What the organization set up there lets nobody in any more:
  * it is switched off before the tenant goes, and once more afterwards, in case the organization switched it on in between.
  */
-export async function detachTenant(services: Services, { slug, tenant: named }: { slug: string; tenant: string }): Promise<DetachedTenant> {
+export async function detachTenant(
+  services: Services,
+  { slug, tenant: named }: { slug: string; tenant: string },
+): Promise<DetachedTenant> {
   const organizationId = await findOrganization(services, slug);
   const detachedTenantId = await findTenant(services, named);
   const { tenants } = await services.loader.load(organization, organizationStream(organizationId));
-  if (!tenants.has(detachedTenantId)) throw new FailureError(notFound('the tenant does not belong to the organization'));
+  if (!tenants.has(detachedTenantId))
+    throw new FailureError(notFound('the tenant does not belong to the organization'));
   const actor = system('castellan org detach');
   const before = await switchOffManaged(services, detachedTenantId, actor);
-  orThrow(await services.executor.execute(detachTenantCommand, { detachedTenantId }, { tenantId: organizationId, actor }));
+  orThrow(
+    await services.executor.execute(detachTenantCommand, { detachedTenantId }, { tenantId: organizationId, actor }),
+  );
   const after = await switchOffManaged(services, detachedTenantId, actor);
   const configs = await managedConfigs(services.store, detachedTenantId);
-  return { switchedOff: [...new Set([...before, ...after])], stillEnabled: configs.flatMap(({ isEnabled, name }) => (isEnabled ? [name] : [])) };
+  return {
+    switchedOff: [...new Set([...before, ...after])],
+    stillEnabled: configs.flatMap(({ isEnabled, name }) => (isEnabled ? [name] : [])),
+  };
 }
 
 async function switchOffManaged(services: Services, tenantId: TenantId, actor: Actor): Promise<string[]> {
-  const enabled = (await managedConfigs(services.store, tenantId)).filter(({ isEnabled, managedBy }) => isEnabled && managedBy === 'organization');
-  for (const { configId } of enabled) orThrow(await services.executor.execute(updateSsoConfig, { configId, changes: { isEnabled: false } }, { tenantId, actor }));
+  const enabled = (await managedConfigs(services.store, tenantId)).filter(
+    ({ isEnabled, managedBy }) => isEnabled && managedBy === 'organization',
+  );
+  for (const { configId } of enabled)
+    orThrow(
+      await services.executor.execute(
+        updateSsoConfig,
+        { configId, changes: { isEnabled: false } },
+        { tenantId, actor },
+      ),
+    );
   return enabled.map(({ name }) => name);
 }
 
@@ -118,7 +143,9 @@ export async function recoverOrgAdmin(services: Services, named: NamedOrgAdmin):
   const { adminId, accountDigest } = admin;
   const password = randomPassword();
   const issuer = { tenantId, actor: system('castellan org recover') };
-  const { result } = orThrow(await services.executor.execute(recoverOrgAdminCommand, { adminId, tempPassword: password }, issuer));
+  const { result } = orThrow(
+    await services.executor.execute(recoverOrgAdminCommand, { adminId, tempPassword: password }, issuer),
+  );
   orThrow(await services.executor.execute(unlockLogin, { accountDigest, subjectId: adminId }, issuer));
   await forgetSecrets(services, tenantId, result.unusedSecrets);
   return { password, liftedSso: result.liftedSso };
@@ -132,14 +159,20 @@ export async function suspendOrgAdmin(services: Services, named: NamedOrgAdmin):
 }
 
 /** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */
-export async function vouchForDomain(services: Services, { slug, domain: named }: { slug: string; domain: string }): Promise<void> {
+export async function vouchForDomain(
+  services: Services,
+  { slug, domain: named }: { slug: string; domain: string },
+): Promise<void> {
   const organizationId = await findOrganization(services, slug);
   const issuer = { tenantId: organizationId, actor: system('castellan org verify-domain') };
   orThrow(await services.executor.execute(verifyOrgDomain, { domain: domainOf(named), proof: 'operator' }, issuer));
 }
 
 /** Takes a domain away from an organization, however it was proved. */
-export async function removeDomain(services: Services, { slug, domain: named }: { slug: string; domain: string }): Promise<void> {
+export async function removeDomain(
+  services: Services,
+  { slug, domain: named }: { slug: string; domain: string },
+): Promise<void> {
   const organizationId = await findOrganization(services, slug);
   const issuer = { tenantId: organizationId, actor: system('castellan org remove-domain') };
   orThrow(await services.executor.execute(removeOrgDomain, { domain: domainOf(named) }, issuer));
@@ -159,7 +192,9 @@ async function findNamedOrgAdmin(services: Services, { slug, email }: NamedOrgAd
 }
 
 async function knownBaseUrl({ reads, loader, config }: Services): Promise<string> {
-  const first = await reads(INSTALLATION).one<{ id: string }>('select id from tenant_directory where tenant_id = $1 order by slug limit 1');
+  const first = await reads(INSTALLATION).one<{ id: string }>(
+    'select id from tenant_directory where tenant_id = $1 order by slug limit 1',
+  );
   if (!first) return `http://${config.host}:${config.port}`;
   return (await loader.load(tenant, tenantStream(asTenantId(first.id)))).externalBaseUrl;
 }

@@ -6,7 +6,10 @@ import type { Services } from '../services.ts';
 
 /** The organization that an operator names by its id or its slug. Throws `FailureError` when there is none. */
 export async function findOrganization({ ports, loader }: Services, named: string): Promise<TenantId> {
-  const stream = isUuid(named) ? organizationStream(asTenantId(named)) : await ports.claimHolder(INSTALLATION, organizationSlugClaim(named));
-  if (!stream || !(await loader.load(organization, stream)).exists) throw new FailureError(notFound('there is no such organization'));
+  const stream = isUuid(named)
+    ? organizationStream(asTenantId(named))
+    : await ports.claimHolder(INSTALLATION, organizationSlugClaim(named));
+  if (!stream || !(await loader.load(organization, stream)).exists)
+    throw new FailureError(notFound('there is no such organization'));
   return asTenantId(streamSubject(stream));
 }

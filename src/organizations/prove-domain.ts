@@ -11,14 +11,21 @@ export interface DomainChallenge {
 }
 
 /** The record that proves a domain for one organization. A function of both, so that nothing is kept until it was seen. */
-export const challengeOf = ({ domainChallenge }: Pick<Services, 'domainChallenge'>, organizationId: TenantId, domain: string): DomainChallenge => ({
+export const challengeOf = (
+  { domainChallenge }: Pick<Services, 'domainChallenge'>,
+  organizationId: TenantId,
+  domain: string,
+): DomainChallenge => ({
   name: challengeName(domain),
   type: 'TXT',
   value: challengeValue(domainChallenge(`${organizationId}|${domain}`)),
 });
 
 /** True where the domain's name servers show the organization's record. */
-export async function showsChallenge({ txtRecords }: Pick<Services, 'txtRecords'>, { name, value }: DomainChallenge): Promise<boolean> {
+export async function showsChallenge(
+  { txtRecords }: Pick<Services, 'txtRecords'>,
+  { name, value }: DomainChallenge,
+): Promise<boolean> {
   try {
     return (await txtRecords(name)).includes(value);
   } catch (error) {
@@ -26,4 +33,3 @@ export async function showsChallenge({ txtRecords }: Pick<Services, 'txtRecords'
     throw error;
   }
 }
-

@@ -20,7 +20,11 @@ export interface GuardOptions {
   /** Certificates to trust besides the system's. */
   readonly ca?: string;
   /** How names are resolved; the system's way unless given. */
-  readonly resolve?: (name: string, options: LookupOptions, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+  readonly resolve?: (
+    name: string,
+    options: LookupOptions,
+    done: (error: Error | null, addresses: LookupAddress[]) => void,
+  ) => void;
 }
 
 export interface OutboundRequest {
@@ -64,7 +68,10 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
       reset: true,
     });
     const content = await answer.body.arrayBuffer();
-    return new Response(WITHOUT_BODY.has(answer.statusCode) ? null : content, { status: answer.statusCode, headers: headersOf(answer) });
+    return new Response(WITHOUT_BODY.has(answer.statusCode) ? null : content, {
+      status: answer.statusCode,
+      headers: headersOf(answer),
+    });
   };
 }
 
@@ -73,20 +80,26 @@ function checkedUrl(address: string | URL, allowPrivate: boolean): URL {
   if (!URL.canParse(address.toString())) throw new OutboundRefused('the address is not a URL');
   const url = new URL(address);
   const { protocol, username, password, hostname } = url;
-  if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:')) throw new OutboundRefused('the address must start with https://');
+  if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:'))
+    throw new OutboundRefused('the address must start with https://');
   if (username || password) throw new OutboundRefused('the address must not contain credentials');
   // An address in figures is never looked up, so it is judged here.
   const literal = hostname.replace(/^\[|\]$/g, '');
-  if (!allowPrivate && isIP(literal) !== 0 && !isPublicAddress(literal)) throw new OutboundRefused('the address is not public');
+  if (!allowPrivate && isIP(literal) !== 0 && !isPublicAddress(literal))
+    throw new OutboundRefused('the address is not public');
   return url;
 }
 
-function guardedLookup({ allowPrivate, resolve = (name, asked, done) => systemLookup(name, { ...asked, all: true }, done) }: GuardOptions): LookupFunction {
+function guardedLookup({
+  allowPrivate,
+  resolve = (name, asked, done) => systemLookup(name, { ...asked, all: true }, done),
+}: GuardOptions): LookupFunction {
   return (name, asked, done) => {
     resolve(name, asked, (error, addresses) => {
       if (error) return done(error, '');
       // One private address among public ones is reason enough: nobody needs such a name but to get in.
-      const refused = addresses.length === 0 || (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)));
+      const refused =
+        addresses.length === 0 || (!allowPrivate && addresses.some(({ address }) => !isPublicAddress(address)));
       if (refused) return done(new OutboundRefused('the address is not public'), '');
       const [first] = addresses;
       if (asked.all) done(null, addresses);

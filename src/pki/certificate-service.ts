@@ -19,9 +19,19 @@ export interface CertificateService {
   /** Judges a CA that an administrator brings; answers it in normal form, or the first reason against it. */
   inspect(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure;
   /** A fresh key and a certificate for the device, of `DEVICE_CERTIFICATE_DAYS` from `now` or until the authority ends. */
-  issue(tenantId: TenantId, authority: SigningAuthority, deviceId: string, now: number): Promise<DeviceCertificate | Failure>;
+  issue(
+    tenantId: TenantId,
+    authority: SigningAuthority,
+    deviceId: string,
+    now: number,
+  ): Promise<DeviceCertificate | Failure>;
   /** What this authority signed and is refused, signed by it: good for a day from `now`. */
-  revocationList(tenantId: TenantId, authority: SigningAuthority, revoked: readonly RevokedCertificate[], now: number): Promise<RevocationList | Failure>;
+  revocationList(
+    tenantId: TenantId,
+    authority: SigningAuthority,
+    revoked: readonly RevokedCertificate[],
+    now: number,
+  ): Promise<RevocationList | Failure>;
 }
 
 /** Interface, "Limits": typically 365 days. */
@@ -49,16 +59,33 @@ export class VaultCertificateService implements CertificateService {
     this.#vault = vault;
   }
 
-  async issue(tenantId: TenantId, authority: SigningAuthority, deviceId: string, now: number): Promise<DeviceCertificate | Failure> {
+  async issue(
+    tenantId: TenantId,
+    authority: SigningAuthority,
+    deviceId: string,
+    now: number,
+  ): Promise<DeviceCertificate | Failure> {
     const issuer = await this.#issuer(tenantId, authority);
     if (!issuer) return NO_AUTHORITY;
-    const issued = issueDeviceCertificate(issuer, { tenantId, deviceId, notBefore: now, notAfter: now + DEVICE_CERTIFICATE_DAYS * DAY_MS });
+    const issued = issueDeviceCertificate(issuer, {
+      tenantId,
+      deviceId,
+      notBefore: now,
+      notAfter: now + DEVICE_CERTIFICATE_DAYS * DAY_MS,
+    });
     return isFailure(issued) ? NO_AUTHORITY : issued;
   }
 
-  async revocationList(tenantId: TenantId, authority: SigningAuthority, revoked: readonly RevokedCertificate[], now: number): Promise<RevocationList | Failure> {
+  async revocationList(
+    tenantId: TenantId,
+    authority: SigningAuthority,
+    revoked: readonly RevokedCertificate[],
+    now: number,
+  ): Promise<RevocationList | Failure> {
     const issuer = await this.#issuer(tenantId, authority);
-    return issuer ? issueRevocationList(issuer, revoked, { thisUpdate: now, nextUpdate: now + DAY_MS, number: now }) : NO_AUTHORITY;
+    return issuer
+      ? issueRevocationList(issuer, revoked, { thisUpdate: now, nextUpdate: now + DAY_MS, number: now })
+      : NO_AUTHORITY;
   }
 
   /** The reference is part of the name: the same certificate may be uploaded again with its key kept elsewhere. */

@@ -45,5 +45,7 @@ export const tbsCertificate = (contents: CertificateContents): Buffer =>
 /** `SEQUENCE { toBeSigned, algorithm, signature }`: certificates and revocation lists alike. */
 export function signed({ algorithm, privateKey }: Signer, toBeSigned: Buffer): Buffer {
   const signature = signWith(algorithm, privateKey, toBeSigned);
-  return encode(sequence(embed(readDer(toBeSigned, TAG.sequence)), algorithmIdentifier(algorithm), bitString(signature)));
+  return encode(
+    sequence(embed(readDer(toBeSigned, TAG.sequence)), algorithmIdentifier(algorithm), bitString(signature)),
+  );
 }

@@ -76,7 +76,18 @@ export function readCertificate(der: Buffer): Certificate {
   const publicKey = fields.take(TAG.sequence).der;
   const extensions = readExtensions(fields.takeIf(constructedContext(3)));
   fields.end();
-  return { der, tbs: tbs.der, signatureAlgorithm, signature, serialNumber, issuer, subject, ...validity, publicKey, extensions };
+  return {
+    der,
+    tbs: tbs.der,
+    signatureAlgorithm,
+    signature,
+    serialNumber,
+    issuer,
+    subject,
+    ...validity,
+    publicKey,
+    extensions,
+  };
 }
 
 /** What `read` answers, or undefined where the input is not the DER that it expects. Other errors are bugs and pass through. */

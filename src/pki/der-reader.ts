@@ -77,7 +77,7 @@ function elementAt(bytes: Buffer, offset: number): Element {
 /** The elements that follow one another in `bytes`. */
 export function elements(bytes: Buffer): Element[] {
   const found: Element[] = [];
-  for (let offset = 0; offset < bytes.length; ) {
+  for (let offset = 0; offset < bytes.length;) {
     const element = elementAt(bytes, offset);
     found.push(element);
     offset += element.length;

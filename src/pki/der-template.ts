@@ -5,7 +5,8 @@ export type Gaps = Readonly<Record<string, number>>;
 export type Filling<G extends Gaps> = { readonly [Name in keyof G]: Buffer };
 
 // Base64url, so that a marker is sound text as well; led by a letter, so that an INTEGER keeps it octet for octet.
-const marker = (length: number): Buffer => Buffer.from(`A${randomBytes(length).toString('base64url')}`.slice(0, length), 'latin1');
+const marker = (length: number): Buffer =>
+  Buffer.from(`A${randomBytes(length).toString('base64url')}`.slice(0, length), 'latin1');
 
 function offsetsOf(layout: Buffer, sought: Buffer): number[] {
   const offsets: number[] = [];
@@ -17,11 +18,20 @@ function offsetsOf(layout: Buffer, sought: Buffer): number[] {
  * DER of one shape, built once with random markers in its gaps; afterwards a copy is filled in. Every length in the header
  * octets stays true because a gap never changes its length: a filling of another one is a RangeError.
  */
-export function template<const G extends Gaps>(gaps: G, build: (markers: Filling<G>) => Buffer): (filling: Filling<G>) => Buffer {
+export function template<const G extends Gaps>(
+  gaps: G,
+  build: (markers: Filling<G>) => Buffer,
+): (filling: Filling<G>) => Buffer {
   const names = Object.keys(gaps);
-  const markers: Readonly<Record<string, Buffer>> = Object.fromEntries(names.map((name) => [name, marker(gaps[name] ?? 0)]));
+  const markers: Readonly<Record<string, Buffer>> = Object.fromEntries(
+    names.map((name) => [name, marker(gaps[name] ?? 0)]),
+  );
   const layout = build(markers as Filling<G>);
-  const places = names.map((name) => ({ name, length: gaps[name] ?? 0, offsets: offsetsOf(layout, markers[name] ?? Buffer.of()) }));
+  const places = names.map((name) => ({
+    name,
+    length: gaps[name] ?? 0,
+    offsets: offsetsOf(layout, markers[name] ?? Buffer.of()),
+  }));
   return (filling) => {
     const der = Buffer.from(layout);
     for (const { name, length, offsets } of places) {

@@ -28,7 +28,8 @@ export function readOctetsOfBits(element: Element): Buffer {
 /** A BIT STRING of named flags; bit 0 is the first octet's high bit. */
 export function readFlags(element: Element): (bit: number) => boolean {
   const unused = element.content[0];
-  if (unused === undefined || unused > 7 || (unused > 0 && element.content.length < 2)) throw new DerError('bit string');
+  if (unused === undefined || unused > 7 || (unused > 0 && element.content.length < 2))
+    throw new DerError('bit string');
   const flags = element.content.subarray(1);
   return (bit) => ((flags[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0;
 }

@@ -7,8 +7,10 @@ import forge from 'node-forge';
 export type Node = forge.asn1.Asn1;
 
 const { Class, Type } = forge.asn1;
-const octets = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-const primitive = (type: forge.asn1.Type, value: string): Node => forge.asn1.create(Class.UNIVERSAL, type, false, value);
+const octets = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+const primitive = (type: forge.asn1.Type, value: string): Node =>
+  forge.asn1.create(Class.UNIVERSAL, type, false, value);
 const constructed = (type: forge.asn1.Type, children: readonly Node[]): Node =>
   forge.asn1.create(Class.UNIVERSAL, type, true, [...children]);
 
@@ -34,7 +36,8 @@ export const bitString = (bytes: Uint8Array, unusedBits = 0): Node =>
   primitive(Type.BITSTRING, String.fromCharCode(unusedBits) + octets(bytes));
 
 /** `[tag] EXPLICIT`: wraps a whole element. */
-export const explicit = (tag: number, child: Node): Node => forge.asn1.create(Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, true, [child]);
+export const explicit = (tag: number, child: Node): Node =>
+  forge.asn1.create(Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, true, [child]);
 
 /** `[tag] IMPLICIT` over a primitive value. */
 export const implicit = (tag: number, bytes: Uint8Array): Node =>
@@ -48,7 +51,8 @@ const END_OF_TIME = Date.UTC(10_000, 0, 1);
  * a date that neither can hold is a RangeError.
  */
 export function time(epochMs: number): Node {
-  if (!(epochMs >= Date.UTC(1950, 0, 1) && epochMs < END_OF_TIME)) throw new RangeError('a certificate date lies between 1950 and 9999');
+  if (!(epochMs >= Date.UTC(1950, 0, 1) && epochMs < END_OF_TIME))
+    throw new RangeError('a certificate date lies between 1950 and 9999');
   const date = new Date(epochMs);
   return epochMs < FIRST_GENERALIZED
     ? primitive(Type.UTCTIME, forge.asn1.dateToUtcTime(date))

@@ -43,7 +43,8 @@ export interface DeviceCertificate {
  */
 export function issueDeviceCertificate(issuer: Issuer, request: DeviceCertificateRequest): DeviceCertificate | Failure {
   if (!isUuid(request.deviceId)) throw new TypeError('a device id is a UUID');
-  if (!isCurrent(issuer.certificate, request.notBefore)) return unavailable('the certificate authority is not valid at this time');
+  if (!isCurrent(issuer.certificate, request.notBefore))
+    return unavailable('the certificate authority is not valid at this time');
   const asked = validityFrom(request.notBefore, request.notAfter);
   const notBefore = Math.max(asked.notBefore, issuer.certificate.notBefore);
   const notAfter = Math.min(asked.notAfter, issuer.certificate.notAfter);
@@ -51,7 +52,11 @@ export function issueDeviceCertificate(issuer: Issuer, request: DeviceCertificat
   const [from, until] = [timeElement(notBefore), timeElement(notAfter)];
   const { publicPoint, privateKeyPem } = generateKeyPair();
   const serial = freshSerialNumber();
-  const toBeSigned = deviceLayout(issuer, from, until)({
+  const toBeSigned = deviceLayout(
+    issuer,
+    from,
+    until,
+  )({
     serial,
     notBefore: from.content,
     notAfter: until.content,

@@ -11,12 +11,7 @@ import { OID } from './object-identifiers.ts';
 import { presentedDer } from './presented-certificate.ts';
 
 export type RefusalReason =
-  | 'malformed'
-  | 'not a device certificate'
-  | 'unknown authority'
-  | 'bad signature'
-  | 'not yet valid'
-  | 'expired';
+  'malformed' | 'not a device certificate' | 'unknown authority' | 'bad signature' | 'not yet valid' | 'expired';
 
 export interface DeviceRefusal {
   readonly refused: RefusalReason;
@@ -43,9 +38,14 @@ export interface DeviceCertificateRead {
 
 // What this reader understands. Anything else that is marked critical must not be passed over (RFC 5280 §4.2).
 const UNDERSTOOD: ReadonlySet<string> = new Set(
-  [OID.basicConstraints, OID.keyUsage, OID.extendedKeyUsage, OID.subjectAltName, OID.subjectKeyIdentifier, OID.authorityKeyIdentifier].map(
-    ({ hex }) => hex,
-  ),
+  [
+    OID.basicConstraints,
+    OID.keyUsage,
+    OID.extendedKeyUsage,
+    OID.subjectAltName,
+    OID.subjectKeyIdentifier,
+    OID.authorityKeyIdentifier,
+  ].map(({ hex }) => hex),
 );
 
 const isDeviceProfile = (certificate: Certificate): boolean =>
@@ -62,7 +62,8 @@ const isDeviceProfile = (certificate: Certificate): boolean =>
 function readDeviceName(certificate: Certificate): DeviceName | undefined {
   const name = readDeviceUri(readOnlyUri(certificate));
   const subject = readDistinguishedName(certificate.subject);
-  const agreed = subject.get(OID.commonName.hex) === name?.deviceId && subject.get(OID.organization.hex) === name?.tenantId;
+  const agreed =
+    subject.get(OID.commonName.hex) === name?.deviceId && subject.get(OID.organization.hex) === name?.tenantId;
   return agreed ? name : undefined;
 }
 
@@ -74,5 +75,15 @@ export function readDeviceCertificate(presented: string | Uint8Array): DeviceCer
   const name = ifReadable(() => (isDeviceProfile(certificate) ? readDeviceName(certificate) : undefined));
   if (!name) return refuse('not a device certificate');
   const { serialNumber, notBefore, notAfter } = certificate;
-  return { claims: { ...name, serialNumber, fingerprintSha256: fingerprint(certificate.der), publicKeySha256: fingerprint(certificate.publicKey), notBefore, notAfter }, certificate };
+  return {
+    claims: {
+      ...name,
+      serialNumber,
+      fingerprintSha256: fingerprint(certificate.der),
+      publicKeySha256: fingerprint(certificate.publicKey),
+      notBefore,
+      notAfter,
+    },
+    certificate,
+  };
 }

@@ -39,7 +39,10 @@ const layOut = (issuer: Issuer, notBefore: Element, notAfter: Element) =>
         algorithm: issuer.algorithm,
         serial: gap.serial,
         issuer: embed(issuer.certificate.subject),
-        validity: sequence(embed({ tag: notBefore.tag, content: gap.notBefore }), embed({ tag: notAfter.tag, content: gap.notAfter })),
+        validity: sequence(
+          embed({ tag: notBefore.tag, content: gap.notBefore }),
+          embed({ tag: notAfter.tag, content: gap.notAfter }),
+        ),
         subject: distinguishedName({ organization: text(gap.tenantId), commonName: text(gap.deviceId) }),
         publicPoint: gap.publicPoint,
         extensions: [

@@ -10,7 +10,8 @@ export interface DeviceName {
 export const UUID_LENGTH = 36;
 
 /** The name in subjectAltName; subject CN and O repeat it for people and older software. */
-export const deviceUri = (tenantId: string, deviceId: string): string => `spiffe://castellan/tenant/${tenantId}/device/${deviceId}`;
+export const deviceUri = (tenantId: string, deviceId: string): string =>
+  `spiffe://castellan/tenant/${tenantId}/device/${deviceId}`;
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const DEVICE_URI = new RegExp(`^${deviceUri(`(${UUID})`, `(${UUID})`)}$`);

@@ -12,7 +12,13 @@ const LONGEST_ATTRIBUTE = 64;
 const attribute = (type: ObjectIdentifier, text: string): Node => setOf(sequence(type.node, utf8(text)));
 
 /** `O=…, CN=…`; without an organization, `CN=…` alone. Texts are for people, so one that is too long is cut. */
-export function distinguishedName({ commonName, organization = '' }: { commonName: string; organization?: string }): Node {
+export function distinguishedName({
+  commonName,
+  organization = '',
+}: {
+  commonName: string;
+  organization?: string;
+}): Node {
   const [common, owner] = [commonName, organization].map((text) => [...text].slice(0, LONGEST_ATTRIBUTE).join(''));
   if (!common) throw new TypeError('a name needs a commonName');
   return sequence(...(owner ? [attribute(OID.organization, owner)] : []), attribute(OID.commonName, common));

@@ -34,7 +34,8 @@ export function permitsPurpose(certificate: Certificate, purpose: ObjectIdentifi
   return listed.includes(purpose.hex) || listed.includes(OID.anyExtendedKeyUsage.hex);
 }
 
-export const carries = (certificate: Certificate, identifier: ObjectIdentifier): boolean => certificate.extensions.has(identifier.hex);
+export const carries = (certificate: Certificate, identifier: ObjectIdentifier): boolean =>
+  certificate.extensions.has(identifier.hex);
 
 export function readSubjectKeyIdentifier(certificate: Certificate): Buffer | undefined {
   const value = valueOf(certificate, OID.subjectKeyIdentifier);

@@ -4,7 +4,13 @@ import { OID } from './object-identifiers.ts';
 import type { ObjectIdentifier } from './object-identifiers.ts';
 
 /** Bits of keyUsage (RFC 5280 §4.2.1.3). */
-export const KEY_USAGE = { digitalSignature: 0, keyEncipherment: 2, keyAgreement: 4, keyCertSign: 5, cRLSign: 6 } as const;
+export const KEY_USAGE = {
+  digitalSignature: 0,
+  keyEncipherment: 2,
+  keyAgreement: 4,
+  keyCertSign: 5,
+  cRLSign: 6,
+} as const;
 
 const extension = (identifier: ObjectIdentifier, value: Node, critical = false): Node =>
   critical
@@ -21,8 +27,10 @@ export function keyUsage(...bits: readonly number[]): Node {
   return extension(OID.keyUsage, bitString(Uint8Array.of(flags), 7 - Math.max(...bits)), true);
 }
 
-export const extendedKeyUsage = (purpose: ObjectIdentifier): Node => extension(OID.extendedKeyUsage, sequence(purpose.node));
-export const subjectKeyIdentifier = (identifier: Uint8Array): Node => extension(OID.subjectKeyIdentifier, octetString(identifier));
+export const extendedKeyUsage = (purpose: ObjectIdentifier): Node =>
+  extension(OID.extendedKeyUsage, sequence(purpose.node));
+export const subjectKeyIdentifier = (identifier: Uint8Array): Node =>
+  extension(OID.subjectKeyIdentifier, octetString(identifier));
 export const authorityKeyIdentifier = (identifier: Uint8Array): Node =>
   extension(OID.authorityKeyIdentifier, sequence(implicit(0, identifier)));
 export const crlNumber = (magnitude: Uint8Array): Node => extension(OID.crlNumber, integer(magnitude));

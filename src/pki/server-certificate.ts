@@ -53,10 +53,18 @@ function ipOctets(text: string): Uint8Array {
  * A self-signed P-256 certificate for the TLS listener of an installation that was given none. Clients must be told to trust it.
  * A name or address that is none, or an empty list of both, is a TypeError.
  */
-export function issueServerCertificate({ hostNames, ipAddresses, now, days }: ServerCertificateRequest): ServerCertificate {
+export function issueServerCertificate({
+  hostNames,
+  ipAddresses,
+  now,
+  days,
+}: ServerCertificateRequest): ServerCertificate {
   const [commonName] = [...hostNames, ...ipAddresses];
   if (commonName === undefined) throw new TypeError('a server certificate needs a host name or an IP address');
-  const names = [...hostNames.map((host) => dnsName(hostName(host))), ...ipAddresses.map((address) => ipName(ipOctets(address)))];
+  const names = [
+    ...hostNames.map((host) => dnsName(hostName(host))),
+    ...ipAddresses.map((address) => ipName(ipOctets(address))),
+  ];
   const { der, certificatePem, privateKeyPem } = selfSigned(
     distinguishedName({ commonName }),
     validityFrom(now, now + days * DAY_MS),

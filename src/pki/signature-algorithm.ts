@@ -68,7 +68,8 @@ export function keyWeakness(key: KeyObject): string | undefined {
   return algorithmFor(key) ? undefined : 'EC curve must be P-256, P-384 or P-521';
 }
 
-export const signWith = ({ hash }: SignatureAlgorithm, key: KeyObject, message: Buffer): Buffer => sign(hash, message, key);
+export const signWith = ({ hash }: SignatureAlgorithm, key: KeyObject, message: Buffer): Buffer =>
+  sign(hash, message, key);
 
 const PROBE = Buffer.from('does this key sign for that one?');
 
@@ -78,9 +79,15 @@ const PROBE = Buffer.from('does this key sign for that one?');
  */
 export function keysMatch(privateKey: KeyObject, publicKey: KeyObject): boolean {
   const algorithm = algorithmFor(privateKey);
-  return algorithm !== undefined && signatureVerifies(algorithm, publicKey, PROBE, signWith(algorithm, privateKey, PROBE));
+  return (
+    algorithm !== undefined && signatureVerifies(algorithm, publicKey, PROBE, signWith(algorithm, privateKey, PROBE))
+  );
 }
 
 /** False also when the key is of another type than the algorithm. */
-export const signatureVerifies = (algorithm: SignatureAlgorithm, key: KeyObject, message: Buffer, signature: Buffer): boolean =>
-  key.asymmetricKeyType === algorithm.keyType && verify(algorithm.hash, message, key, signature);
+export const signatureVerifies = (
+  algorithm: SignatureAlgorithm,
+  key: KeyObject,
+  message: Buffer,
+  signature: Buffer,
+): boolean => key.asymmetricKeyType === algorithm.keyType && verify(algorithm.hash, message, key, signature);

@@ -50,7 +50,9 @@ export function readCertificates(field: string, text: string): UploadedPair['cer
   if (blocks.length > LONGEST_CHAIN) return invalid(field, `must not hold more than ${LONGEST_CHAIN} certificates`);
   const read = blocks.map(readUploaded);
   const [first, ...others] = read.filter((certificate) => certificate !== undefined);
-  return first && others.length + 1 === read.length ? [first, ...others] : invalid(field, 'must be an X.509 v3 certificate');
+  return first && others.length + 1 === read.length
+    ? [first, ...others]
+    : invalid(field, 'must be an X.509 v3 certificate');
 }
 
 function readPrivateKey(text: string): KeyObject | Failure {
@@ -70,7 +72,8 @@ function namesItsCurve(publicKey: Buffer): boolean {
 function whyUntrusted({ fields, x509 }: UploadedCertificate, now: number): string | undefined {
   if (now < fields.notBefore) return 'is not yet valid';
   if (now > fields.notAfter) return 'has expired';
-  if (x509.publicKey.asymmetricKeyType === 'ec' && !ifReadable(() => namesItsCurve(fields.publicKey))) return 'EC curve must be named';
+  if (x509.publicKey.asymmetricKeyType === 'ec' && !ifReadable(() => namesItsCurve(fields.publicKey)))
+    return 'EC curve must be named';
   return keyWeakness(x509.publicKey);
 }
 
@@ -87,22 +90,33 @@ export const isSignedBy = (certificate: UploadedCertificate, issuer: UploadedCer
 function isChain(certificates: readonly UploadedCertificate[]): boolean {
   return certificates.slice(1).every((issuer, index) => {
     const certificate = certificates[index];
-    return certificate !== undefined && issuer.x509.ca && certificate.x509.checkIssued(issuer.x509) && isSignedBy(certificate, issuer);
+    return (
+      certificate !== undefined &&
+      issuer.x509.ca &&
+      certificate.x509.checkIssued(issuer.x509) &&
+      isSignedBy(certificate, issuer)
+    );
   });
 }
 
 /** What every uploaded certificate with its key must satisfy, whatever it is for. */
-export function readPair(certificates: UploadedPair['certificates'], privateKey: string, now: number): UploadedPair | Failure {
+export function readPair(
+  certificates: UploadedPair['certificates'],
+  privateKey: string,
+  now: number,
+): UploadedPair | Failure {
   for (const [index, certificate] of certificates.entries()) {
     const field = index === 0 ? 'certificate' : 'chain';
     const reason = whyUntrusted(certificate, now);
     if (reason) return invalid(field, reason);
     if (!isSoundlySigned(certificate, index)) return invalid(field, 'signature algorithm is weak or unknown');
   }
-  if (!isChain(certificates)) return invalid('certificate', 'each certificate must be followed by the one that signed it');
+  if (!isChain(certificates))
+    return invalid('certificate', 'each certificate must be followed by the one that signed it');
   const key = readPrivateKey(privateKey);
   if (isFailure(key)) return key;
-  if (!ifAccepted(() => keysMatch(key, certificates[0].x509.publicKey))) return invalid('privateKey', 'does not match the certificate');
+  if (!ifAccepted(() => keysMatch(key, certificates[0].x509.publicKey)))
+    return invalid('privateKey', 'does not match the certificate');
   return {
     certificates,
     certificatePem: certificates.map(({ fields }) => pem('CERTIFICATE', fields.der)).join(''),

@@ -15,7 +15,10 @@ export interface ServerCertificateUpload {
   readonly chain?: string | undefined;
 }
 
-function withChain(own: UploadedPair['certificates'], chain: string | undefined): UploadedPair['certificates'] | Failure {
+function withChain(
+  own: UploadedPair['certificates'],
+  chain: string | undefined,
+): UploadedPair['certificates'] | Failure {
   if (chain === undefined || chain.trim() === '') return own;
   const issuers = readCertificates('chain', chain);
   return isFailure(issuers) ? issuers : [own[0], ...own.slice(1), ...issuers];

@@ -24,4 +24,5 @@ export const validityNode = ({ notBefore, notAfter }: Validity): Node => sequenc
 
 export const timeElement = (epochMs: number): Element => readDer(encode(time(epochMs)));
 
-export const isCurrent = ({ notBefore, notAfter }: Validity, now: number): boolean => now >= notBefore && now <= notAfter;
+export const isCurrent = ({ notBefore, notAfter }: Validity, now: number): boolean =>
+  now >= notBefore && now <= notAfter;

@@ -24,13 +24,50 @@ export interface Delivery {
 }
 
 /** What leaves the house: what happened and how it stands, and of the person no more than an id. */
-const documentOf = (tenantId: TenantId, { id, alertType, severity, status, title, description, domain, userId, deviceId, occurrenceCount, metadata, resolution, createdAt, updatedAt }: AlertView) => ({
+const documentOf = (
+  tenantId: TenantId,
+  {
+    id,
+    alertType,
+    severity,
+    status,
+    title,
+    description,
+    domain,
+    userId,
+    deviceId,
+    occurrenceCount,
+    metadata,
+    resolution,
+    createdAt,
+    updatedAt,
+  }: AlertView,
+) => ({
   tenantId,
-  alert: { id, alertType, severity, status, title, description, domain, userId, deviceId, occurrenceCount, metadata, resolution, createdAt, updatedAt },
+  alert: {
+    id,
+    alertType,
+    severity,
+    status,
+    title,
+    description,
+    domain,
+    userId,
+    deviceId,
+    occurrenceCount,
+    metadata,
+    resolution,
+    createdAt,
+    updatedAt,
+  },
 });
 
 /** Hands an alert to the portal and records the receipt. Throws `PortalUnavailable`; answers a failure where there is no such alert. */
-export async function forwardAlert({ portal, executor, reads }: Forwarding, { alertId, deliveryId }: Delivery, issuer: Issuer) {
+export async function forwardAlert(
+  { portal, executor, reads }: Forwarding,
+  { alertId, deliveryId }: Delivery,
+  issuer: Issuer,
+) {
   const alert = await getAlert(reads(issuer.tenantId), { alertId });
   if (isFailure(alert)) return alert;
   const portalAlertId = await portal.deliver(deliveryId, { deliveryId, ...documentOf(issuer.tenantId, alert) });
@@ -52,7 +89,9 @@ export const forwardAlertJob = (forwarding: Forwarding): AnyJob =>
       try {
         await forwardAlert(forwarding, { alertId, deliveryId }, issuer);
       } catch (error) {
-        throw new JobFailed(error instanceof PortalUnavailable ? error.message : 'the alert was not forwarded', { cause: error });
+        throw new JobFailed(error instanceof PortalUnavailable ? error.message : 'the alert was not forwarded', {
+          cause: error,
+        });
       }
     },
   });

@@ -46,7 +46,12 @@ export class Portal {
 
   /** Hands over a document; the portal knows a repetition by `deliveryId`. Answers the portal's id for it. Throws `PortalUnavailable`. */
   async deliver(deliveryId: string, document: object): Promise<string> {
-    const answer = await this.#ask('POST', 'api/v1/alerts', { 'idempotency-key': deliveryId }, JSON.stringify(document));
+    const answer = await this.#ask(
+      'POST',
+      'api/v1/alerts',
+      { 'idempotency-key': deliveryId },
+      JSON.stringify(document),
+    );
     if (!answer.ok) throw new PortalUnavailable(refusal(answer.status));
     const { id = deliveryId } = ((await answer.json().catch(() => ({}))) ?? {}) as { id?: unknown };
     return String(id).slice(0, MOST_ID_CHARACTERS);
@@ -54,7 +59,8 @@ export class Portal {
 
   /** Asks the portal, unless it was asked within the last ten seconds. */
   async status(): Promise<PortalStatus> {
-    if (!this.#settings) return { configured: false, connected: false, portalUrl: null, lastCheckedAt: null, lastError: null };
+    if (!this.#settings)
+      return { configured: false, connected: false, portalUrl: null, lastCheckedAt: null, lastError: null };
     if (!this.#checked || Date.now() - this.#checked.at > CHECKED_FOR_MS) {
       const lastError = await this.#ask('GET', 'api/v1/status', {}).then(
         ({ ok, status }) => (ok ? null : refusal(status)),
@@ -63,7 +69,16 @@ export class Portal {
       const at = Date.now();
       const { origin, pathname } = new URL(this.#settings.url);
       const portalUrl = origin + pathname.replace(/\/$/, '');
-      this.#checked = { at, status: { configured: true, connected: lastError === null, portalUrl, lastCheckedAt: new Date(at).toISOString(), lastError } };
+      this.#checked = {
+        at,
+        status: {
+          configured: true,
+          connected: lastError === null,
+          portalUrl,
+          lastCheckedAt: new Date(at).toISOString(),
+          lastError,
+        },
+      };
     }
     return this.#checked.status;
   }
@@ -75,11 +90,16 @@ export class Portal {
     if (apiKey) sent['authorization'] = `Bearer ${apiKey}`;
     if (body !== undefined) sent['content-type'] = 'application/json';
     try {
-      return await this.#fetch(new URL(path, url.endsWith('/') ? url : `${url}/`), { method, headers: sent, ...(body === undefined ? {} : { body }) });
+      return await this.#fetch(new URL(path, url.endsWith('/') ? url : `${url}/`), {
+        method,
+        headers: sent,
+        ...(body === undefined ? {} : { body }),
+      });
     } catch (error) {
       throw new PortalUnavailable(error instanceof OutboundRefused ? error.message : 'the portal cannot be reached');
     }
   }
 }
 
-const refusal = (status: number): string => (status === 401 || status === 403 ? 'the portal refused the API key' : `the portal answered ${status}`);
+const refusal = (status: number): string =>
+  status === 401 || status === 403 ? 'the portal refused the API key' : `the portal answered ${status}`;

@@ -71,7 +71,11 @@ export class BacklogWorker {
   /** Begins with the tenants that have no loop yet. */
   start(): void {
     for (const laggard of this.#services.term.laggards.values()) {
-      if (!this.#loops.has(laggard)) this.#loops.set(laggard, this.#loop(laggard).finally(() => this.#loops.delete(laggard)));
+      if (!this.#loops.has(laggard))
+        this.#loops.set(
+          laggard,
+          this.#loop(laggard).finally(() => this.#loops.delete(laggard)),
+        );
     }
   }
 
@@ -124,20 +128,30 @@ export class BacklogWorker {
     const { reaction, term, pool, state, runner, signal } = this.#services;
     const { laggard } = standing;
     const parked = await term.parkedAmong(events.map(({ stream }) => stream));
-    const flowing = new ReactionPage(reaction, events.filter(({ stream }) => !parked.has(stream)));
+    const flowing = new ReactionPage(
+      reaction,
+      events.filter(({ stream }) => !parked.has(stream)),
+    );
     const behind = events.filter(({ stream }) => parked.has(stream));
     const rows = await state.load(pool, flowing.missing);
-    const worked = await workShare({ tenantId: laggard.tenantId, flowing, behind, from: laggard.position, to }, rows, runner, { effects: TURN_EFFECTS, atLeastOne: true, signal });
+    const worked = await workShare(
+      { tenantId: laggard.tenantId, flowing, behind, from: laggard.position, to },
+      rows,
+      runner,
+      { effects: TURN_EFFECTS, atLeastOne: true, signal },
+    );
     const { interruption } = worked;
     if (!interruption || worked.reached > laggard.position) await this.#pass(laggard, worked);
     if (!interruption) return;
-    if (setbackOf(interruption.error) === 'unclear' && this.#isUsedUp(standing, interruption.event)) return this.#park(standing, interruption.event, interruption.error);
+    if (setbackOf(interruption.error) === 'unclear' && this.#isUsedUp(standing, interruption.event))
+      return this.#park(standing, interruption.event, interruption.error);
     throw new TurnFailed(interruption.error.message, { cause: interruption.error });
   }
 
   /** One event that failed by itself for a reason that need not be its own. */
   async #blameEvent(standing: Standing, event: Recorded | undefined, error: Error): Promise<void> {
-    if (event && (setbackOf(error) === 'poison' || this.#isUsedUp(standing, event))) return this.#park(standing, event, error);
+    if (event && (setbackOf(error) === 'poison' || this.#isUsedUp(standing, event)))
+      return this.#park(standing, event, error);
     throw error;
   }
 
@@ -149,14 +163,24 @@ export class BacklogWorker {
 
   async #park({ laggard }: Standing, event: Recorded, error: Error): Promise<void> {
     const page = new ReactionPage(this.#services.reaction, []);
-    await this.#pass(laggard, { tenantId: laggard.tenantId, page, parked: [{ event, error: error.message }], reached: event.position, isCut: false });
+    await this.#pass(laggard, {
+      tenantId: laggard.tenantId,
+      page,
+      parked: [{ event, error: error.message }],
+      reached: event.position,
+      isCut: false,
+    });
   }
 
   async #pass(laggard: Laggard, worked: Worked): Promise<void> {
     const { term, log, reaction } = this.#services;
     await term.passShare(laggard, worked);
     for (const { event, error } of worked.parked) {
-      if (error !== undefined) log.error({ reaction: reaction.name, stream: event.stream, position: String(event.position), reason: error }, 'a stream was parked');
+      if (error !== undefined)
+        log.error(
+          { reaction: reaction.name, stream: event.stream, position: String(event.position), reason: error },
+          'a stream was parked',
+        );
     }
   }
 
@@ -164,12 +188,20 @@ export class BacklogWorker {
     const { log, reaction, signal, backlogs, term, heard } = this.#services;
     const { tenantId } = standing.laggard;
     standing.failures += 1;
-    log.warn({ reaction: reaction.name, tenantId, reason: error.message }, "a reaction will try a tenant's events again");
+    log.warn(
+      { reaction: reaction.name, tenantId, reason: error.message },
+      "a reaction will try a tenant's events again",
+    );
     if (standing.failures >= WORTH_TELLING && !standing.isTold) {
-      await backlogs.blame(term.cursor, tenantId as TenantId, error.message).then(() => (standing.isTold = true), () => undefined);
+      await backlogs.blame(term.cursor, tenantId as TenantId, error.message).then(
+        () => (standing.isTold = true),
+        () => undefined,
+      );
     }
     heard(error);
-    await sleep(Math.min(100 * 2 ** standing.failures, LONGEST_PAUSE_MS) * Math.random(), undefined, { signal }).catch(() => undefined);
+    await sleep(Math.min(100 * 2 ** standing.failures, LONGEST_PAUSE_MS) * Math.random(), undefined, { signal }).catch(
+      () => undefined,
+    );
   }
 }
 

@@ -84,7 +84,9 @@ export class Cursors {
   }
 
   async all(): Promise<Cursor[]> {
-    const { rows } = await this.#pool.query<CursorRow>(`select ${COLUMNS} from cursors order by name, version, generation`);
+    const { rows } = await this.#pool.query<CursorRow>(
+      `select ${COLUMNS} from cursors order by name, version, generation`,
+    );
     return rows.map(cursorOf);
   }
 
@@ -98,7 +100,15 @@ export class Cursors {
       const { rowCount } = await client.query(
         `insert into cursors (name, version, generation, lane, kind, state, position, filled_from)
          values ($1, $2, $3, $4, $5, $6, $7, $7) on conflict do nothing`,
-        [cursor.name, cursor.version, cursor.generation, cursor.lane, cursor.kind, cursor.state, String(cursor.position)],
+        [
+          cursor.name,
+          cursor.version,
+          cursor.generation,
+          cursor.lane,
+          cursor.kind,
+          cursor.state,
+          String(cursor.position),
+        ],
       );
       if (rowCount === 1) await prepare(client);
       return rowCount === 1;
@@ -109,7 +119,11 @@ export class Cursors {
    * Takes the leases of these cursors that are free (or, for the only process on a data directory, all of them), each
    * with a raised epoch. Answers what is held now.
    */
-  async acquire(keys: readonly Pick<Cursor, 'name' | 'version'>[], states: readonly Cursor['state'][], seize: boolean): Promise<Cursor[]> {
+  async acquire(
+    keys: readonly Pick<Cursor, 'name' | 'version'>[],
+    states: readonly Cursor['state'][],
+    seize: boolean,
+  ): Promise<Cursor[]> {
     const { rows } = await this.#pool.query<CursorRow>(
       `update cursors c set epoch = epoch + 1, owner = $1, leased_until = now() + make_interval(secs => $2)
          from json_to_recordset($3::json) as k(name text, version int)
@@ -141,9 +155,11 @@ export class Cursors {
       came_from: String(from),
       position: String(to),
     }));
-    await client.query({ name, text, values: [...values, JSON.stringify(rows), LEASE_SECONDS] }).catch((error: { code?: string }) => {
-      throw error.code === LEASE_LOST ? new LeaseLost() : error;
-    });
+    await client
+      .query({ name, text, values: [...values, JSON.stringify(rows), LEASE_SECONDS] })
+      .catch((error: { code?: string }) => {
+        throw error.code === LEASE_LOST ? new LeaseLost() : error;
+      });
   }
 
   /** Keeps leases alive while there is nothing to do. */
@@ -160,18 +176,17 @@ export class Cursors {
 
   /** Writes down why its holder cannot go on, or that it can; nothing where somebody else holds it by now. */
   async blame(cursor: Cursor, failure: string | null): Promise<void> {
-    await this.#pool.query('update cursors set failure = $5 where name = $1 and version = $2 and generation = $3 and epoch = $4', [
-      cursor.name,
-      cursor.version,
-      cursor.generation,
-      String(cursor.epoch),
-      failure,
-    ]);
+    await this.#pool.query(
+      'update cursors set failure = $5 where name = $1 and version = $2 and generation = $3 and epoch = $4',
+      [cursor.name, cursor.version, cursor.generation, String(cursor.epoch), failure],
+    );
   }
 
   /** Names of live cursors that have written down why they cannot go on. */
   async stuck(): Promise<string[]> {
-    const { rows } = await this.#pool.query<{ name: string }>(`select name from cursors where state = 'live' and failure is not null order by name`);
+    const { rows } = await this.#pool.query<{ name: string }>(
+      `select name from cursors where state = 'live' and failure is not null order by name`,
+    );
     return rows.map(({ name }) => name);
   }
 

@@ -28,14 +28,20 @@ const MOST = 1_000;
  * Builds the model aside up to the very position at which the served table stands, and names every row that differs:
  * what the dashboard shows is what happened, or here is where it is not.
  */
-export async function diffModel(parts: RebuildParts, model: AnyReadModel, onProgress?: (progress: FillProgress) => void): Promise<Difference> {
+export async function diffModel(
+  parts: RebuildParts,
+  model: AnyReadModel,
+  onProgress?: (progress: FillProgress) => void,
+): Promise<Difference> {
   const schema = `diff_${randomBytes(6).toString('hex')}`;
   const client = await parts.pool.connect();
   try {
     const position = await keepServed(client, model);
     await rebuildInto(parts, model, schema, { position }, onProgress);
     const rebuilt = qualified(schema, tableName(model.name, model.version, 1));
-    const { rows: [counted] } = await client.query<{ count: number }>(`select count(*)::int as count from ${rebuilt}`);
+    const {
+      rows: [counted],
+    } = await client.query<{ count: number }>(`select count(*)::int as count from ${rebuilt}`);
     const { rows } = await client.query<DifferenceRow>(comparison(model, rebuilt));
     return { model: model.name, position, rows: counted!.count, differences: rows.map(differenceOf(model)) };
   } finally {
@@ -49,12 +55,16 @@ export async function diffModel(parts: RebuildParts, model: AnyReadModel, onProg
 async function keepServed(client: pg.PoolClient, model: AnyReadModel): Promise<Position> {
   await client.query('begin isolation level repeatable read');
   try {
-    const { rows: [live] } = await client.query<{ position: string; generation: number }>(
+    const {
+      rows: [live],
+    } = await client.query<{ position: string; generation: number }>(
       `select position::text, generation from cursors where name = $1 and version = $2 and state = 'live'`,
       [model.name, model.version],
     );
     if (!live) throw new Error(`${model.name} is not live`);
-    await client.query(`create temp table served as select * from ${qualified('public', tableName(model.name, model.version, live.generation))}`);
+    await client.query(
+      `create temp table served as select * from ${qualified('public', tableName(model.name, model.version, live.generation))}`,
+    );
     await client.query('commit');
     return BigInt(live.position);
   } catch (error) {
@@ -74,12 +84,14 @@ const comparison = (model: AnyReadModel, rebuilt: string): string => {
            where to_jsonb(s) is distinct from to_jsonb(r) order by ${keys} limit ${MOST}`;
 };
 
-const differenceOf = (model: AnyReadModel) => ({ served, rebuilt }: DifferenceRow): RowDifference => {
-  const keys = ['tenant_id', ...shapeOf(model).key];
-  const row = (served ?? rebuilt)!;
-  const key = Object.fromEntries(keys.map((name) => [name, row[name]]));
-  if (!served) return { kind: 'missing', key, columns: [] };
-  if (!rebuilt) return { kind: 'added', key, columns: [] };
-  const columns = Object.keys(row).filter((name) => JSON.stringify(served[name]) !== JSON.stringify(rebuilt[name]));
-  return { kind: 'changed', key, columns };
-};
+const differenceOf =
+  (model: AnyReadModel) =>
+  ({ served, rebuilt }: DifferenceRow): RowDifference => {
+    const keys = ['tenant_id', ...shapeOf(model).key];
+    const row = (served ?? rebuilt)!;
+    const key = Object.fromEntries(keys.map((name) => [name, row[name]]));
+    if (!served) return { kind: 'missing', key, columns: [] };
+    if (!rebuilt) return { kind: 'added', key, columns: [] };
+    const columns = Object.keys(row).filter((name) => JSON.stringify(served[name]) !== JSON.stringify(rebuilt[name]));
+    return { kind: 'changed', key, columns };
+  };

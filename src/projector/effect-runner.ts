@@ -12,7 +12,12 @@ import type { Slots } from './slots.ts';
 /** What a reaction acts through. Jobs are enqueued inside the transaction that moves its checkpoint. */
 export interface Effects {
   execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown>;
-  enqueueWithin(client: pg.PoolClient, job: string, data: unknown, options: { id: string; tenantId: TenantId; correlationId: string }): Promise<void>;
+  enqueueWithin(
+    client: pg.PoolClient,
+    job: string,
+    data: unknown,
+    options: { id: string; tenantId: TenantId; correlationId: string },
+  ): Promise<void>;
 }
 
 /** The event asks for what is not possible: its effect would be lost without a trace. */
@@ -48,14 +53,21 @@ export class EffectRunner {
     if (LATER.includes(outcome.kind)) throw new EffectUnavailable(effect.command.name, outcome);
     if (POISON.includes(outcome.kind)) throw new EffectRefused(effect.command.name, outcome);
     // The state has moved on so that the effect is not wanted any more; a decision, not an accident.
-    this.#log.info({ reaction: this.#reaction, command: effect.command.name, reason: outcome.message }, 'a reaction was refused');
+    this.#log.info(
+      { reaction: this.#reaction, command: effect.command.name, reason: outcome.message },
+      'a reaction was refused',
+    );
   }
 
   async enqueue(client: pg.PoolClient, due: readonly Due[]): Promise<void> {
     for (const { effect, id, event } of due) {
       if (!('job' in effect)) continue;
       const { tenantId, metadata } = event;
-      await this.#effects.enqueueWithin(client, effect.job, effect.data, { id, tenantId, correlationId: metadata.correlationId });
+      await this.#effects.enqueueWithin(client, effect.job, effect.data, {
+        id,
+        tenantId,
+        correlationId: metadata.correlationId,
+      });
     }
   }
 }

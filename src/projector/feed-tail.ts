@@ -236,7 +236,11 @@ export class FeedTail {
 
   #concernsSince(after: Position, concerns: WaitOptions['concerns']): boolean {
     if (after >= this.#to) return false;
-    return !concerns || this.#to - after > MOST_PASSED || this.#recent.slice(this.#indexAfter(after)).some(({ type }) => concerns(type));
+    return (
+      !concerns ||
+      this.#to - after > MOST_PASSED ||
+      this.#recent.slice(this.#indexAfter(after)).some(({ type }) => concerns(type))
+    );
   }
 
   #slice(after: Position, limit: number): Slice {

@@ -62,7 +62,8 @@ export async function fill(
     const page = await next;
     const events = until ? page.events.filter((event) => within(event, until)) : page.events;
     // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
-    const last = (page.events.length < most && !page.more) || events.length < page.events.length || passed(page.position, until);
+    const last =
+      (page.events.length < most && !page.more) || events.length < page.events.length || passed(page.position, until);
     next = last ? next : store.readFeed(page.position, most);
     next.catch(() => undefined); // reported where it is awaited
     const wanted = events.filter(({ type }) => projection.wants(type));
@@ -72,7 +73,10 @@ export async function fill(
     await writing;
     writing = transaction(pool, async (client) => {
       const [poison] = ahead ? ahead.poisoned : await projection.apply(client, decoded);
-      if (poison) throw new Error(`${model.name} cannot fold the event at ${poison.event.position}: ${poison.error.message}`, { cause: poison.error });
+      if (poison)
+        throw new Error(`${model.name} cannot fold the event at ${poison.event.position}: ${poison.error.message}`, {
+          cause: poison.error,
+        });
       await ahead?.write(client);
       await options.checkpoint?.(client, to);
     });
@@ -101,7 +105,11 @@ const decodedOf = async (codec: EventCodec, stored: readonly StoredEvent[]): Pro
   (await codec.decode(stored)).filter((event) => event !== undefined);
 
 /** Folds a page in slices, up to the first event that cannot be folded. */
-async function foldAhead(projection: Projection, codec: EventCodec, stored: readonly StoredEvent[]): Promise<{ poisoned: Poisoned[]; write: (client: pg.PoolClient) => Promise<unknown> }> {
+async function foldAhead(
+  projection: Projection,
+  codec: EventCodec,
+  stored: readonly StoredEvent[],
+): Promise<{ poisoned: Poisoned[]; write: (client: pg.PoolClient) => Promise<unknown> }> {
   const poisoned: Poisoned[] = [];
   for (let from = 0; from < stored.length && poisoned.length === 0; from += SLICE) {
     poisoned.push(...projection.foldAhead(await decodedOf(codec, stored.slice(from, from + SLICE))));

@@ -5,7 +5,12 @@ import type { TableRow } from './table.ts';
 
 /** What one event asks of one table. Reactions answer with effects besides. */
 export type RowStep =
-  | { readonly key: TableRow; readonly fold: (row: TableRow | undefined) => TableRow | undefined; readonly begins?: true; readonly once?: true }
+  | {
+      readonly key: TableRow;
+      readonly fold: (row: TableRow | undefined) => TableRow | undefined;
+      readonly begins?: true;
+      readonly once?: true;
+    }
   | { readonly purge: TableRow };
 
 export interface EventSteps {
@@ -85,7 +90,8 @@ export class WorkSet {
 
   /** Takes in rows as they stand in the table; keys without a row are known to have none. */
   admit(keys: readonly TableRow[], rows: readonly TableRow[]): void {
-    for (const key of keys) this.#cells.set(this.#name(key['tenant_id'] as string, key), { key, row: undefined, stored: false });
+    for (const key of keys)
+      this.#cells.set(this.#name(key['tenant_id'] as string, key), { key, row: undefined, stored: false });
     for (const row of rows) {
       const cell = this.#cells.get(this.#name(row['tenant_id'] as string, row));
       if (cell) Object.assign(cell, { row, stored: true });
@@ -180,4 +186,5 @@ export class WorkSet {
   }
 }
 
-const matches = (value: unknown, wanted: unknown): boolean => (wanted instanceof Containing ? String(value).includes(wanted.text) : value === wanted);
+const matches = (value: unknown, wanted: unknown): boolean =>
+  wanted instanceof Containing ? String(value).includes(wanted.text) : value === wanted;

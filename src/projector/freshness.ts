@@ -96,7 +96,8 @@ export class Freshness {
       }
       this.#elsewhere!.readPositions().then(
         (positions) => {
-          for (const [name, position] of positions) if (position > (this.#positions.get(name) ?? -1n)) this.#positions.set(name, position);
+          for (const [name, position] of positions)
+            if (position > (this.#positions.get(name) ?? -1n)) this.#positions.set(name, position);
           for (const check of this.#waiters) check();
         },
         () => undefined,

@@ -129,20 +129,37 @@ export class LaneRunner {
 
   /** Writes all checkpoints down, which keeps their leases. */
   async #save(): Promise<void> {
-    const moves = this.#members.map((member) => ({ member, cursor: member.cursor, from: member.saved, to: member.position }));
+    const moves = this.#members.map((member) => ({
+      member,
+      cursor: member.cursor,
+      from: member.saved,
+      to: member.position,
+    }));
     await this.#services.cursors.renew(moves);
     for (const { member, to } of moves) member.saved = to;
   }
 
   async #takeOver(free: readonly AnyReadModel[], seize: boolean): Promise<void> {
     const { cursors, parking, freshness } = this.#services;
-    const taken = await cursors.acquire(free.map(({ name, version }) => ({ name, version })), ['live'], seize);
+    const taken = await cursors.acquire(
+      free.map(({ name, version }) => ({ name, version })),
+      ['live'],
+      seize,
+    );
     if (taken.length === 0) return;
     const streams = await parking.streamsOf(taken);
     const members = taken.map((cursor): Member => {
       const model = free.find(({ name }) => name === cursor.name)!;
-      const parked = new Map((streams.get(cursor) ?? []).map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]));
-      return { cursor, position: cursor.position, saved: cursor.position, projection: new Projection(model, cursor.generation), parked };
+      const parked = new Map(
+        (streams.get(cursor) ?? []).map((stream): [string, Parked] => [stream, { from: 0n, reason: 'parked earlier' }]),
+      );
+      return {
+        cursor,
+        position: cursor.position,
+        saved: cursor.position,
+        projection: new Projection(model, cursor.generation),
+        parked,
+      };
     });
     this.#lead([...this.#members, ...members]);
     for (const { name, position } of taken) freshness.passed([name], position);
@@ -153,15 +170,27 @@ export class LaneRunner {
       await sleep(IDLE_MS / 4, undefined, { signal }).catch(() => undefined);
       return;
     }
-    const from = this.#members.reduce((low, { position }) => (position < low ? position : low), this.#members[0]!.position);
+    const from = this.#members.reduce(
+      (low, { position }) => (position < low ? position : low),
+      this.#members[0]!.position,
+    );
     const slice = await this.#services.tail.read(from, this.#narrow ? 1 : PAGE[this.lane]);
     if (slice.position === from) this.#narrow = false;
-    if (slice.position === from) return this.#services.tail.wait(from, IDLE_MS, { signal, pause: this.#patience < IDLE_MS ? QUIET_MS : undefined });
+    if (slice.position === from)
+      return this.#services.tail.wait(from, IDLE_MS, {
+        signal,
+        pause: this.#patience < IDLE_MS ? QUIET_MS : undefined,
+      });
     const wanted = slice.events.filter(({ type }) => this.#followersOf(type).length > 0);
     const events = (await this.#services.tail.decode(wanted)).filter((event) => event !== undefined);
     if (events.length === 0) return this.#passBy(slice.position);
     const untilNext = this.#lastPage + STRIDE_MS - Date.now();
-    if (untilNext > 0 && slice.events.length < PAGE[this.lane] && !this.#narrow && !this.#services.freshness.isAwaited) {
+    if (
+      untilNext > 0 &&
+      slice.events.length < PAGE[this.lane] &&
+      !this.#narrow &&
+      !this.#services.freshness.isAwaited
+    ) {
       return this.#services.freshness.leisure(untilNext, signal);
     }
     this.#lastPage = Date.now();
@@ -214,7 +243,8 @@ export class LaneRunner {
 
   #followersOf(type: string): readonly Member[] {
     let followers = this.#followers.get(type);
-    if (!followers) this.#followers.set(type, (followers = this.#members.filter(({ projection }) => projection.wants(type))));
+    if (!followers)
+      this.#followers.set(type, (followers = this.#members.filter(({ projection }) => projection.wants(type))));
     return followers;
   }
 
@@ -231,7 +261,10 @@ export class LaneRunner {
     }
     if (error instanceof Halted) {
       for (const { member, poison } of error.members) {
-        log.fatal({ model: member.cursor.name, position: String(poison.event.position), reason: poison.error.message }, 'a read model halted');
+        log.fatal(
+          { model: member.cursor.name, position: String(poison.event.position), reason: poison.error.message },
+          'a read model halted',
+        );
         await cursors.setState(member.cursor, 'halted', poison.error.message).catch(() => undefined);
       }
     } else if (!(error instanceof LeaseLost)) {

@@ -121,7 +121,9 @@ export class LiveState {
           await this.#tail.wait(this.#position, PATIENCE_MS, { signal });
           continue;
         }
-        const wanted = slice.events.filter(({ type }) => this.#heeded.has(type) || this.#caches.some(({ invalidation }) => invalidation[type]));
+        const wanted = slice.events.filter(
+          ({ type }) => this.#heeded.has(type) || this.#caches.some(({ invalidation }) => invalidation[type]),
+        );
         for (const event of await this.#tail.decode(wanted)) if (event) this.#forget(event);
         this.#position = slice.position;
         this.#freshness.passed([LIVE_STATE], this.#position);
@@ -138,7 +140,8 @@ export class LiveState {
       const concerned = concernedBy(event, invalidation);
       if (concerned === undefined) continue;
       const name = `${event.tenantId}/${concerned}`;
-      for (const load of loads) if (concerned === 'tenant' ? load.tenantId === event.tenantId : load.name === name) load.stale = true;
+      for (const load of loads)
+        if (concerned === 'tenant' ? load.tenantId === event.tenantId : load.name === name) load.stale = true;
       if (concerned === 'tenant') entries.forgetTenant(event.tenantId);
       else entries.forget(name);
     }

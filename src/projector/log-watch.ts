@@ -27,7 +27,10 @@ const DOUBT = 'update log_watch set doubt = $1, mismatch = $2, doubted_at = now(
 const CLEAR = 'update log_watch set doubt = null, mismatch = null, doubted_at = null where doubt is not null';
 const STANDING = `select doubt as reason, mismatch as kind from log_watch where doubted_at > now() - make_interval(secs => $1)`;
 /** Found by processes that project alone, as they read the log behind the checkpoints for it. The others repeat what those say. */
-const FOUND_BY_PROJECTORS: readonly (string | null)[] = ['tables_older', 'keys_missing'] satisfies readonly MismatchKind[];
+const FOUND_BY_PROJECTORS: readonly (string | null)[] = [
+  'tables_older',
+  'keys_missing',
+] satisfies readonly MismatchKind[];
 
 interface Parts {
   readonly store: EventStore;
@@ -97,7 +100,11 @@ export class LogWatch {
       const mismatch = (await this.#mismatch()) && (await this.#mismatch());
       if (mismatch) {
         const { kind, reason } = mismatch;
-        if (trust.doubt?.kind !== 'contradicted') log.fatal({ mismatch: kind }, `${reason}; nothing is written, and \`castellan restore status\` names the way back`);
+        if (trust.doubt?.kind !== 'contradicted')
+          log.fatal(
+            { mismatch: kind },
+            `${reason}; nothing is written, and \`castellan restore status\` names the way back`,
+          );
         trust.contradicted(kind, reason);
         return this.#tell(mismatch);
       }
@@ -136,7 +143,8 @@ export class LogWatch {
     const server = await serverIdentity(this.#parts.pool);
     const before = this.#server;
     this.#server = server;
-    if (before !== undefined && before !== server) this.#parts.trust.suspect('the database server is another one, or was started anew');
+    if (before !== undefined && before !== server)
+      this.#parts.trust.suspect('the database server is another one, or was started anew');
   }
 
   async #mismatch(): Promise<Mismatch | undefined> {
@@ -153,7 +161,12 @@ export class LogWatch {
     const end = await store.head();
     const isUsed = inLog !== undefined || (await store.readFeed(0n, 1)).events.length > 0;
     const furthest = BigInt(known.furthest ?? 0);
-    const found = mismatchOf({ own: identity.keys, log: { identity: inLog, end, isUsed }, tables: { identity: inTables, furthest }, read });
+    const found = mismatchOf({
+      own: identity.keys,
+      log: { identity: inLog, end, isUsed },
+      tables: { identity: inTables, furthest },
+      read,
+    });
     return found ?? (await this.#displaced(seen, known)) ?? (await this.#olderTables(known, furthest, end));
   }
 
@@ -167,7 +180,9 @@ export class LogWatch {
 
   async #olderTables({ doubt, mismatch }: Known, furthest: Position, end: Position): Promise<Mismatch | undefined> {
     if (this.#parts.projects) return this.#tables.mismatch(furthest, end);
-    return doubt !== null && FOUND_BY_PROJECTORS.includes(mismatch) ? { kind: mismatch as MismatchKind, reason: doubt } : undefined;
+    return doubt !== null && FOUND_BY_PROJECTORS.includes(mismatch)
+      ? { kind: mismatch as MismatchKind, reason: doubt }
+      : undefined;
   }
 
   async #leaveMark(): Promise<void> {

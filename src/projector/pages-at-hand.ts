@@ -48,7 +48,8 @@ export class PagesAtHand {
   }
 
   async #oneByOne(statements: readonly pg.QueryConfig[], moved: readonly Move[]): Promise<void> {
-    const send = (client: pg.PoolClient) => settleAll([...statements.map((one) => client.query(one)), this.#cursors.advance(client, moved)]);
+    const send = (client: pg.PoolClient) =>
+      settleAll([...statements.map((one) => client.query(one)), this.#cursors.advance(client, moved)]);
     await transaction(this.#pool, () => Promise.resolve(), send);
   }
 
@@ -57,7 +58,10 @@ export class PagesAtHand {
     const combination = upserts.map(({ table }) => table).join(' ');
     const known = this.#plans.get(combination);
     if (known || this.#plans.size >= this.#mostPlans) return known;
-    const text = advancing(upserts.length + 1, upserts.map(({ text }, index) => `w${index + 1} as (${text(index + 1)})`));
+    const text = advancing(
+      upserts.length + 1,
+      upserts.map(({ text }, index) => `w${index + 1} as (${text(index + 1)})`),
+    );
     const plan = { name: statementName(text), text };
     this.#plans.set(combination, plan);
     return plan;
@@ -79,7 +83,10 @@ function foldAtHand(concerned: readonly Concerned[]): TableChanges[] | undefined
     if (folded) changes.push(folded);
     else {
       // In steps it is found out what exactly failed; memory has gone ahead of the tables.
-      for (const { member: { projection } } of concerned) projection.forget();
+      for (const {
+        member: { projection },
+      } of concerned)
+        projection.forget();
       return undefined;
     }
   }

@@ -34,7 +34,12 @@ export class Halted extends Error {
  * event, and what the database refuses is that event's fault. Throws `FoldAgain`, `NarrowDown`, `Halted` and `LeaseLost`; nothing
  * is written then, and the projections are to forget everything.
  */
-export async function writeInSteps(services: StepServices, concerned: readonly Concerned[], to: Position, narrow: boolean): Promise<void> {
+export async function writeInSteps(
+  services: StepServices,
+  concerned: readonly Concerned[],
+  to: Position,
+  narrow: boolean,
+): Promise<void> {
   const { pool, cursors } = services;
   const halted: { member: Member; poison: Poisoned }[] = [];
   const moved = concerned.map(({ member: { cursor, saved } }) => ({ cursor, from: saved, to }));
@@ -58,30 +63,48 @@ export async function writeInSteps(services: StepServices, concerned: readonly C
 }
 
 /** Folds for one model, parking what it cannot take. Answers the poison when the model must halt instead. */
-async function foldOrPark({ parking, log }: StepServices, client: pg.PoolClient, { member, mine }: Concerned, narrow: boolean, written: Promise<unknown>[]): Promise<Poisoned | undefined> {
+async function foldOrPark(
+  { parking, log }: StepServices,
+  client: pg.PoolClient,
+  { member, mine }: Concerned,
+  narrow: boolean,
+  written: Promise<unknown>[],
+): Promise<Poisoned | undefined> {
   const flowing: Recorded[] = [];
   for (const event of mine) {
     const parked = member.parked.get(event.stream);
     if (parked && event.position >= parked.from) await parking.park(client, member.cursor, event, parked.reason);
     else flowing.push(event);
   }
-  const poisoned = narrow && flowing.length === 1 ? await foldOne(client, member, flowing[0]!) : await foldAll(client, member, flowing, written);
+  const poisoned =
+    narrow && flowing.length === 1
+      ? await foldOne(client, member, flowing[0]!)
+      : await foldAll(client, member, flowing, written);
   if (poisoned.length === 0) return undefined;
   if (member.projection.model.whenPoisoned === 'halt') {
     if (!narrow && mine.length > 1) throw new NarrowDown();
     return poisoned[0];
   }
   for (const { event, error } of poisoned) {
-    log.error({ model: member.cursor.name, stream: event.stream, position: String(event.position), reason: error.message }, 'a stream was parked');
+    log.error(
+      { model: member.cursor.name, stream: event.stream, position: String(event.position), reason: error.message },
+      'a stream was parked',
+    );
     // The first is what went wrong; what failed behind it only stood on a hole.
     const known = member.parked.get(event.stream);
-    if (!known || event.position < known.from) member.parked.set(event.stream, { from: event.position, reason: error.message });
+    if (!known || event.position < known.from)
+      member.parked.set(event.stream, { from: event.position, reason: error.message });
   }
   // Later events of a stream that has just been parked were folded on top of a hole: undo by folding the page again.
   throw new FoldAgain();
 }
 
-async function foldAll(client: pg.PoolClient, { projection }: Member, events: readonly Recorded[], written: Promise<unknown>[]): Promise<Poisoned[]> {
+async function foldAll(
+  client: pg.PoolClient,
+  { projection }: Member,
+  events: readonly Recorded[],
+  written: Promise<unknown>[],
+): Promise<Poisoned[]> {
   const folded = await projection.fold(client, events);
   written.push(folded.written);
   return folded.poisoned;

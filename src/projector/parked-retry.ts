@@ -28,7 +28,12 @@ export async function retryParked(member: Member, services: RetryServices): Prom
   for (const [stream, waiting] of positions) await retryStream(member, services, stream, waiting);
 }
 
-async function retryStream(member: Member, { parking, pool, cursors, tail, log }: RetryServices, stream: string, waiting: readonly Position[]): Promise<void> {
+async function retryStream(
+  member: Member,
+  { parking, pool, cursors, tail, log }: RetryServices,
+  stream: string,
+  waiting: readonly Position[],
+): Promise<void> {
   const events = await eventsAt(member, tail, waiting);
   const to = member.position;
   try {

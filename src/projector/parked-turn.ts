@@ -50,19 +50,37 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
   const { reaction, term, pool, tail, state, parking, runner, log, signal } = services;
   const waiting = await parking.firstOf(term.cursor, stream, limit);
   const to = waiting.at(-1)!.position;
-  const events = await eventsAt(tail, waiting.filter(({ isSkipped }) => !isSkipped).map(({ position }) => position));
+  const events = await eventsAt(
+    tail,
+    waiting.filter(({ isSkipped }) => !isSkipped).map(({ position }) => position),
+  );
   const known = events.filter(({ type }) => (reaction.on as Record<string, unknown>)[type] !== undefined);
   const share = { tenantId, flowing: new ReactionPage(reaction, known), behind: [], from: START, to };
-  const keepFrom = (from: Position, error: Error) => (client: pg.PoolClient) => parking.keepFrom(client, term.cursor, stream, from, error.message);
+  const keepFrom = (from: Position, error: Error) => (client: pg.PoolClient) =>
+    parking.keepFrom(client, term.cursor, stream, from, error.message);
   const nothing = { tenantId, page: new ReactionPage(reaction, []), parked: [], reached: START, isCut: false };
   try {
-    const worked = await workShare(share, await state.load(pool, share.flowing.missing), runner, { effects: EFFECTS_AT_ONCE, atLeastOne: true, signal });
+    const worked = await workShare(share, await state.load(pool, share.flowing.missing), runner, {
+      effects: EFFECTS_AT_ONCE,
+      atLeastOne: true,
+      signal,
+    });
     const [poison] = worked.parked;
     // Whatever fails here for a reason of its own has failed before: it stays parked without further tries.
-    const failed = poison?.error !== undefined ? { event: poison.event, error: new Error(poison.error) } : worked.interruption;
+    const failed =
+      poison?.error !== undefined ? { event: poison.event, error: new Error(poison.error) } : worked.interruption;
     const stays = failed && setbackOf(failed.error) !== 'outage';
-    await term.passParked({ ...worked, parked: [] }, stays ? keepFrom(failed.event.position, failed.error) : (client) => parking.release(client, term.cursor, stream, worked.reached));
-    if (stays) log.error({ reaction: reaction.name, stream, reason: failed.error.message }, 'a parked stream still cannot be worked');
+    await term.passParked(
+      { ...worked, parked: [] },
+      stays
+        ? keepFrom(failed.event.position, failed.error)
+        : (client) => parking.release(client, term.cursor, stream, worked.reached),
+    );
+    if (stays)
+      log.error(
+        { reaction: reaction.name, stream, reason: failed.error.message },
+        'a parked stream still cannot be worked',
+      );
     else if (failed) throw failed.error;
   } catch (error) {
     if (limit > 1 || setbackOf(error) === 'outage' || !known[0]) throw error;

@@ -59,13 +59,20 @@ export class Parking {
     );
     const parked = new Map<Cursor, readonly string[]>();
     for (const { name, version, generation, streams } of rows) {
-      const cursor = cursors.find((one) => one.name === name && one.version === version && one.generation === generation);
+      const cursor = cursors.find(
+        (one) => one.name === name && one.version === version && one.generation === generation,
+      );
       if (cursor) parked.set(cursor, streams);
     }
     return parked;
   }
 
-  async park(client: pg.PoolClient, { name, version, generation }: Cursor, event: Recorded, error: string): Promise<void> {
+  async park(
+    client: pg.PoolClient,
+    { name, version, generation }: Cursor,
+    event: Recorded,
+    error: string,
+  ): Promise<void> {
     await client.query(
       `insert into parked_events (name, version, generation, stream, position, tenant_id, error)
        values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
@@ -74,7 +81,11 @@ export class Parking {
   }
 
   /** Parks events of a reaction. Those without an error wait behind one. */
-  async parkAll(client: pg.PoolClient, { name, version, generation }: Key, parked: readonly { readonly event: Recorded; readonly error?: string }[]): Promise<void> {
+  async parkAll(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    parked: readonly { readonly event: Recorded; readonly error?: string }[],
+  ): Promise<void> {
     const rows = parked.map(({ event, error }) => ({
       stream: event.stream,
       position: String(event.position),
@@ -92,7 +103,10 @@ export class Parking {
   }
 
   async hasAny({ name, version, generation }: Key): Promise<boolean> {
-    const { rowCount } = await this.#pool.query('select from parked_events where name = $1 and version = $2 and generation = $3 limit 1', [name, version, generation]);
+    const { rowCount } = await this.#pool.query(
+      'select from parked_events where name = $1 and version = $2 and generation = $3 limit 1',
+      [name, version, generation],
+    );
     return rowCount === 1;
   }
 
@@ -126,7 +140,11 @@ export class Parking {
   }
 
   /** The first of what waits of a stream, in order. */
-  async firstOf({ name, version, generation }: Key, stream: string, limit: number): Promise<{ position: Position; isSkipped: boolean }[]> {
+  async firstOf(
+    { name, version, generation }: Key,
+    stream: string,
+    limit: number,
+  ): Promise<{ position: Position; isSkipped: boolean }[]> {
     const { rows } = await this.#pool.query<{ position: string; skip_asked: boolean }>(
       `select position::text, skip_asked from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4
         order by parked_events.position limit $5`,
@@ -136,9 +154,17 @@ export class Parking {
   }
 
   /** Lets go of what waits of a stream up to a position; what waits behind is to be worked next. */
-  async release(client: pg.PoolClient, { name, version, generation }: Key, stream: string, upTo: Position): Promise<void> {
+  async release(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    stream: string,
+    upTo: Position,
+  ): Promise<void> {
     const key = [name, version, generation, stream];
-    await client.query('delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 and position <= $5', [...key, String(upTo)]);
+    await client.query(
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 and position <= $5',
+      [...key, String(upTo)],
+    );
     await client.query(
       `update parked_events set retry_asked = true where name = $1 and version = $2 and generation = $3 and position =
          (select position from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 order by position limit 1)`,
@@ -147,9 +173,18 @@ export class Parking {
   }
 
   /** Lets go of what waits of a stream before a position, at which it stays parked for this reason. */
-  async keepFrom(client: pg.PoolClient, { name, version, generation }: Key, stream: string, from: Position, error: string): Promise<void> {
+  async keepFrom(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    stream: string,
+    from: Position,
+    error: string,
+  ): Promise<void> {
     const key = [name, version, generation, stream];
-    await client.query('delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 and position < $5', [...key, String(from)]);
+    await client.query(
+      'delete from parked_events where name = $1 and version = $2 and generation = $3 and stream = $4 and position < $5',
+      [...key, String(from)],
+    );
     await client.query(
       `update parked_events set retry_asked = false, error = case when position = $5 then $6 else error end
         where name = $1 and version = $2 and generation = $3 and stream = $4 and (retry_asked or position = $5)`,
@@ -165,13 +200,22 @@ export class Parking {
 
   /** How many streams each of them does without. */
   async counts(): Promise<ReadonlyMap<string, number>> {
-    const { rows } = await this.#pool.query<{ name: string; streams: number }>(`${STREAMS} select name, count(*)::int as streams from parked group by name`);
+    const { rows } = await this.#pool.query<{ name: string; streams: number }>(
+      `${STREAMS} select name, count(*)::int as streams from parked group by name`,
+    );
     return new Map(rows.map(({ name, streams }) => [name, streams]));
   }
 
   /** What waits under this name, stream by stream; of one stream, when it is named. */
   async summary(name: string, stream?: string): Promise<ParkedSummary[]> {
-    const { rows } = await this.#pool.query<{ tenant_id: TenantId; stream: string; events: number; first: string; last: string; types: string[] | null }>(
+    const { rows } = await this.#pool.query<{
+      tenant_id: TenantId;
+      stream: string;
+      events: number;
+      first: string;
+      last: string;
+      types: string[] | null;
+    }>(
       `select tenant_id, stream, count(*)::int as events, min(position)::text as first, max(position)::text as last,
               array_agg(distinct type) filter (where type is not null) as types
          from parked_events where name = $1 and ($2::text is null or stream = $2) group by tenant_id, stream order by tenant_id, stream`,
@@ -189,7 +233,10 @@ export class Parking {
 
   /** Asks the holder of the lease to let go of what waits of a stream up to a position, and to go on behind it. */
   async askSkip(name: string, stream: string, upTo: Position): Promise<number> {
-    const { rowCount } = await this.#pool.query('update parked_events set skip_asked = true where name = $1 and stream = $2 and position <= $3', [name, stream, String(upTo)]);
+    const { rowCount } = await this.#pool.query(
+      'update parked_events set skip_asked = true where name = $1 and stream = $2 and position <= $3',
+      [name, stream, String(upTo)],
+    );
     return rowCount ?? 0;
   }
 
@@ -203,7 +250,10 @@ export class Parking {
 
   /** Asks the holder of the lease to work the parked streams of a read model or reaction again, or one of them. */
   async askRetry(name: string, stream?: string): Promise<number> {
-    const { rowCount } = await this.#pool.query('update parked_events set retry_asked = true where name = $1 and ($2::text is null or stream = $2)', [name, stream ?? null]);
+    const { rowCount } = await this.#pool.query(
+      'update parked_events set retry_asked = true where name = $1 and ($2::text is null or stream = $2)',
+      [name, stream ?? null],
+    );
     return rowCount ?? 0;
   }
 

@@ -80,7 +80,10 @@ export class Projection {
   }
 
   /** Like `apply`, but its writes are only on their way, in their order: what the caller sends next comes behind them. */
-  async fold(client: pg.PoolClient, events: readonly Recorded[]): Promise<{ poisoned: Poisoned[]; written: Promise<unknown> }> {
+  async fold(
+    client: pg.PoolClient,
+    events: readonly Recorded[],
+  ): Promise<{ poisoned: Poisoned[]; written: Promise<unknown> }> {
     const { batch, poisoned } = this.steps(events);
     const isLarge = stepsIn(batch) > AT_HAND;
     if (isLarge) await nextTurn();

@@ -76,19 +76,30 @@ export class Projector {
   /** Gives up tables that were being filled and are not served: they were filled from a log that is another one now. */
   async discardUnserved(): Promise<void> {
     const { pool } = this.#options;
-    await pool.query(`update cursors set state = 'retired', epoch = epoch + 1, leased_until = '-infinity' where kind = 'model' and state = 'filling'`);
+    await pool.query(
+      `update cursors set state = 'retired', epoch = epoch + 1, leased_until = '-infinity' where kind = 'model' and state = 'filling'`,
+    );
   }
 
   /** Every cursor, with how long ago it last moved. */
   async progress(): Promise<(Cursor & { idleSeconds: number; failure: string | null })[]> {
     const [cursors, { rows }] = await Promise.all([
       this.cursors.all(),
-      this.#options.pool.query<{ name: string; version: number; generation: number; idle: number; failure: string | null }>(
+      this.#options.pool.query<{
+        name: string;
+        version: number;
+        generation: number;
+        idle: number;
+        failure: string | null;
+      }>(
         'select name, version, generation, extract(epoch from now() - updated_at)::float8 as idle, failure from cursors',
       ),
     ]);
     return cursors.map((cursor) => {
-      const row = rows.find(({ name, version, generation }) => name === cursor.name && version === cursor.version && generation === cursor.generation);
+      const row = rows.find(
+        ({ name, version, generation }) =>
+          name === cursor.name && version === cursor.version && generation === cursor.generation,
+      );
       return { ...cursor, idleSeconds: row?.idle ?? 0, failure: row?.failure ?? null };
     });
   }
@@ -99,7 +110,9 @@ export class Projector {
   }
 
   async livePositions(): Promise<ReadonlyMap<string, Position>> {
-    return new Map((await this.cursors.all()).filter(({ state }) => state === 'live').map(({ name, position }) => [name, position]));
+    return new Map(
+      (await this.cursors.all()).filter(({ state }) => state === 'live').map(({ name, position }) => [name, position]),
+    );
   }
 
   /** Declared models that nobody may rely on yet: filling, halted, or standing still behind the feed for seconds. */
@@ -118,22 +131,39 @@ export class Projector {
     const parked = await this.parking.names();
     const held = await this.backlogs.stuck();
     const stuck = [...new Set([...(await this.cursors.stuck()), ...held])].toSorted();
-    const parts = [halted.length > 0 && `halted: ${halted.join(', ')}`, stuck.length > 0 && `stuck: ${stuck.join(', ')}`, parked.length > 0 && `parked streams in: ${parked.join(', ')}`];
+    const parts = [
+      halted.length > 0 && `halted: ${halted.join(', ')}`,
+      stuck.length > 0 && `stuck: ${stuck.join(', ')}`,
+      parked.length > 0 && `parked streams in: ${parked.join(', ')}`,
+    ];
     return parts.filter(Boolean).join('; ') || undefined;
   }
 
   async #ensure(model: AnyReadModel, head: Position, known: readonly Cursor[]): Promise<void> {
-    if (known.some(({ name, version, state }) => name === model.name && version === model.version && state !== 'retired')) return;
+    if (
+      known.some(({ name, version, state }) => name === model.name && version === model.version && state !== 'retired')
+    )
+      return;
     const served = known.some(({ name, state }) => name === model.name && state === 'live');
-    const generation = 1 + Math.max(0, ...known.filter(({ name, version }) => name === model.name && version === model.version).map((cursor) => cursor.generation));
+    const generation =
+      1 +
+      Math.max(
+        0,
+        ...known
+          .filter(({ name, version }) => name === model.name && version === model.version)
+          .map((cursor) => cursor.generation),
+      );
     const table = tableName(model.name, model.version, generation);
     const { name, version, lane } = model;
     const state = head === 0n ? 'live' : 'filling';
-    await this.cursors.ensure({ name, version, generation, lane, kind: 'model', state, position: 0n }, async (client) => {
-      await client.query(createTable(shapeOf(model), table));
-      // With nothing served yet a filling table is better than none; `/ready` says that it lags.
-      if (!served) await client.query(serveTable(name, table));
-    });
+    await this.cursors.ensure(
+      { name, version, generation, lane, kind: 'model', state, position: 0n },
+      async (client) => {
+        await client.query(createTable(shapeOf(model), table));
+        // With nothing served yet a filling table is better than none; `/ready` says that it lags.
+        if (!served) await client.query(serveTable(name, table));
+      },
+    );
   }
 
   /** Fills what is behind, one model after the other, and lets the lanes take over. */
@@ -163,34 +193,45 @@ export class Projector {
     try {
       await this.fillCursor(cursor, { signal });
     } catch (error) {
-      if (!signal.aborted) this.#options.log.error({ model: cursor.name, reason: (error as Error).message }, 'a read model could not be filled');
+      if (!signal.aborted)
+        this.#options.log.error(
+          { model: cursor.name, reason: (error as Error).message },
+          'a read model could not be filled',
+        );
     }
   }
 
   async #someoneFills(): Promise<boolean> {
     const { models } = this.#options;
     return (await this.cursors.all()).some(
-      ({ name, version, state }) => state === 'filling' && models.some((model) => model.name === name && model.version === version),
+      ({ name, version, state }) =>
+        state === 'filling' && models.some((model) => model.name === name && model.version === version),
     );
   }
 
   /** Fills one held cursor to the end of the feed, then serves its table instead of the one before. */
-  async fillCursor(cursor: Cursor, options: { signal?: AbortSignal; onProgress?: Parameters<typeof fill>[1]['onProgress'] } = {}): Promise<void> {
+  async fillCursor(
+    cursor: Cursor,
+    options: { signal?: AbortSignal; onProgress?: Parameters<typeof fill>[1]['onProgress'] } = {},
+  ): Promise<void> {
     const { store, codec, pool, models } = this.#options;
     const model = models.find(({ name, version }) => name === cursor.name && version === cursor.version)!;
     let saved = cursor.position;
-    const position = await fill({ store, codec, pool }, {
-      model,
-      generation: cursor.generation,
-      from: cursor.position,
-      empty: cursor.position === 0n,
-      checkpoint: async (client, to) => {
-        await this.cursors.advance(client, [{ cursor, from: saved, to }]);
-        saved = to;
+    const position = await fill(
+      { store, codec, pool },
+      {
+        model,
+        generation: cursor.generation,
+        from: cursor.position,
+        empty: cursor.position === 0n,
+        checkpoint: async (client, to) => {
+          await this.cursors.advance(client, [{ cursor, from: saved, to }]);
+          saved = to;
+        },
+        ...(options.signal ? { signal: options.signal } : {}),
+        ...(options.onProgress ? { onProgress: options.onProgress } : {}),
       },
-      ...(options.signal ? { signal: options.signal } : {}),
-      ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-    });
+    );
     await this.#serve({ ...cursor, position }, model);
   }
 
@@ -201,7 +242,9 @@ export class Projector {
   async #serve(cursor: Cursor, model: AnyReadModel): Promise<void> {
     const { name, version, generation } = cursor;
     await transaction(this.#options.pool, async (client) => {
-      const { rows: [before] } = await client.query<{ position: string }>(
+      const {
+        rows: [before],
+      } = await client.query<{ position: string }>(
         `select position::text from cursors where name = $1 and state = 'live' for update`,
         [name],
       );
@@ -217,14 +260,22 @@ export class Projector {
     });
   }
 
-  async #foldUpTo(client: pg.PoolClient, { position, generation }: Cursor, model: AnyReadModel, target: Position): Promise<Position> {
+  async #foldUpTo(
+    client: pg.PoolClient,
+    { position, generation }: Cursor,
+    model: AnyReadModel,
+    target: Position,
+  ): Promise<Position> {
     const { store, codec } = this.#options;
     const projection = new Projection(model, generation);
     let reached = position;
     while (reached < target) {
       const page = await store.readFeed(reached, 5_000);
       const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
-      const [poison] = await projection.apply(client, (await codec.decode(missed)).filter((event) => event !== undefined));
+      const [poison] = await projection.apply(
+        client,
+        (await codec.decode(missed)).filter((event) => event !== undefined),
+      );
       if (poison) throw poison.error;
       projection.committed();
       reached = page.position < target ? page.position : target;

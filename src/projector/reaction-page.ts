@@ -71,7 +71,8 @@ export class ReactionPage {
 
   #rowSteps(event: Recorded, due: Due[]): RowStep[] {
     const add = (effects: readonly Effect[]) => {
-      for (const effect of effects) due.push({ effect, event, id: derivedId(event.id, this.#reaction.name, due.length) });
+      for (const effect of effects)
+        due.push({ effect, event, id: derivedId(event.id, this.#reaction.name, due.length) });
     };
     const on = this.#reaction.on as Record<string, ((event: Recorded) => readonly ReactionStep[]) | undefined>;
     return on[event.type]!(event).flatMap((step): RowStep[] => {

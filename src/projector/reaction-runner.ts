@@ -80,7 +80,12 @@ export class ReactionRunner {
     this.#reaction = reaction;
     this.#services = services;
     this.#state = new ReactionState(reaction);
-    this.#runner = new EffectRunner(reaction.name, services.effects, services.slots ?? new Slots(EFFECTS_AT_ONCE), services.log);
+    this.#runner = new EffectRunner(
+      reaction.name,
+      services.effects,
+      services.slots ?? new Slots(EFFECTS_AT_ONCE),
+      services.log,
+    );
     this.#parking = new Parking(services.pool);
     this.#backlogs = new TenantBacklogs(services.pool);
     this.#concerns = (type) => (reaction.on as Record<string, unknown>)[type] !== undefined;
@@ -119,7 +124,11 @@ export class ReactionRunner {
         if (!this.#isPrepared) await this.prepare();
         const { epoch } = trust;
         const { name, state } = this.#reaction;
-        [this.#cursor] = await this.#services.cursors.acquire([{ name, version: state?.version ?? 1 }], ['live'], seize);
+        [this.#cursor] = await this.#services.cursors.acquire(
+          [{ name, version: state?.version ?? 1 }],
+          ['live'],
+          seize,
+        );
         seize = false;
         if (this.#cursor) await this.#lead(this.#cursor, epoch);
         else await sleep(IDLE_MS, undefined, { signal });
@@ -139,7 +148,19 @@ export class ReactionRunner {
     const over = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, term.ended, over.signal]);
     const heard = (outage: Error | undefined) => this.#hear(term, outage, over);
-    const worker = new BacklogWorker({ reaction: this.#reaction, term, pool, tail, state, parking, backlogs, runner, log, signal, heard });
+    const worker = new BacklogWorker({
+      reaction: this.#reaction,
+      term,
+      pool,
+      tail,
+      state,
+      parking,
+      backlogs,
+      runner,
+      log,
+      signal,
+      heard,
+    });
     // Who had the lease before may have written down why it could not go on.
     this.#blamed = Boolean(cursor.failure);
     const keeping = this.#keepLease(term, signal);
@@ -174,7 +195,11 @@ export class ReactionRunner {
       worker.start();
       if (term.laggards.size === 0) await this.#succeed(term);
       if (moved) continue;
-      await tail.wait(term.position, IDLE_MS, { signal, concerns: this.#concerns, pause: this.#hurries(term) ? QUIET_MS : undefined });
+      await tail.wait(term.position, IDLE_MS, {
+        signal,
+        concerns: this.#concerns,
+        pause: this.#hurries(term) ? QUIET_MS : undefined,
+      });
       if (this.#hurries(term) && tail.quietFor(QUIET_MS)) await this.#keep(term);
     }
     throw signal.reason;
@@ -185,7 +210,9 @@ export class ReactionRunner {
     if (!term.hasParked || Date.now() - this.#lookedAt < IDLE_MS) return;
     this.#lookedAt = Date.now();
     const asked = await this.#parking.askedTenants(term.cursor);
-    const setAside = new Map(asked.filter((tenantId) => !term.laggards.has(tenantId)).map((tenantId) => [tenantId, term.position]));
+    const setAside = new Map(
+      asked.filter((tenantId) => !term.laggards.has(tenantId)).map((tenantId) => [tenantId, term.position]),
+    );
     if (setAside.size > 0) await term.passPage(term.position, { worked: [], setAside });
     if (asked.length === 0 && term.laggards.size === 0) await term.lookForParked();
   }
@@ -208,19 +235,33 @@ export class ReactionRunner {
     }
     const shares = await term.divide(() => this.#sharesOf(term, events, { from, to: slice.position }));
     if (isCareful) {
-      await term.passPage(slice.position, { worked: [], setAside: new Map(shares.map(({ tenantId }) => [tenantId, from])) });
+      await term.passPage(slice.position, {
+        worked: [],
+        setAside: new Map(shares.map(({ tenantId }) => [tenantId, from])),
+      });
       return true;
     }
-    const rows = await this.#state.load(pool, shares.flatMap(({ flowing }) => flowing.missing));
-    const worked = await Promise.all(shares.map((share) => workShare(share, rows, this.#runner, { effects: PAGE_EFFECTS, atLeastOne: false, signal })));
-    const setAside = new Map(worked.filter(({ isCut }) => isCut).map(({ tenantId, reached }): [TenantId, Position] => [tenantId, reached]));
+    const rows = await this.#state.load(
+      pool,
+      shares.flatMap(({ flowing }) => flowing.missing),
+    );
+    const worked = await Promise.all(
+      shares.map((share) => workShare(share, rows, this.#runner, { effects: PAGE_EFFECTS, atLeastOne: false, signal })),
+    );
+    const setAside = new Map(
+      worked.filter(({ isCut }) => isCut).map(({ tenantId, reached }): [TenantId, Position] => [tenantId, reached]),
+    );
     await term.passPage(slice.position, { worked, setAside });
     await this.#tell(term, worked);
     return true;
   }
 
   /** By tenant; tenants that are set aside are left out. */
-  async #sharesOf(term: ReactionTerm, events: readonly Recorded[], stretch: Pick<Share, 'from' | 'to'>): Promise<Share[]> {
+  async #sharesOf(
+    term: ReactionTerm,
+    events: readonly Recorded[],
+    stretch: Pick<Share, 'from' | 'to'>,
+  ): Promise<Share[]> {
     const parked = await term.parkedAmong(events.map(({ stream }) => stream));
     const byTenant = new Map<TenantId, Recorded[]>();
     // From here on a tenant that is set aside stays so until its turns have come to what is left out now.
@@ -233,7 +274,10 @@ export class ReactionRunner {
     }
     return [...byTenant].map(([tenantId, mine]) => ({
       tenantId,
-      flowing: new ReactionPage(this.#reaction, mine.filter(({ stream }) => !parked.has(stream))),
+      flowing: new ReactionPage(
+        this.#reaction,
+        mine.filter(({ stream }) => !parked.has(stream)),
+      ),
       behind: mine.filter(({ stream }) => parked.has(stream)),
       ...stretch,
     }));
@@ -243,8 +287,17 @@ export class ReactionRunner {
     const { log } = this.#services;
     const { name } = this.#reaction;
     for (const { parked, interruption, tenantId } of worked) {
-      if (interruption) log.warn({ reaction: name, tenantId, reason: interruption.error.message }, "a reaction will try a tenant's events again");
-      for (const { event, error } of parked) if (error !== undefined) log.error({ reaction: name, stream: event.stream, position: String(event.position), reason: error }, 'a stream was parked');
+      if (interruption)
+        log.warn(
+          { reaction: name, tenantId, reason: interruption.error.message },
+          "a reaction will try a tenant's events again",
+        );
+      for (const { event, error } of parked)
+        if (error !== undefined)
+          log.error(
+            { reaction: name, stream: event.stream, position: String(event.position), reason: error },
+            'a stream was parked',
+          );
     }
     if (worked.some(({ interruption }) => !interruption)) await this.#succeed(term);
   }
@@ -270,7 +323,8 @@ export class ReactionRunner {
   }
 
   async #recover(error: Error): Promise<void> {
-    if (!(error instanceof LeaseLost)) this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
+    if (!(error instanceof LeaseLost))
+      this.#services.log.error({ reaction: this.#reaction.name, reason: error.message }, 'a reaction will try again');
     const isNoAccident = error instanceof NoSuccess || this.#failures % WORTH_TELLING === 0;
     if (isNoAccident) await this.#giveWay(error);
     this.#cursor = undefined;

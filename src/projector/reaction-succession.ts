@@ -16,8 +16,14 @@ export async function succeed(client: pg.PoolClient, { name, version, generation
   const before = rows.toSorted((a, b) => b.version - a.version || b.generation - a.generation)[0];
   if (!before) return;
   const heir = [name, version, generation];
-  await client.query('update cursors set position = $4, filled_from = $4 where name = $1 and version = $2 and generation = $3', [...heir, before.position]);
+  await client.query(
+    'update cursors set position = $4, filled_from = $4 where name = $1 and version = $2 and generation = $3',
+    [...heir, before.position],
+  );
   for (const table of ['tenant_backlogs', 'parked_events']) {
-    await client.query(`update ${table} set version = $2, generation = $3 where name = $1 and version = $4 and generation = $5`, [...heir, before.version, before.generation]);
+    await client.query(
+      `update ${table} set version = $2, generation = $3 where name = $1 and version = $4 and generation = $5`,
+      [...heir, before.version, before.generation],
+    );
   }
 }

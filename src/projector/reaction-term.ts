@@ -65,7 +65,8 @@ export class ReactionTerm {
     this.#position = cursor.position;
     this.#services = services;
     this.#hasParked = hasParked;
-    for (const { tenantId, position } of backlogs) this.#laggards.set(tenantId, { tenantId, position, latest: cursor.position });
+    for (const { tenantId, position } of backlogs)
+      this.#laggards.set(tenantId, { tenantId, position, latest: cursor.position });
   }
 
   /** Aborted, with the reason, when nothing more can be written in this term. */
@@ -107,7 +108,9 @@ export class ReactionTerm {
   /** Moves the checkpoint behind a page of the feed. Events that changed nothing need no transaction: seen again after a crash, they change nothing again. */
   async passPage(to: Position, { worked, setAside }: PageOutcome): Promise<void> {
     await this.#turns.take(CHECKPOINT, async () => {
-      const isNothing = setAside.size === 0 && worked.every(({ page, parked }) => page.work.isClean && page.due.length === 0 && parked.length === 0);
+      const isNothing =
+        setAside.size === 0 &&
+        worked.every(({ page, parked }) => page.work.isClean && page.due.length === 0 && parked.length === 0);
       if (!isNothing) {
         await this.#commit(to, async (client) => {
           await this.#write(client, worked);
@@ -151,7 +154,9 @@ export class ReactionTerm {
   async keep(): Promise<void> {
     await this.#turns.take(CHECKPOINT, async () => {
       const to = this.#position;
-      await this.#orEnd(() => this.#services.cursors.renew([{ cursor: this.#cursor, from: this.#cursor.position, to }]));
+      await this.#orEnd(() =>
+        this.#services.cursors.renew([{ cursor: this.#cursor, from: this.#cursor.position, to }]),
+      );
       this.#cursor = { ...this.#cursor, position: to };
     });
   }
@@ -163,7 +168,11 @@ export class ReactionTerm {
 
   async #commit(to: Position, write: (client: pg.PoolClient) => Promise<void>): Promise<void> {
     const { pool, cursors } = this.#services;
-    await this.#orEnd(() => transaction(pool, write, (client) => cursors.advance(client, [{ cursor: this.#cursor, from: this.#cursor.position, to }])));
+    await this.#orEnd(() =>
+      transaction(pool, write, (client) =>
+        cursors.advance(client, [{ cursor: this.#cursor, from: this.#cursor.position, to }]),
+      ),
+    );
     this.#cursor = { ...this.#cursor, position: to };
   }
 
@@ -180,7 +189,10 @@ export class ReactionTerm {
 
   async #write(client: pg.PoolClient, worked: readonly Worked[]): Promise<void> {
     const { state, parking, runner } = this.#services;
-    await state.save(client, worked.map(({ page }) => page.work));
+    await state.save(
+      client,
+      worked.map(({ page }) => page.work),
+    );
     for (const { page } of worked) await runner.enqueue(client, page.due);
     const parked = worked.flatMap((one): readonly Parked[] => one.parked);
     if (parked.length > 0) await parking.parkAll(client, this.#cursor, parked);

@@ -35,14 +35,26 @@ export async function rebuildLive(
   onProgress: (progress: FillProgress) => void,
 ): Promise<void> {
   const { name, version, lane } = model;
-  const generation = 1 + Math.max(0, ...(await projector.cursors.all()).filter((cursor) => cursor.name === name && cursor.version === version).map((cursor) => cursor.generation));
+  const generation =
+    1 +
+    Math.max(
+      0,
+      ...(await projector.cursors.all())
+        .filter((cursor) => cursor.name === name && cursor.version === version)
+        .map((cursor) => cursor.generation),
+    );
   const table = tableName(name, version, generation);
-  await projector.cursors.ensure({ name, version, generation, lane, kind: 'model', state: 'filling', position: 0n }, async (client) => {
-    await client.query(createTable(shapeOf(model), table));
-  });
+  await projector.cursors.ensure(
+    { name, version, generation, lane, kind: 'model', state: 'filling', position: 0n },
+    async (client) => {
+      await client.query(createTable(shapeOf(model), table));
+    },
+  );
   // An owner of its own: a service in this very process must not take the lease for its own either.
   const cursors = new Cursors(pool, randomUUID());
-  const mine = (await cursors.acquire([{ name, version }], ['filling'], true)).find((cursor) => cursor.generation === generation);
+  const mine = (await cursors.acquire([{ name, version }], ['filling'], true)).find(
+    (cursor) => cursor.generation === generation,
+  );
   if (!mine) throw new FailureError(conflict(`another rebuild of ${name} is under way`));
   await projector.fillCursor(mine, { onProgress });
   await dropRetired(pool, name);
@@ -56,7 +68,11 @@ async function dropRetired(pool: pg.Pool, name: string): Promise<void> {
   );
   for (const { version, generation } of rows) {
     await pool.query(`drop table if exists ${qualified('public', tableName(name, version, generation))}`);
-    await pool.query('delete from parked_events where name = $1 and version = $2 and generation = $3', [name, version, generation]);
+    await pool.query('delete from parked_events where name = $1 and version = $2 and generation = $3', [
+      name,
+      version,
+      generation,
+    ]);
   }
 }
 
@@ -68,7 +84,8 @@ export async function rebuildInto(
   asOf: AsOf,
   onProgress: (progress: FillProgress) => void = () => undefined,
 ): Promise<Position> {
-  if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema)) throw new FailureError(invalid('--into', 'a schema is named in lower-case letters, digits and underscores'));
+  if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
+    throw new FailureError(invalid('--into', 'a schema is named in lower-case letters, digits and underscores'));
   const table = tableName(model.name, model.version, 1);
   await transaction(parts.pool, async (client) => {
     await client.query(`create schema if not exists ${schema}`);

@@ -14,7 +14,17 @@ export class Unencodable extends Error {
 }
 
 /** `pg_type.oid`, fixed since ever. */
-const OIDS = { uuid: 2950, text: 25, integer: 23, bigint: 20, 'double precision': 701, boolean: 16, timestamptz: 1184, jsonb: 3802, date: 1082 } as const;
+const OIDS = {
+  uuid: 2950,
+  text: 25,
+  integer: 23,
+  bigint: 20,
+  'double precision': 701,
+  boolean: 16,
+  timestamptz: 1184,
+  jsonb: 3802,
+  date: 1082,
+} as const;
 /** PostgreSQL counts from 2000-01-01. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;

@@ -20,7 +20,11 @@ export interface Upsert {
   readonly rows: Buffer;
 }
 
-export const statementOf = ({ name, text, rows }: Upsert): pg.QueryConfig => ({ ...(name ? { name } : {}), text: text(1), values: [rows] });
+export const statementOf = ({ name, text, rows }: Upsert): pg.QueryConfig => ({
+  ...(name ? { name } : {}),
+  text: text(1),
+  values: [rows],
+});
 
 /** Ready to be sent: first what goes, then what comes. */
 export interface TableChanges {
@@ -63,7 +67,11 @@ export class RowWriter {
    */
   async load(client: Pick<pg.PoolClient, 'query'>, keys: readonly TableRow[]): Promise<TableRow[]> {
     this.#keysLoaded += keys.length;
-    const { rows } = await client.query<TableRow>({ ...this.#named(`load ${Math.floor(Math.log2(this.#keysLoaded + 1))}`), text: this.#statements.load, values: [JSON.stringify(keys)] });
+    const { rows } = await client.query<TableRow>({
+      ...this.#named(`load ${Math.floor(Math.log2(this.#keysLoaded + 1))}`),
+      text: this.#statements.load,
+      values: [JSON.stringify(keys)],
+    });
     return rows;
   }
 
@@ -81,7 +89,17 @@ export class RowWriter {
       values: [tenantId, ...Object.values(where).map((value) => (value instanceof Containing ? value.text : value))],
     }));
     if (removals.length > 0) statements.push({ text: this.#statements.remove, values: [JSON.stringify(removals)] });
-    const rows = upserts.length > 0 ? [{ table: this.#table, ...this.#named('upsert'), text: this.#statements.upsert, rows: this.#encoding.encode(upserts, this.#rowType) }] : [];
+    const rows =
+      upserts.length > 0
+        ? [
+            {
+              table: this.#table,
+              ...this.#named('upsert'),
+              text: this.#statements.upsert,
+              rows: this.#encoding.encode(upserts, this.#rowType),
+            },
+          ]
+        : [];
     return { removals: statements, upserts: rows };
   }
 }

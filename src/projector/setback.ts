@@ -34,19 +34,33 @@ export class EffectUnavailable extends Error {
 const POISONS = [EffectRefused, EventContractError, AppendRefused, Unencodable];
 const OUTAGES = [EffectUnavailable, EventStoreUnavailable, LeaseLost];
 /** Errors of parts that reactions reach through commands. */
-const OUTAGE_NAMES: ReadonlySet<string> = new Set(['AbortError', 'FeedGapError', 'WrongMasterKey', 'ObjectStoreUnavailable', 'TooManyWaiting', 'MaxRetriesPerRequestError']);
+const OUTAGE_NAMES: ReadonlySet<string> = new Set([
+  'AbortError',
+  'FeedGapError',
+  'WrongMasterKey',
+  'ObjectStoreUnavailable',
+  'TooManyWaiting',
+  'MaxRetriesPerRequestError',
+]);
 /** Errors of `pg`, its pool and `ioredis` that carry no code. */
 const OUTAGE_WORDS =
   /^(connection (terminated|ended|is closed)|timeout exceeded when trying to connect|client (was closed|has encountered a connection error)|cannot use a pool after|query read timeout|stream isn't writeable|the transaction had failed)/i;
 
 /** SQLSTATEs have five characters, codes of the operating system begin with E. */
-const isOutageCode = (code: unknown): boolean => typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || /^E(?!RR_)[A-Z]/.test(code));
+const isOutageCode = (code: unknown): boolean =>
+  typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || /^E(?!RR_)[A-Z]/.test(code));
 
 export function setbackOf(error: unknown): Setback {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { name, message, code } = cause as Error & { code?: unknown };
     if (POISONS.some((kind) => cause instanceof kind) || isRefusal(cause)) return 'poison';
-    if (OUTAGES.some((kind) => cause instanceof kind) || OUTAGE_NAMES.has(name) || isOutageCode(code) || OUTAGE_WORDS.test(message)) return 'outage';
+    if (
+      OUTAGES.some((kind) => cause instanceof kind) ||
+      OUTAGE_NAMES.has(name) ||
+      isOutageCode(code) ||
+      OUTAGE_WORDS.test(message)
+    )
+      return 'outage';
   }
   return 'unclear';
 }

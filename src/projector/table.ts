@@ -94,7 +94,9 @@ export class TableStatements {
   purge(where: Readonly<Record<string, unknown>>): string {
     // Null is a value like any other, as it is for the rows in memory (`is not distinct from` would use no index).
     const conditions = Object.entries(where).map(([name, value], index) =>
-      value instanceof Containing ? `strpos(${quoted(name)}, $${index + 2}) > 0` : `(${quoted(name)} = $${index + 2} or (${quoted(name)} is null and $${index + 2} is null))`,
+      value instanceof Containing
+        ? `strpos(${quoted(name)}, $${index + 2}) > 0`
+        : `(${quoted(name)} = $${index + 2} or (${quoted(name)} is null and $${index + 2} is null))`,
     );
     return `delete from ${this.#full} where ${['tenant_id = $1', ...conditions].join(' and ')}`;
   }

@@ -34,12 +34,21 @@ export class TenantBacklogs {
     return rows.map((row) => ({ tenantId: row.tenant_id, position: BigInt(row.position), failure: row.failure }));
   }
 
-  async setAside(client: pg.PoolClient, { name, version, generation }: Key, tenants: ReadonlyMap<TenantId, Position>): Promise<void> {
+  async setAside(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    tenants: ReadonlyMap<TenantId, Position>,
+  ): Promise<void> {
     if (tenants.size === 0) return;
     await client.query(
       `insert into tenant_backlogs (name, version, generation, tenant_id, position)
        select $1, $2, $3, t.id, t.position from json_to_recordset($4::json) as t(id uuid, position bigint)`,
-      [name, version, generation, JSON.stringify([...tenants].map(([id, position]) => ({ id, position: String(position) })))],
+      [
+        name,
+        version,
+        generation,
+        JSON.stringify([...tenants].map(([id, position]) => ({ id, position: String(position) }))),
+      ],
     );
   }
 
@@ -47,7 +56,13 @@ export class TenantBacklogs {
    * The tenant has come so far. Unless it failed there, whatever kept it before is over. Throws `LeaseLost` where its checkpoint is not
    * the one that it moves on from, as after a crash of the database that undid the newest commits.
    */
-  async move(client: pg.PoolClient, { name, version, generation }: Key, from: Standing, to: Position, hasFailed: boolean): Promise<void> {
+  async move(
+    client: pg.PoolClient,
+    { name, version, generation }: Key,
+    from: Standing,
+    to: Position,
+    hasFailed: boolean,
+  ): Promise<void> {
     const { rowCount } = await client.query(
       `update tenant_backlogs set position = $6, failure = case when $7 then failure end
         where name = $1 and version = $2 and generation = $3 and tenant_id = $4 and position = $5`,
@@ -75,23 +90,37 @@ export class TenantBacklogs {
 
   /** Names of reactions that cannot work the events of some tenant. */
   async stuck(): Promise<string[]> {
-    const { rows } = await this.#pool.query<{ name: string }>('select distinct name from tenant_backlogs where failure is not null order by name');
+    const { rows } = await this.#pool.query<{ name: string }>(
+      'select distinct name from tenant_backlogs where failure is not null order by name',
+    );
     return rows.map(({ name }) => name);
   }
 
   /** How many tenants each reaction has set aside. */
   async counts(): Promise<ReadonlyMap<string, number>> {
-    const { rows } = await this.#pool.query<{ name: string; tenants: number }>('select name, count(*)::int as tenants from tenant_backlogs group by name');
+    const { rows } = await this.#pool.query<{ name: string; tenants: number }>(
+      'select name, count(*)::int as tenants from tenant_backlogs group by name',
+    );
     return new Map(rows.map(({ name, tenants }) => [name, tenants]));
   }
 
   /** Every backlog of every reaction that is maintained. */
   async all(): Promise<(Backlog & { name: string })[]> {
-    const { rows } = await this.#pool.query<{ name: string; tenant_id: TenantId; position: string; failure: string | null }>(
+    const { rows } = await this.#pool.query<{
+      name: string;
+      tenant_id: TenantId;
+      position: string;
+      failure: string | null;
+    }>(
       `select b.name, b.tenant_id, b.position::text, b.failure from tenant_backlogs b
          join cursors c on c.name = b.name and c.version = b.version and c.generation = b.generation and c.state <> 'retired'
         order by b.name, b.set_aside_at, b.tenant_id`,
     );
-    return rows.map((row) => ({ name: row.name, tenantId: row.tenant_id, position: BigInt(row.position), failure: row.failure }));
+    return rows.map((row) => ({
+      name: row.name,
+      tenantId: row.tenant_id,
+      position: BigInt(row.position),
+      failure: row.failure,
+    }));
   }
 }

@@ -55,7 +55,12 @@ class Stopped extends Error {
  * Works the events of one tenant, strictly one after the other: their streams and the rows of state that they share keep their
  * order. It ends at the bound, before an event that failed, or behind an event that is poison, which is parked.
  */
-export async function workShare({ tenantId, flowing, behind, from, to }: Share, rows: readonly TableRow[], runner: EffectRunner, { effects, atLeastOne, signal }: Bounds): Promise<Worked> {
+export async function workShare(
+  { tenantId, flowing, behind, from, to }: Share,
+  rows: readonly TableRow[],
+  runner: EffectRunner,
+  { effects, atLeastOne, signal }: Bounds,
+): Promise<Worked> {
   const unfoldable = flowing.fold(rows);
   const { events } = flowing;
   let failed: Poisoned | undefined;
@@ -80,13 +85,19 @@ export async function workShare({ tenantId, flowing, behind, from, to }: Share, 
     }
     if (failed) break;
   }
-  const isPoison = failed !== undefined && (failed === unfoldable ? setbackOf(failed.error) !== 'outage' : setbackOf(failed.error) === 'poison');
+  const isPoison =
+    failed !== undefined &&
+    (failed === unfoldable ? setbackOf(failed.error) !== 'outage' : setbackOf(failed.error) === 'poison');
   const next = events[done];
-  const reached = next === undefined ? to : isPoison ? next.position : lastBefore(next, events[done - 1], behind) ?? from;
+  const reached =
+    next === undefined ? to : isPoison ? next.position : (lastBefore(next, events[done - 1], behind) ?? from);
   return {
     tenantId,
     page: flowing.first(done),
-    parked: [...behind.filter(({ position }) => position <= reached).map((event) => ({ event })), ...(isPoison ? [{ event: next!, error: failed!.error.message }] : [])],
+    parked: [
+      ...behind.filter(({ position }) => position <= reached).map((event) => ({ event })),
+      ...(isPoison ? [{ event: next!, error: failed!.error.message }] : []),
+    ],
     reached,
     isCut: reached < to,
     ...(failed && !isPoison ? { interruption: failed } : {}),
@@ -96,5 +107,9 @@ export async function workShare({ tenantId, flowing, behind, from, to }: Share, 
 /** The last position that is passed when the next event is not. */
 function lastBefore(next: Recorded, done: Recorded | undefined, behind: readonly Recorded[]): Position | undefined {
   const passed = behind.findLast(({ position }) => position < next.position);
-  return done && passed ? (done.position > passed.position ? done.position : passed.position) : (done ?? passed)?.position;
+  return done && passed
+    ? done.position > passed.position
+      ? done.position
+      : passed.position
+    : (done ?? passed)?.position;
 }

@@ -12,4 +12,16 @@ import { whenPersonErasedForgetTelemetry } from './employees/when-person-erased-
 import { whenErasureRequestedCarryItOut } from './employees/when-erasure-requested-carry-it-out.ts';
 
 /** Everything the house does by itself because something happened. */
-export const reactions: readonly AnyReaction[] = [whenTelemetryRecordedDetectReuse, whenExtensionsReportedJudgeThem, whenSomethingIsFoundRaiseAlert, whenCanaryCookieSeenCountTrigger, whenWipeCompletedEndDevice, whenDeviceEnrolledCreatePlaceholder, whenEmployeeDeletedRevokeDevices, whenErasureRequestedCarryItOut, whenPersonLeavesForgetScreenshots, whenAccountControlChangesRaiseAlert, whenPersonErasedForgetTelemetry];
+export const reactions: readonly AnyReaction[] = [
+  whenTelemetryRecordedDetectReuse,
+  whenExtensionsReportedJudgeThem,
+  whenSomethingIsFoundRaiseAlert,
+  whenCanaryCookieSeenCountTrigger,
+  whenWipeCompletedEndDevice,
+  whenDeviceEnrolledCreatePlaceholder,
+  whenEmployeeDeletedRevokeDevices,
+  whenErasureRequestedCarryItOut,
+  whenPersonLeavesForgetScreenshots,
+  whenAccountControlChangesRaiseAlert,
+  whenPersonErasedForgetTelemetry,
+];

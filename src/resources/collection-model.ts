@@ -9,7 +9,10 @@ type Fold = (row: AnyValues | undefined) => AnyValues | undefined;
 const step = (record: unknown, fold: Fold) => ({ key: { id: record }, fold });
 
 /** One row a record: its values, what is tracked about it, who made it and when. */
-export function collectionModel({ fields, table, version, tracked, versioned, filters = [] }: AnyCollection, events: EventFamily): AnyReadModel {
+export function collectionModel(
+  { fields, table, version, tracked, versioned, filters = [] }: AnyCollection,
+  events: EventFamily,
+): AnyReadModel {
   const [created, updated, deleted] = Object.keys(events.definitions) as [string, string, string];
   const untouched = toColumns(valuesOf(tracked?.fields ?? {}, defaultOf));
   const trackedNames = Object.keys(tracked?.fields ?? {});
@@ -17,12 +20,28 @@ export function collectionModel({ fields, table, version, tracked, versioned, fi
   const own = {
     [created]: (event: Recorded) => {
       const { slot: _, ...values } = event.data as AnyValues;
-      const row = { ...toColumns(values), ...untouched, ...(versioned ? { version: 1 } : {}), created_by: event.metadata.actor.id, created_at: at(event), updated_at: at(event) };
+      const row = {
+        ...toColumns(values),
+        ...untouched,
+        ...(versioned ? { version: 1 } : {}),
+        created_by: event.metadata.actor.id,
+        created_at: at(event),
+        updated_at: at(event),
+      };
       return step(values['id'], () => row);
     },
     [updated]: (event: Recorded) => {
       const values = event.data as AnyValues;
-      return step(values['id'], (row) => row && { ...row, ...toColumns(values), ...(versioned ? { version: (row['version'] as number) + 1 } : {}), updated_at: at(event) });
+      return step(
+        values['id'],
+        (row) =>
+          row && {
+            ...row,
+            ...toColumns(values),
+            ...(versioned ? { version: (row['version'] as number) + 1 } : {}),
+            updated_at: at(event),
+          },
+      );
     },
     [deleted]: (event: Recorded) => step((event.data as AnyValues)['id'], () => undefined),
   };
@@ -38,7 +57,15 @@ export function collectionModel({ fields, table, version, tracked, versioned, fi
     name: table,
     version,
     lane: 'main',
-    columns: { id, ...columnsOf(fields), ...columnsOf(tracked?.fields ?? {}), ...(versioned ? { version: integer } : {}), created_by: nullable(id), created_at: timestamp, updated_at: timestamp },
+    columns: {
+      id,
+      ...columnsOf(fields),
+      ...columnsOf(tracked?.fields ?? {}),
+      ...(versioned ? { version: integer } : {}),
+      created_by: nullable(id),
+      created_at: timestamp,
+      updated_at: timestamp,
+    },
     key: ['id'],
     indexes: [['created_at desc', 'id'], ...filters.map((name) => [snakeCase(name), 'created_at desc'])],
     families: [events, ...(tracked?.from ?? [])],

@@ -6,14 +6,27 @@ import { snakeCase } from './names.ts';
 import { fromColumns, keptNames } from './record-columns.ts';
 
 export function collectionQueries({ table, fields, tracked, versioned }: AnyCollection) {
-  const names = ['id', ...keptNames(fields), ...Object.keys(tracked?.fields ?? {}), ...(versioned ? ['version'] : []), 'createdBy', 'createdAt', 'updatedAt'];
+  const names = [
+    'id',
+    ...keptNames(fields),
+    ...Object.keys(tracked?.fields ?? {}),
+    ...(versioned ? ['version'] : []),
+    'createdBy',
+    'createdAt',
+    'updatedAt',
+  ];
   const recordOf = (row: AnyValues) => fromColumns(names, row);
 
   /** Newest first, ties by id (choice OP-004). Names in the conditions come from declarations, values are bound. */
   const all: Query<AnyValues, AnyValues[]> = async (reads, filter) => {
     const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-    const where = ['tenant_id = $1', ...given.map(([name], index) => `"${snakeCase(name)}" = $${index + 2}`)].join(' and ');
-    const rows = await reads.rows<AnyValues>(`select * from ${table} where ${where} order by created_at desc, id`, given.map(([, value]) => value));
+    const where = ['tenant_id = $1', ...given.map(([name], index) => `"${snakeCase(name)}" = $${index + 2}`)].join(
+      ' and ',
+    );
+    const rows = await reads.rows<AnyValues>(
+      `select * from ${table} where ${where} order by created_at desc, id`,
+      given.map(([, value]) => value),
+    );
     return rows.map(recordOf);
   };
 

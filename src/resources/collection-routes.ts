@@ -51,7 +51,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
         access: admin(access.read),
         summary: `One ${noun}`,
         answer: view,
-        handle: async ({ ask, params, principal }) => recordView(declared, await ask(get, { id: idOf(params) }), principal.role),
+        handle: async ({ ask, params, principal }) =>
+          recordView(declared, await ask(get, { id: idOf(params) }), principal.role),
       }),
     update: () =>
       route({
@@ -86,7 +87,11 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
 type Creating = Pick<Call<unknown, unknown, unknown, AdminPrincipal>, 'run' | 'ask' | 'principal' | 'reply'>;
 
 /** Creates a record of the collection and answers it as its caller may see it. */
-export async function createdRecord({ declared, create, get }: AnyDefinedCollection, { run, ask, principal: { adminId, role }, reply }: Creating, draft: AnyValues): Promise<AnyValues> {
+export async function createdRecord(
+  { declared, create, get }: AnyDefinedCollection,
+  { run, ask, principal: { adminId, role }, reply }: Creating,
+  draft: AnyValues,
+): Promise<AnyValues> {
   const { result } = await run(create, draft);
   // The read side may be behind, but what was created is there: then the decision itself is the answer.
   const now = new Date().toISOString();
@@ -98,7 +103,10 @@ export async function createdRecord({ declared, create, get }: AnyDefinedCollect
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const FILTER_CHARACTERS = 200;
 
-const filterText = z.string().max(FILTER_CHARACTERS).refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'contains characters that are not text');
+const filterText = z
+  .string()
+  .max(FILTER_CHARACTERS)
+  .refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'contains characters that are not text');
 
 /** Closed vocabularies are checked (choice OP-007), other text just matches nothing. */
 function filterQuery({ filters = [], fields }: AnyCollection): z.ZodObject {
@@ -112,4 +120,5 @@ function filterQuery({ filters = [], fields }: AnyCollection): z.ZodObject {
   return z.object(Object.fromEntries(filters.map((name) => [snakeCase(name), schemaOf(name).optional()])));
 }
 
-const filterOf = ({ filters = [] }: AnyCollection, query: AnyValues): AnyValues => Object.fromEntries(filters.map((name) => [name, query[snakeCase(name)]]));
+const filterOf = ({ filters = [] }: AnyCollection, query: AnyValues): AnyValues =>
+  Object.fromEntries(filters.map((name) => [name, query[snakeCase(name)]]));

@@ -35,7 +35,10 @@ interface Times {
 }
 
 /** A record as its row keeps it, with references where secrets are: what workers read. */
-export type Kept<F extends Fields, T extends TrackedFields> = Identified & Values<F> & Shown<T> & Times & { readonly createdBy: string | null };
+export type Kept<F extends Fields, T extends TrackedFields> = Identified &
+  Values<F> &
+  Shown<T> &
+  Times & { readonly createdBy: string | null };
 
 type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown> = Command<
   Input,
@@ -66,28 +69,51 @@ export interface Collection<Noun extends string, F extends Fields, T extends Tra
   readonly get: Query<Identified, Kept<F, T>>;
 }
 
-export function defineCollection<const Noun extends string, const F extends Fields, const T extends TrackedFields = Record<never, never>>(
-  declaration: CollectionDeclaration<Noun, F, T>,
-): Collection<Noun, F, T> {
+export function defineCollection<
+  const Noun extends string,
+  const F extends Fields,
+  const T extends TrackedFields = Record<never, never>,
+>(declaration: CollectionDeclaration<Noun, F, T>): Collection<Noun, F, T> {
   const declared = declaration as unknown as AnyCollection;
   const { noun, fields, most } = declared;
-  if (most !== undefined && Object.values(fields).some(isSecret)) throw new DeclarationError(`${noun}: whoever loses a slot prepares again, and would put its secrets twice`);
+  if (most !== undefined && Object.values(fields).some(isSecret))
+    throw new DeclarationError(`${noun}: whoever loses a slot prepares again, and would put its secrets twice`);
   const slot = most === undefined ? {} : { slot: z.int() };
   // What some roles may not see of a record, they may not see in the audit log either; and an export goes anywhere.
   const concealed = declared.hidden ? { concealed: Object.keys(declared.hidden) } : {};
-  const type = { created: `${capitalized(noun)}Created`, updated: `${capitalized(noun)}Updated`, deleted: `${capitalized(noun)}Deleted` };
+  const type = {
+    created: `${capitalized(noun)}Created`,
+    updated: `${capitalized(noun)}Updated`,
+    deleted: `${capitalized(noun)}Deleted`,
+  };
   const audit = snakeCase(noun);
   const events = {
     category: noun,
     definitions: {
-      [type.created]: { version: 1, schema: z.object({ id: uuid(), ...slot, ...eventShape(fields, 'whole') }), ...concealed, audit: `${audit}.created` },
-      [type.updated]: { version: 1, schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }), ...concealed, audit: `${audit}.updated` },
+      [type.created]: {
+        version: 1,
+        schema: z.object({ id: uuid(), ...slot, ...eventShape(fields, 'whole') }),
+        ...concealed,
+        audit: `${audit}.created`,
+      },
+      [type.updated]: {
+        version: 1,
+        schema: z.object({ id: uuid(), ...eventShape(fields, 'changed') }),
+        ...concealed,
+        audit: `${audit}.updated`,
+      },
       [type.deleted]: { version: 1, schema: z.object({ id: uuid() }), audit: `${audit}.deleted` },
     },
   };
-  const aggregate = recordAggregate(noun, { exists: false, values: {} }, { writes: [type.created, type.updated], ends: type.deleted });
+  const aggregate = recordAggregate(
+    noun,
+    { exists: false, values: {} },
+    { writes: [type.created, type.updated], ends: type.deleted },
+  );
   const { create, update, remove } = recordCommands(declared, aggregate);
-  const tell = (name: string): Tell => (id, values) => [{ type: name, data: { id, ...values } }];
+  const tell =
+    (name: string): Tell =>
+    (id, values) => [{ type: name, data: { id, ...values } }];
   const built = {
     kind: 'collection',
     declared,

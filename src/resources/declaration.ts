@@ -28,7 +28,10 @@ interface Declared<Noun extends string, F extends Fields> {
 export type Verb = 'list' | 'create' | 'read' | 'update' | 'delete';
 
 /** Many records of one kind: whitelist entries, canary cookies, signatures. */
-export interface CollectionDeclaration<Noun extends string, F extends Fields, T extends TrackedFields> extends Declared<Noun, F> {
+export interface CollectionDeclaration<Noun extends string, F extends Fields, T extends TrackedFields> extends Declared<
+  Noun,
+  F
+> {
   /** What the list is called in an answer: `{ <list>: […], total }` (choice OP-003). */
   readonly list: string;
   /** Name of the path parameter of one record. */
@@ -52,10 +55,16 @@ export interface CollectionDeclaration<Noun extends string, F extends Fields, T 
 export type SettingFields = Readonly<Record<string, z.ZodDefault | SecretField>>;
 
 /** Fields whose change is an event of its own, because it means more than a setting that was set. */
-export type Apart<F extends Fields> = Readonly<Record<string, { readonly fields: readonly (keyof F & string)[]; readonly audit: string }>>;
+export type Apart<F extends Fields> = Readonly<
+  Record<string, { readonly fields: readonly (keyof F & string)[]; readonly audit: string }>
+>;
 
 /** One record a tenant, there from the start with its defaults: settings. */
-export interface SingletonDeclaration<Noun extends string, F extends SettingFields, A extends Apart<F>> extends Declared<Noun, F> {
+export interface SingletonDeclaration<
+  Noun extends string,
+  F extends SettingFields,
+  A extends Apart<F>,
+> extends Declared<Noun, F> {
   readonly apart?: A;
   readonly showsEditor?: boolean;
 }

@@ -23,27 +23,43 @@ export type Fields = Readonly<Record<string, Field>>;
 const SECRET_CHARACTERS = 4_096;
 
 /** Write-only: kept when left out, removed by `null`, shown as `<name>Configured`. */
-export const secret = (schema: z.ZodType<string, string> = z.string().min(1).max(SECRET_CHARACTERS), { sentTo = [] }: Partial<Pick<SecretField, 'sentTo'>> = {}): SecretField => ({
+export const secret = (
+  schema: z.ZodType<string, string> = z.string().min(1).max(SECRET_CHARACTERS),
+  { sentTo = [] }: Partial<Pick<SecretField, 'sentTo'>> = {},
+): SecretField => ({
   kind: 'secret',
   schema,
   sentTo,
 });
-export const made = <Schema extends z.ZodType>(schema: Schema, make: () => z.output<Schema>): MadeField<Schema> => ({ kind: 'made', schema, make });
+export const made = <Schema extends z.ZodType>(schema: Schema, make: () => z.output<Schema>): MadeField<Schema> => ({
+  kind: 'made',
+  schema,
+  make,
+});
 
 export const isSecret = (field: Field): field is SecretField => 'kind' in field && field.kind === 'secret';
 export const isMade = (field: Field): field is MadeField => 'kind' in field && field.kind === 'made';
 export const isWritable = (field: Field): field is z.ZodType => !('kind' in field);
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
-type ValueOf<F extends Field> = F extends MadeField<infer Schema> ? z.output<Schema> : F extends z.ZodType ? z.output<F> : never;
-type Plain<F extends Fields> = { readonly [Name in keyof F as F[Name] extends SecretField ? never : Name]: ValueOf<F[Name]> };
-type SecretNames<F extends Fields> = { [Name in keyof F & string]: F[Name] extends SecretField ? Name : never }[keyof F & string];
+type ValueOf<F extends Field> =
+  F extends MadeField<infer Schema> ? z.output<Schema> : F extends z.ZodType ? z.output<F> : never;
+type Plain<F extends Fields> = {
+  readonly [Name in keyof F as F[Name] extends SecretField ? never : Name]: ValueOf<F[Name]>;
+};
+type SecretNames<F extends Fields> = {
+  [Name in keyof F & string]: F[Name] extends SecretField ? Name : never;
+}[keyof F & string];
 
 /** A record as events and decisions know it: `tokenRef` where `token` is a secret. */
-export type Values<F extends Fields> = Flat<Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Ref`]: string | null }>;
+export type Values<F extends Fields> = Flat<
+  Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Ref`]: string | null }
+>;
 
 /** A record's own fields as an answer shows them. */
-export type Shown<F extends Fields> = Flat<Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Configured`]: boolean }>;
+export type Shown<F extends Fields> = Flat<
+  Plain<F> & { readonly [Name in SecretNames<F> as `${Name}Configured`]: boolean }
+>;
 
 /** What a caller may say, checked and completed. A secret that is left out, or null, is none. */
 export type Draft<F extends Fields> = Flat<
@@ -71,9 +87,16 @@ export const valuesOf = (fields: Fields, valueOf: (field: Field, name: string) =
 
 /** What a field is when nothing was said: undefined where it must be said. */
 export const defaultOf = (field: Field): unknown =>
-  isSecret(field) ? null : isMade(field) ? field.make() : field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
+  isSecret(field)
+    ? null
+    : isMade(field)
+      ? field.make()
+      : field instanceof z.ZodDefault
+        ? field.def.defaultValue
+        : undefined;
 
-export const withoutDefault = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema);
+export const withoutDefault = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
 
 /** The values among these that differ from what is there. */
 export const changedValues = (before: AnyValues, said: AnyValues): AnyValues =>

@@ -12,7 +12,16 @@ import type { AnyDefinedCollection } from './collection.ts';
 import type { AnyDefinedSingleton } from './singleton.ts';
 
 /** Every declared resource of the house: one line here is all that a new one needs besides its file. */
-export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = [tenantSettings, scopedDomains, phishingWhitelist, canaryCookies, extensionWhitelist, extensionMonitoringSettings, signatures, clickfixSignatures];
+export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] = [
+  tenantSettings,
+  scopedDomains,
+  phishingWhitelist,
+  canaryCookies,
+  extensionWhitelist,
+  extensionMonitoringSettings,
+  signatures,
+  clickfixSignatures,
+];
 
 export const resourceFamilies: readonly EventFamily[] = resources.map(({ events }) => events);
 export const resourceModels: readonly AnyReadModel[] = resources.map(({ model }) => model);

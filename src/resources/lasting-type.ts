@@ -14,7 +14,8 @@ export class DeclarationError extends Error {
  * What an event promises about a field: its type, not the limits that hold at the door today. Those may become stricter
  * without making history unreadable; a field that is added later is read from older events as its default.
  */
-export const lastingType = (field: Field): z.ZodType => (isSecret(field) ? z.uuid().nullable() : typeOf('kind' in field ? field.schema : field));
+export const lastingType = (field: Field): z.ZodType =>
+  isSecret(field) ? z.uuid().nullable() : typeOf('kind' in field ? field.schema : field);
 
 function typeOf(schema: z.ZodType): z.ZodType {
   const def = schema.def as { type: string } & Record<string, unknown>;
@@ -41,7 +42,11 @@ function typeOf(schema: z.ZodType): z.ZodType {
     case 'record':
       return z.record(z.string(), part('valueType'));
     case 'object':
-      return z.object(Object.fromEntries(Object.entries(def['shape'] as z.ZodRawShape).map(([name, inner]) => [name, typeOf(inner as z.ZodType)])));
+      return z.object(
+        Object.fromEntries(
+          Object.entries(def['shape'] as z.ZodRawShape).map(([name, inner]) => [name, typeOf(inner as z.ZodType)]),
+        ),
+      );
     case 'union':
       return z.union((def['options'] as z.ZodType[]).map(typeOf));
     default:
@@ -60,7 +65,16 @@ export function columnOf(field: Field): Column {
     nullable ||= schema instanceof z.ZodNullable;
     schema = schema.unwrap() as z.ZodType;
   }
-  return { sql: schema.def.type === 'number' && isWhole(schema) ? 'bigint' : (SQL_TYPES[schema.def.type] ?? 'jsonb'), nullable };
+  return {
+    sql: schema.def.type === 'number' && isWhole(schema) ? 'bigint' : (SQL_TYPES[schema.def.type] ?? 'jsonb'),
+    nullable,
+  };
 }
 
-const SQL_TYPES: Readonly<Record<string, Column['sql']>> = { string: 'text', enum: 'text', literal: 'text', boolean: 'boolean', number: 'double precision' };
+const SQL_TYPES: Readonly<Record<string, Column['sql']>> = {
+  string: 'text',
+  enum: 'text',
+  literal: 'text',
+  boolean: 'boolean',
+  number: 'double precision',
+};

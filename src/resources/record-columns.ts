@@ -4,11 +4,16 @@ import { columnOf } from './lasting-type.ts';
 import { snakeCase } from './names.ts';
 
 export const columnsOf = (fields: Fields): Record<string, Column> =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [snakeCase(keptName(name, field)), columnOf(field)]));
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [snakeCase(keptName(name, field)), columnOf(field)]),
+  );
 
-export const toColumns = (values: AnyValues): AnyValues => Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
+export const toColumns = (values: AnyValues): AnyValues =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
 
 /** Reads values back out of a row, under the names that they are kept by. */
-export const fromColumns = (names: readonly string[], row: AnyValues): AnyValues => Object.fromEntries(names.map((name) => [name, row[snakeCase(name)]]));
+export const fromColumns = (names: readonly string[], row: AnyValues): AnyValues =>
+  Object.fromEntries(names.map((name) => [name, row[snakeCase(name)]]));
 
-export const keptNames = (fields: Fields): string[] => Object.entries(fields).map(([name, field]) => keptName(name, field));
+export const keptNames = (fields: Fields): string[] =>
+  Object.entries(fields).map(([name, field]) => keptName(name, field));

@@ -38,7 +38,11 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
   const place = (id: string) => (field: string) => secretPlace(noun, id, field);
-  const written = (id: string, before: AnyValues, values: AnyValues) => ({ id, values, secretsGivenUp: secretsGivenUp(fields, before, values) });
+  const written = (id: string, before: AnyValues, values: AnyValues) => ({
+    id,
+    values,
+    secretsGivenUp: secretsGivenUp(fields, before, values),
+  });
 
   const create = (tell: Tell) =>
     defineCommand({
@@ -47,7 +51,13 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       stream: (_draft: AnyValues, { tenantId, id }) => streamName(noun, tenantId, id),
       async prepare(draft: AnyValues, ports: Ports, { tenantId, id }): Promise<AnyValues | Failure> {
         const slot = await slotFor(declared, tenantId, ports);
-        return isFailure(slot) ? slot : { ...valuesOf(fields, defaultOf), ...slot, ...(await keepSecrets(fields, draft, place(id), ports.vault, tenantId)) };
+        return isFailure(slot)
+          ? slot
+          : {
+              ...valuesOf(fields, defaultOf),
+              ...slot,
+              ...(await keepSecrets(fields, draft, place(id), ports.vault, tenantId)),
+            };
       },
       whenClaimed: ({ kind }) => (kind === slotKind(noun) ? 'prepareAgain' : conflict()),
       recall(_before, [event], _draft, { id }) {
@@ -59,7 +69,9 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         if (state.exists) return acceptWith(written(id, {}, state.values), []);
         const values = settled({ ...facts, ...plainValues(fields, draft) }) as AnyValues;
         const broken = rule?.(values as never);
-        return isFailure(broken) ? broken : acceptWith(written(id, {}, values), tell(id, values), { take: claimsOf(declared, values) });
+        return isFailure(broken)
+          ? broken
+          : acceptWith(written(id, {}, values), tell(id, values), { take: claimsOf(declared, values) });
       },
     });
 
@@ -77,10 +89,15 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
         const values = settled({ ...state.values, ...said }) as AnyValues;
         const changed = changedValues(state.values, values);
         const nothing = Object.keys(changed).length === 0;
-        const broken = nothing ? undefined : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
+        const broken = nothing
+          ? undefined
+          : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
         const [held, wanted] = [claimsOf(declared, state.values), claimsOf(declared, values)];
-        return acceptWith(written(id, state.values, values), nothing ? [] : tell(id, changed), { take: without(wanted, held), release: without(held, wanted) });
+        return acceptWith(written(id, state.values, values), nothing ? [] : tell(id, changed), {
+          take: without(wanted, held),
+          release: without(held, wanted),
+        });
       },
     });
 
@@ -99,15 +116,20 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   return { create, update, remove };
 }
 
-const plainValues = (fields: Fields, said: AnyValues): AnyValues => valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
+const plainValues = (fields: Fields, said: AnyValues): AnyValues =>
+  valuesOf(fields, (field, name) => (isWritable(field) ? said[name] : undefined));
 
 /** One claim for each way in which the record is the only one, and its slot's. */
 export const claimsOf = (declared: AnyDeclared, values: AnyValues): Claim[] => {
   const { noun, unique = [] } = declared;
-  const own = unique.map((names) => ({ kind: `${noun}.${names.join('+')}`, value: JSON.stringify(names.map((name) => folded(values[name]))) }));
+  const own = unique.map((names) => ({
+    kind: `${noun}.${names.join('+')}`,
+    value: JSON.stringify(names.map((name) => folded(values[name]))),
+  }));
   return [...own, ...slotClaims(declared, values)];
 };
 
 const folded = (value: unknown): unknown => (typeof value === 'string' ? value.normalize('NFC').toLowerCase() : value);
 
-const without = (claims: readonly Claim[], others: readonly Claim[]): Claim[] => claims.filter((claim) => !others.some((other) => isDeepStrictEqual(other, claim)));
+const without = (claims: readonly Claim[], others: readonly Claim[]): Claim[] =>
+  claims.filter((claim) => !others.some((other) => isDeepStrictEqual(other, claim)));

@@ -12,11 +12,14 @@ export const toldPaths: ReadonlySet<string> = new Set([SIGNATURES, CLICKFIX_SIGN
 
 /** The records of the collection that is declared at this path, those that are switched off left out; none where nothing is declared. */
 export async function recordsAt(path: string, reads: TenantReads): Promise<readonly AnyValues[]> {
-  const collection = resources.find((resource): resource is AnyDefinedCollection => resource.kind === 'collection' && resource.declared.path === path);
+  const collection = resources.find(
+    (resource): resource is AnyDefinedCollection => resource.kind === 'collection' && resource.declared.path === path,
+  );
   if (!collection) return [];
   const records: readonly AnyValues[] = orThrow(await collection.all(reads, {}));
   return records.filter(({ isEnabled }) => isEnabled !== false);
 }
 
 /** These fields of a record and no others. */
-export const picked = (record: AnyValues, names: readonly string[]): AnyValues => Object.fromEntries(names.map((name) => [name, record[name] ?? null]));
+export const picked = (record: AnyValues, names: readonly string[]): AnyValues =>
+  Object.fromEntries(names.map((name) => [name, record[name] ?? null]));

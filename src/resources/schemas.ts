@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { isSecret, isWritable, keptName, withoutDefault, type Field, type Fields } from './fields.ts';
 import { lastingType } from './lasting-type.ts';
 
-const shapeOf = (fields: Fields, nameOf: (name: string, field: Field) => string, schemaOf: (field: Field, name: string) => z.ZodType | undefined): z.ZodRawShape =>
+const shapeOf = (
+  fields: Fields,
+  nameOf: (name: string, field: Field) => string,
+  schemaOf: (field: Field, name: string) => z.ZodType | undefined,
+): z.ZodRawShape =>
   Object.fromEntries(
     Object.entries(fields)
       .map(([name, field]) => [nameOf(name, field), schemaOf(field, name)] as const)
@@ -12,16 +16,22 @@ const shapeOf = (fields: Fields, nameOf: (name: string, field: Field) => string,
 /** A body that creates a record, or one that changes it: what a change leaves out keeps its value (choice OP-009), so no default stands in for it. */
 export const bodySchema = (fields: Fields, purpose: 'create' | 'change'): z.ZodObject =>
   z.object(
-    shapeOf(fields, (name) => name, (field) => {
-      if (isSecret(field)) return field.schema.nullish();
-      if (!isWritable(field)) return undefined;
-      return purpose === 'create' ? field : withoutDefault(field).optional();
-    }),
+    shapeOf(
+      fields,
+      (name) => name,
+      (field) => {
+        if (isSecret(field)) return field.schema.nullish();
+        if (!isWritable(field)) return undefined;
+        return purpose === 'create' ? field : withoutDefault(field).optional();
+      },
+    ),
   );
 
 /** The fields as an event holds them: all of them, or in an event that says what changed each if it did. */
 export const eventShape = (fields: Fields, part: 'whole' | 'changed'): z.ZodRawShape =>
-  shapeOf(fields, keptName, (field) => (part === 'whole' ? lastingType(field) : withoutDefault(lastingType(field)).optional()));
+  shapeOf(fields, keptName, (field) =>
+    part === 'whole' ? lastingType(field) : withoutDefault(lastingType(field)).optional(),
+  );
 
 /** The fields as an answer shows them; `isHidden` names those that some callers see as null. */
 export const answerShape = (fields: Fields, isHidden: (name: string) => boolean = () => false): z.ZodRawShape =>

@@ -6,10 +6,19 @@ import type { SecretPlace, Vault } from '../vault/vault.ts';
 import { isSecret, keptName, valuesOf, type AnyValues, type Fields } from './fields.ts';
 
 /** Where a record's secret is kept: who holds the reference opens it with `vault.get(tenantId, secretPlace(…), reference)`. */
-export const secretPlace = (noun: string, id: string, field: string): SecretPlace => ({ owner: `${noun}/${id}`, field });
+export const secretPlace = (noun: string, id: string, field: string): SecretPlace => ({
+  owner: `${noun}/${id}`,
+  field,
+});
 
 /** Puts what was said into the vault; answers the references that events carry instead. Null is "none from now on". */
-export async function keepSecrets(fields: Fields, said: AnyValues, place: (field: string) => SecretPlace, vault: Vault, tenantId: TenantId) {
+export async function keepSecrets(
+  fields: Fields,
+  said: AnyValues,
+  place: (field: string) => SecretPlace,
+  vault: Vault,
+  tenantId: TenantId,
+) {
   const kept: Record<string, string | null> = {};
   for (const [name, field] of Object.entries(fields)) {
     const value = said[name];
@@ -37,13 +46,21 @@ export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyV
 /** The secrets that nothing refers to once `after` follows `before`. */
 export function secretsGivenUp(fields: Fields, before: AnyValues, after: AnyValues): string[] {
   const references = valuesOf(fields, (field, name) => (isSecret(field) ? before[`${name}Ref`] : undefined));
-  return Object.entries(references).flatMap(([name, reference]) => (reference !== null && reference !== after[name] ? [reference as string] : []));
+  return Object.entries(references).flatMap(([name, reference]) =>
+    reference !== null && reference !== after[name] ? [reference as string] : [],
+  );
 }
 
 /** The change is made, whatever becomes of this: a secret that stays behind is sealed, and nothing refers to it. */
-export async function forgetSecrets({ vault, log }: { readonly vault: Vault; readonly log: Logger }, tenantId: TenantId, references: readonly string[]): Promise<void> {
+export async function forgetSecrets(
+  { vault, log }: { readonly vault: Vault; readonly log: Logger },
+  tenantId: TenantId,
+  references: readonly string[],
+): Promise<void> {
   for (const reference of references) {
-    await vault.forget(tenantId, reference).catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
+    await vault
+      .forget(tenantId, reference)
+      .catch((error: Error) => log.warn({ tenantId, reference, reason: error.message }, 'a secret stayed behind'));
   }
 }
 
@@ -51,7 +68,13 @@ export async function forgetSecrets({ vault, log }: { readonly vault: Vault; rea
  * For secrets that were put into the vault before a command that refers to them: forgets them after a refusal, and throws on. After any
  * other error the command's events may have been appended, so the secrets stay.
  */
-export async function forgetIfRefused(services: Parameters<typeof forgetSecrets>[0], tenantId: TenantId, references: readonly string[], error: unknown): Promise<never> {
-  if (error instanceof FailureError && error.failure.kind !== 'unavailable') await forgetSecrets(services, tenantId, references);
+export async function forgetIfRefused(
+  services: Parameters<typeof forgetSecrets>[0],
+  tenantId: TenantId,
+  references: readonly string[],
+  error: unknown,
+): Promise<never> {
+  if (error instanceof FailureError && error.failure.kind !== 'unavailable')
+    await forgetSecrets(services, tenantId, references);
   throw error;
 }

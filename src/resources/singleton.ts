@@ -7,7 +7,16 @@ import type { Query } from '../kernel/query.ts';
 import { at, id, nullable, timestamp, type AnyReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { AnySingleton, Apart, SettingFields, SingletonDeclaration } from './declaration.ts';
-import { defaultOf, keptName, valuesOf, type AnyValues, type Changes, type Field, type Shown, type Values } from './fields.ts';
+import {
+  defaultOf,
+  keptName,
+  valuesOf,
+  type AnyValues,
+  type Changes,
+  type Field,
+  type Shown,
+  type Values,
+} from './fields.ts';
 import { columnOf, DeclarationError } from './lasting-type.ts';
 import { capitalized, snakeCase } from './names.ts';
 import { recordAggregate, type RecordState } from './record-aggregate.ts';
@@ -16,9 +25,9 @@ import { columnsOf, fromColumns, keptNames, toColumns } from './record-columns.t
 import { answerShape, eventShape } from './schemas.ts';
 
 /** `TenantSettingsUpdated` carries what changed, save for the fields that have an event of their own. */
-export type SingletonEvents<Noun extends string, F extends SettingFields, A> = EventFamily<
-  { readonly [Type in `${Capitalize<Noun>}Updated` | (keyof A & string)]: EventDefinition<z.ZodType<Partial<Values<F>>>> }
->;
+export type SingletonEvents<Noun extends string, F extends SettingFields, A> = EventFamily<{
+  readonly [Type in `${Capitalize<Noun>}Updated` | (keyof A & string)]: EventDefinition<z.ZodType<Partial<Values<F>>>>;
+}>;
 
 /** Null as long as nobody has changed anything. */
 interface Edited {
@@ -48,18 +57,29 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
   readonly read: Query<unknown, Values<F> & Edited>;
 }
 
-export function defineSingleton<const Noun extends string, const F extends SettingFields, const A extends Apart<F> = Record<never, never>>(
-  declaration: SingletonDeclaration<Noun, F, A>,
-): Singleton<Noun, F, A> {
+export function defineSingleton<
+  const Noun extends string,
+  const F extends SettingFields,
+  const A extends Apart<F> = Record<never, never>,
+>(declaration: SingletonDeclaration<Noun, F, A>): Singleton<Noun, F, A> {
   const declared = declaration as unknown as AnySingleton;
   const { noun, fields } = declared;
   const defaults = valuesOf(fields, defaultOf);
   const told = toldApart(declared);
   const events = {
     category: noun,
-    definitions: Object.fromEntries(told.map(({ type, audit, about }) => [type, { version: 1, schema: z.object(eventShape(about, 'changed')), audit }])),
+    definitions: Object.fromEntries(
+      told.map(({ type, audit, about }) => [
+        type,
+        { version: 1, schema: z.object(eventShape(about, 'changed')), audit },
+      ]),
+    ),
   };
-  const aggregate = recordAggregate(noun, { exists: true, values: defaults }, { writes: Object.keys(events.definitions) });
+  const aggregate = recordAggregate(
+    noun,
+    { exists: true, values: defaults },
+    { writes: Object.keys(events.definitions) },
+  );
   const tell = (_id: string, changed: AnyValues) =>
     told
       .map(({ type, about }) => ({ type, data: valuesOf(about, (field, name) => changed[keptName(name, field)]) }))
@@ -82,9 +102,18 @@ export function defineSingleton<const Noun extends string, const F extends Setti
 }
 
 /** Which event tells of which fields: those set apart, then one for all others. */
-function toldApart({ noun, fields, apart = {} }: AnySingleton): { type: string; audit: string; about: Record<string, Field> }[] {
-  const chosen = (wanted: (name: string) => boolean) => Object.fromEntries(Object.entries(fields).filter(([name]) => wanted(name)));
-  const own = Object.entries(apart).map(([type, { fields: names, audit }]) => ({ type, audit, about: chosen((name) => names.includes(name)) }));
+function toldApart({
+  noun,
+  fields,
+  apart = {},
+}: AnySingleton): { type: string; audit: string; about: Record<string, Field> }[] {
+  const chosen = (wanted: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => wanted(name)));
+  const own = Object.entries(apart).map(([type, { fields: names, audit }]) => ({
+    type,
+    audit,
+    about: chosen((name) => names.includes(name)),
+  }));
   const others = chosen((name) => !own.some(({ about }) => name in about));
   return [...own, { type: `${capitalized(noun)}Updated`, audit: `${snakeCase(noun)}.updated`, about: others }];
 }
@@ -92,13 +121,21 @@ function toldApart({ noun, fields, apart = {} }: AnySingleton): { type: string; 
 /** One row a tenant. What was never set is null in it, so that a default which changes reaches whoever relies on it. */
 function settingsModel({ table, version, fields }: AnySingleton, events: EventFamily): AnyReadModel {
   for (const [name, field] of Object.entries(fields)) {
-    if (columnOf(field).nullable && defaultOf(field) !== null) throw new DeclarationError(`${name} may be null, so null must be its default`);
+    if (columnOf(field).nullable && defaultOf(field) !== null)
+      throw new DeclarationError(`${name} may be null, so null must be its default`);
   }
-  const columns = Object.fromEntries(Object.entries(columnsOf(fields)).map(([name, column]) => [name, { ...column, nullable: true }]));
+  const columns = Object.fromEntries(
+    Object.entries(columnsOf(fields)).map(([name, column]) => [name, { ...column, nullable: true }]),
+  );
   const unset = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
   const changed = (event: Recorded) => ({
     key: { id: event.tenantId },
-    fold: (row: AnyValues | undefined) => ({ ...(row ?? unset), ...toColumns(event.data as AnyValues), updated_by: event.metadata.actor.id, updated_at: at(event) }),
+    fold: (row: AnyValues | undefined) => ({
+      ...(row ?? unset),
+      ...toColumns(event.data as AnyValues),
+      updated_by: event.metadata.actor.id,
+      updated_at: at(event),
+    }),
   });
   return {
     name: table,
@@ -115,7 +152,12 @@ function settingsQuery({ table, fields }: AnySingleton, defaults: AnyValues): Qu
   return async (reads) => {
     const row = await reads.one<AnyValues>(`select * from ${table} where tenant_id = $1`);
     const set = Object.entries(row ? fromColumns(keptNames(fields), row) : {}).filter(([, value]) => value !== null);
-    return { ...defaults, ...Object.fromEntries(set), updatedAt: row?.['updated_at'] ?? null, updatedBy: row?.['updated_by'] ?? null };
+    return {
+      ...defaults,
+      ...Object.fromEntries(set),
+      updatedAt: row?.['updated_at'] ?? null,
+      updatedBy: row?.['updated_by'] ?? null,
+    };
   };
 }
 

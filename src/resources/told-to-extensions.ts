@@ -4,14 +4,28 @@ import type { EventFamily } from '../kernel/event.ts';
 import { resources } from './index.ts';
 import { toldPaths } from './records-at.ts';
 
-const toldResources = resources.filter(({ declared }) => declared.toldToExtensions === true || toldPaths.has(declared.path));
+const toldResources = resources.filter(
+  ({ declared }) => declared.toldToExtensions === true || toldPaths.has(declared.path),
+);
 const whole: readonly EventFamily[] = [policyEvents, ...toldResources.map(({ events }) => events)];
 /** Who is in a group decides which policies reach them. */
-const ofGroups = ['GroupMembersAdded', 'GroupMembersRemoved', 'GroupDeleted'] as const satisfies readonly (keyof typeof groupEvents.definitions)[];
+const ofGroups = [
+  'GroupMembersAdded',
+  'GroupMembersRemoved',
+  'GroupDeleted',
+] as const satisfies readonly (keyof typeof groupEvents.definitions)[];
 
 /** Families of which some event changes what an extension is told. */
 export const toldFamilies: readonly EventFamily[] = [...whole, groupEvents];
 /** Every such event: one more of them is one more policy version. */
-export const toldTypes: readonly string[] = [...whole.flatMap(({ definitions }) => Object.keys(definitions)), ...ofGroups];
+export const toldTypes: readonly string[] = [
+  ...whole.flatMap(({ definitions }) => Object.keys(definitions)),
+  ...ofGroups,
+];
 /** Read models that an answer to an extension is put together from. */
-export const toldModels: readonly string[] = ['policies', 'policy_versions', 'group_members', ...toldResources.map(({ model }) => model.name)];
+export const toldModels: readonly string[] = [
+  'policies',
+  'policy_versions',
+  'group_members',
+  ...toldResources.map(({ model }) => model.name),
+];

@@ -11,7 +11,11 @@ const shownValues = (fields: Fields, kept: AnyValues): [string, unknown][] =>
   });
 
 /** A record as this role may see it. */
-export function recordView({ fields, tracked, hidden = {}, showsCreator }: AnyCollection, kept: AnyValues, role: Role): AnyValues {
+export function recordView(
+  { fields, tracked, hidden = {}, showsCreator }: AnyCollection,
+  kept: AnyValues,
+  role: Role,
+): AnyValues {
   const veiled = (name: string) => (hidden as Readonly<Record<string, readonly Role[]>>)[name]?.includes(role);
   const { id, createdBy, createdAt, updatedAt } = kept;
   return {

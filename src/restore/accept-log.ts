@@ -17,8 +17,10 @@ export interface AcceptedLog {
 
 /** Refuses where there is nothing to accept, or something else is wrong. */
 export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void {
-  if (!mismatch && headsLost.size === 0) throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
-  if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log') throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
+  if (!mismatch && headsLost.size === 0)
+    throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
+  if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log')
+    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
 }
 
 /**
@@ -26,7 +28,12 @@ export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void 
  * that it does not hold are set aside. Nothing is done twice outside. The tables are changed first and the trust in the log comes last, so
  * that whatever interrupts this leaves the service stopped and the command to be repeated.
  */
-export async function acceptLog(services: Services, standing: Standing, reason: string, say: (text: string) => void): Promise<AcceptedLog> {
+export async function acceptLog(
+  services: Services,
+  standing: Standing,
+  reason: string,
+  say: (text: string) => void,
+): Promise<AcceptedLog> {
   refuseUnlessLogIsOlder(standing);
   const { trust, executor } = services;
   if (standing.mismatch) await bringTables(services, standing, say);
@@ -44,7 +51,12 @@ export async function acceptLog(services: Services, standing: Standing, reason: 
     chainsCut: headsDropped.size,
     headsDropped: [...headsDropped].slice(0, MOST_HEADS_NAMED).map(([owner, sequence]) => ({ owner, sequence })),
   };
-  orThrow(await executor.execute(recordLogAccepted, data, { tenantId: INSTALLATION, actor: system('castellan restore accept-log') }));
+  orThrow(
+    await executor.execute(recordLogAccepted, data, {
+      tenantId: INSTALLATION,
+      actor: system('castellan restore accept-log'),
+    }),
+  );
   return { headsDropped };
 }
 
@@ -61,10 +73,15 @@ async function bringTables(services: Services, standing: Standing, say: (text: s
   await bringReactionsTo(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
   say('brought reactions to the log');
   if (!standing.log) await database.projector.query('update installation set in_log = false');
-  await database.projector.query('update log_watch set position = null, event_id = null, doubt = null, mismatch = null, doubted_at = null');
+  await database.projector.query(
+    'update log_watch set position = null, event_id = null, doubt = null, mismatch = null, doubted_at = null',
+  );
 }
 
 /** In PostgreSQL claims stand beside the log. What a lost stream held is free again. */
 async function forgetClaimsOfLostStreams({ store, database }: Services): Promise<void> {
-  if (store.name === 'postgres') await database.owner.query('delete from claims c where not exists (select from events e where e.stream = c.stream)');
+  if (store.name === 'postgres')
+    await database.owner.query(
+      'delete from claims c where not exists (select from events e where e.stream = c.stream)',
+    );
 }

@@ -17,7 +17,9 @@ const ACTOR = system('castellan restore');
  * and persons whose keys are lost were never erased at all. Their e-mail addresses are free afterwards. Any number of times is once.
  */
 export async function carryOutErasures(services: Needed): Promise<void> {
-  const { rows } = await services.database.owner.query<{ tenant_id: TenantId; person_id: string }>('select tenant_id, person_id from erased_persons order by erased_at, person_id');
+  const { rows } = await services.database.owner.query<{ tenant_id: TenantId; person_id: string }>(
+    'select tenant_id, person_id from erased_persons order by erased_at, person_id',
+  );
   for (const { tenant_id: tenantId, person_id: personId } of rows) await carryOut(services, tenantId, personId);
 }
 
@@ -34,14 +36,32 @@ async function carryOut(services: Needed, tenantId: TenantId, personId: string):
 }
 
 /** As `ErasePerson` does it, but for the claims: the digest of the e-mail went with the key, so they are given up by name. */
-async function decideErasure({ store, codec, loader }: Needed, tenantId: TenantId, userId: string, isDeleted: boolean): Promise<void> {
+async function decideErasure(
+  { store, codec, loader }: Needed,
+  tenantId: TenantId,
+  userId: string,
+  isDeleted: boolean,
+): Promise<void> {
   const stream = employeeStream(tenantId, userId);
-  const events = [...(isDeleted ? [] : [{ type: 'EmployeeDeleted', data: { userId } }]), { type: 'EmployeeErasureRequested', data: { userId } }];
+  const events = [
+    ...(isDeleted ? [] : [{ type: 'EmployeeDeleted', data: { userId } }]),
+    { type: 'EmployeeErasureRequested', data: { userId } },
+  ];
   const run = randomUUID();
   const metadata: EventMetadata = { actor: ACTOR, correlationId: run, causationId: run, commandId: run };
   const [last] = await store.readStreamTail(stream, 1);
   const encoded = await Promise.all(events.map((event) => codec.encode(randomUUID(), tenantId, event, metadata)));
-  const verdict = await store.append({ tenantId, stream, expectedRevision: last!.revision, events: encoded, take: [], release: await store.claimsHeldBy(stream) });
-  if (verdict.kind !== 'appended') throw new FailureError(conflict(`${stream} was changed meanwhile: stop every process of the service, and run this again`));
+  const verdict = await store.append({
+    tenantId,
+    stream,
+    expectedRevision: last!.revision,
+    events: encoded,
+    take: [],
+    release: await store.claimsHeldBy(stream),
+  });
+  if (verdict.kind !== 'appended')
+    throw new FailureError(
+      conflict(`${stream} was changed meanwhile: stop every process of the service, and run this again`),
+    );
   loader.forget();
 }

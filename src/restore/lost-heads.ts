@@ -30,6 +30,7 @@ export async function setAsideLostHeads(services: Needed): Promise<ReadonlyMap<T
 
 async function macsInLog(store: Needed['store'], owner: TenantId): Promise<ReadonlySet<unknown>> {
   const macs = new Set<unknown>();
-  for await (const seal of sealsInLog(store, owner, await store.head())) macs.add((seal as { mac?: unknown } | undefined)?.mac);
+  for await (const seal of sealsInLog(store, owner, await store.head()))
+    macs.add((seal as { mac?: unknown } | undefined)?.mac);
   return macs;
 }

@@ -27,14 +27,26 @@ export async function bringReactionsTo(parts: RefoldParts, end: Position, worked
   for (const cursor of await liveReactions(parts.pool)) {
     const reaction = reactions.find(({ name }) => name === cursor.name);
     const to = worked === 'everything' || cursor.position > end ? end : cursor.position;
-    if (reaction) await refoldReaction(parts, reaction, { upTo: to, behind: worked === 'everything' ? new Map() : await backlogsOf(parts.pool, cursor, to), parked: await parkedOf(parts.pool, cursor) });
+    if (reaction)
+      await refoldReaction(parts, reaction, {
+        upTo: to,
+        behind: worked === 'everything' ? new Map() : await backlogsOf(parts.pool, cursor, to),
+        parked: await parkedOf(parts.pool, cursor),
+      });
     moves.push({ ...cursor, to });
   }
   await transaction(parts.pool, async (client) => {
     for (const { name, version, generation, to } of moves) {
       const key = [name, version, generation];
-      await client.query(`update cursors set position = $4, epoch = epoch + 1, leased_until = '-infinity', failure = null where ${OF}`, [...key, String(to)]);
-      await client.query(`delete from tenant_backlogs where ${OF} and ($5 or position >= $4)`, [...key, String(to), worked === 'everything']);
+      await client.query(
+        `update cursors set position = $4, epoch = epoch + 1, leased_until = '-infinity', failure = null where ${OF}`,
+        [...key, String(to)],
+      );
+      await client.query(`delete from tenant_backlogs where ${OF} and ($5 or position >= $4)`, [
+        ...key,
+        String(to),
+        worked === 'everything',
+      ]);
       await client.query(`delete from parked_events where ${OF} and position > $4`, [...key, String(to)]);
     }
   });
@@ -45,12 +57,23 @@ async function liveReactions(pool: pg.Pool): Promise<Live[]> {
   return rows.map((row) => ({ ...row, position: BigInt(row.position) }));
 }
 
-async function backlogsOf(pool: pg.Pool, { name, version, generation }: Live, to: Position): Promise<Map<TenantId, Position>> {
-  const { rows } = await pool.query<{ tenant_id: TenantId; position: string }>(`select tenant_id, position::text from tenant_backlogs where ${OF} and position < $4`, [name, version, generation, String(to)]);
+async function backlogsOf(
+  pool: pg.Pool,
+  { name, version, generation }: Live,
+  to: Position,
+): Promise<Map<TenantId, Position>> {
+  const { rows } = await pool.query<{ tenant_id: TenantId; position: string }>(
+    `select tenant_id, position::text from tenant_backlogs where ${OF} and position < $4`,
+    [name, version, generation, String(to)],
+  );
   return new Map(rows.map((row) => [row.tenant_id, BigInt(row.position)]));
 }
 
 async function parkedOf(pool: pg.Pool, { name, version, generation }: Live): Promise<Set<Position>> {
-  const { rows } = await pool.query<{ position: string }>(`select position::text from parked_events where ${OF}`, [name, version, generation]);
+  const { rows } = await pool.query<{ position: string }>(`select position::text from parked_events where ${OF}`, [
+    name,
+    version,
+    generation,
+  ]);
   return new Set(rows.map(({ position }) => BigInt(position)));
 }

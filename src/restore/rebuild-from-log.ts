@@ -14,12 +14,26 @@ export interface RebuiltTables {
 }
 
 /** Refuses where the tables are not older, and where no command can bring back what is missing. */
-export function refuseUnlessTablesAreOlder({ mismatch, log, tables }: Standing, own: Services['installation']['keys']): void {
+export function refuseUnlessTablesAreOlder(
+  { mismatch, log, tables }: Standing,
+  own: Services['installation']['keys'],
+): void {
   if (!mismatch) throw new FailureError(conflict('log and tables belong together: there is nothing to rebuild'));
-  if (mismatch.kind === 'empty_tables') throw new FailureError(conflict(`${mismatch.reason}. ${WAY_BACK.empty_tables}`));
-  if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing') throw new FailureError(conflict(`${mismatch.reason}: that is nothing which rebuilding the tables would mend`));
-  const hasOtherKeys = [log, tables].some((identity) => identity && JSON.stringify(Object.entries(identity.keys).toSorted()) !== JSON.stringify(Object.entries(own).toSorted()));
-  if (hasOtherKeys) throw new FailureError(conflict(`${mismatch.reason}: restore the table kept_keys from a backup; nothing can be looked up without its keys`));
+  if (mismatch.kind === 'empty_tables')
+    throw new FailureError(conflict(`${mismatch.reason}. ${WAY_BACK.empty_tables}`));
+  if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing')
+    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which rebuilding the tables would mend`));
+  const hasOtherKeys = [log, tables].some(
+    (identity) =>
+      identity &&
+      JSON.stringify(Object.entries(identity.keys).toSorted()) !== JSON.stringify(Object.entries(own).toSorted()),
+  );
+  if (hasOtherKeys)
+    throw new FailureError(
+      conflict(
+        `${mismatch.reason}: restore the table kept_keys from a backup; nothing can be looked up without its keys`,
+      ),
+    );
 }
 
 /**
@@ -27,12 +41,18 @@ export function refuseUnlessTablesAreOlder({ mismatch, log, tables }: Standing, 
  * models catch up by themselves. Persons whose keys only the newer tables had are lost: they are erased, so that their e-mail addresses
  * are free again. Whatever interrupts this before the checkpoints move leaves the service stopped and the command to be repeated.
  */
-export async function rebuildFromLog(services: Services, standing: Standing, reason: string, say: (text: string) => void): Promise<RebuiltTables> {
+export async function rebuildFromLog(
+  services: Services,
+  standing: Standing,
+  reason: string,
+  say: (text: string) => void,
+): Promise<RebuiltTables> {
   refuseUnlessTablesAreOlder(standing, services.installation.keys);
   const { store, codec, database, executor, personKeys, trust } = services;
   const { lost } = await tracesBehind(services, standing);
   // First: whose key is lost must not get another one, under which half of what is said of them could be opened.
-  for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values()) await personKeys.destroy(tenantId, personId);
+  for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values())
+    await personKeys.destroy(tenantId, personId);
   say(`${lost.length} persons are lost with their keys`);
   await bringReactionsTo({ store, codec, pool: database.projector }, standing.end, 'everything');
   say('brought reactions to the log');
@@ -41,7 +61,19 @@ export async function rebuildFromLog(services: Services, standing: Standing, rea
   await services.installation.adopt(executor);
   await carryOutErasures(services);
   const { installationId } = (await services.installation.inTables())!;
-  const data = { installationId, reason, mismatch: standing.mismatch!.kind, logEnd: String(standing.end), tablesReached: String(standing.reached), personsLost: lost.length };
-  orThrow(await executor.execute(recordTablesRebuilt, data, { tenantId: INSTALLATION, actor: system('castellan restore rebuild-from-log') }));
+  const data = {
+    installationId,
+    reason,
+    mismatch: standing.mismatch!.kind,
+    logEnd: String(standing.end),
+    tablesReached: String(standing.reached),
+    personsLost: lost.length,
+  };
+  orThrow(
+    await executor.execute(recordTablesRebuilt, data, {
+      tenantId: INSTALLATION,
+      actor: system('castellan restore rebuild-from-log'),
+    }),
+  );
   return { personsLost: lost.length };
 }

@@ -7,5 +7,6 @@ const PATIENCE_MS = 60_000;
 export async function untilTrusted(trust: LogTrust): Promise<void> {
   const due = Date.now() + PATIENCE_MS;
   while (!trust.holds && Date.now() < due) await trust.changed(due - Date.now());
-  if (!trust.holds) throw new FailureError(conflict(`log and tables still do not belong together: ${trust.doubt?.reason}`));
+  if (!trust.holds)
+    throw new FailureError(conflict(`log and tables still do not belong together: ${trust.doubt?.reason}`));
 }

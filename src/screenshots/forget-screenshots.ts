@@ -15,7 +15,10 @@ export const forgetScreenshots = (pictures: Pick<Pictures, 'deleteAllOf'>): AnyJ
       try {
         await pictures.deleteAllOf(asTenantId(tenantId), userId, signal);
       } catch (error) {
-        throw new JobFailed(error instanceof ObjectStoreUnavailable ? error.message : 'the screenshots were not deleted', { cause: error });
+        throw new JobFailed(
+          error instanceof ObjectStoreUnavailable ? error.message : 'the screenshots were not deleted',
+          { cause: error },
+        );
       }
     },
   });

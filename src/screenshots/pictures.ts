@@ -8,11 +8,19 @@ import { personKey, type PersonKeys } from '../vault/vault.ts';
 /** All screenshots of the installation. */
 export const PICTURES = objectPrefix('screenshots');
 
-const keyOf = ({ tenantId, userId, deviceId, day, screenshotId }: ScreenshotPlace): string => objectKey('screenshots', tenantId, userId, deviceId, day, screenshotId);
+const keyOf = ({ tenantId, userId, deviceId, day, screenshotId }: ScreenshotPlace): string =>
+  objectKey('screenshots', tenantId, userId, deviceId, day, screenshotId);
 
 /** Which screenshot an object is. */
 export function placeOf(key: string): ScreenshotPlace {
-  const [, tenantId, userId, deviceId, day, screenshotId] = key.split('/') as [string, TenantId, string, string, string, string];
+  const [, tenantId, userId, deviceId, day, screenshotId] = key.split('/') as [
+    string,
+    TenantId,
+    string,
+    string,
+    string,
+    string,
+  ];
   return { tenantId, userId, deviceId, day, screenshotId };
 }
 

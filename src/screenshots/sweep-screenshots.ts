@@ -52,7 +52,10 @@ export const sweepScreenshots = (sweeping: Sweeping): AnyJob =>
           }
         }
       } catch (error) {
-        throw new JobFailed(error instanceof ObjectStoreUnavailable ? error.message : 'the screenshots were not swept', { cause: error });
+        throw new JobFailed(
+          error instanceof ObjectStoreUnavailable ? error.message : 'the screenshots were not swept',
+          { cause: error },
+        );
       }
     },
   });
@@ -70,7 +73,11 @@ async function trimRows({ projector, kept }: Sweeping): Promise<ReadonlyMap<stri
   return firstKept;
 }
 
-async function isOver({ aggregates, personKeys }: Sweeping, key: string, firstKept: ReadonlyMap<string, string>): Promise<boolean> {
+async function isOver(
+  { aggregates, personKeys }: Sweeping,
+  key: string,
+  firstKept: ReadonlyMap<string, string>,
+): Promise<boolean> {
   const { tenantId, userId, deviceId, day, screenshotId } = placeOf(key);
   if (day < (firstKept.get(tenantId) ?? '')) return true;
   const person = { tenantId: tenantId as TenantId, personId: userId };

@@ -26,6 +26,9 @@ export async function enabledSsoConfig<P extends SsoProtocol>(
   ]);
   const config = enabledConfig(configs, protocol) as ConfigOf<P> | undefined;
   if (!exists || !config) return undefined;
-  const secret = config.secretRef === null ? undefined : await vault.get(tenantId, ssoSecretPlace(config.configId), config.secretRef);
+  const secret =
+    config.secretRef === null
+      ? undefined
+      : await vault.get(tenantId, ssoSecretPlace(config.configId), config.secretRef);
   return { config, secret: secret?.toString() ?? null, externalBaseUrl };
 }

@@ -12,14 +12,19 @@ import type { OpenIdProvider } from './openid-provider.ts';
 import { arrive, depart, type Departure, type Trip } from './round-trip.ts';
 
 /** Of an organization's configuration the same is needed as of a tenant's. */
-type Registered = EnabledConfig<Pick<OidcConfig, 'configId' | 'issuerUrl' | 'clientId' | 'scopes'> & { readonly emailDomains: readonly string[] }>;
+type Registered = EnabledConfig<
+  Pick<OidcConfig, 'configId' | 'issuerUrl' | 'clientId' | 'scopes'> & { readonly emailDomains: readonly string[] }
+>;
 /** The enabled configuration of whoever owns the sign-in, as it is now. */
 type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
 
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
 
 export const openIdProviderOf = ({ config: { devMode } }: Services, { config, secret }: Registered): OpenIdProvider =>
-  openIdProvider({ ...config, clientSecret: secret }, { fetch: guardedFetch({ allowPrivate: devMode }), allowHttp: devMode });
+  openIdProvider(
+    { ...config, clientSecret: secret },
+    { fetch: guardedFetch({ allowPrivate: devMode }), allowHttp: devMode },
+  );
 
 export interface Started extends Departure {
   readonly address: string;
@@ -28,7 +33,11 @@ export interface Started extends Departure {
 }
 
 /** Throws `SsoRefused`: there is no provider, or it cannot be used. */
-export async function startOidcSignIn(services: Services, found: Registered | undefined, trip: Omit<Trip, 'configId'>): Promise<Started> {
+export async function startOidcSignIn(
+  services: Services,
+  found: Registered | undefined,
+  trip: Omit<Trip, 'configId'>,
+): Promise<Started> {
   if (!found) throw new SsoRefused('sso_not_configured');
   const departure = await depart(services, { ...trip, configId: found.config.configId }, isSecure(found));
   const redirectUri = found.externalBaseUrl + CALLBACKS[trip.kind];
@@ -52,7 +61,13 @@ export interface Finished {
 }
 
 /** Whom the provider vouches for. `onTrip` hears of the trip as soon as it is believed. Throws `SsoRefused`. */
-export async function finishOidcSignIn(services: Services, kind: Trip['kind'], { state, query, browserSecret }: Returned, find: FindConfig, onTrip: (trip: Trip) => void): Promise<Finished> {
+export async function finishOidcSignIn(
+  services: Services,
+  kind: Trip['kind'],
+  { state, query, browserSecret }: Returned,
+  find: FindConfig,
+  onTrip: (trip: Trip) => void,
+): Promise<Finished> {
   const { trip, request } = await arrive(services, kind, state, browserSecret);
   onTrip(trip);
   const vouchedBy = await vouchedNow(services.loader, kind, trip.owner, trip.configId);
@@ -61,9 +76,18 @@ export async function finishOidcSignIn(services: Services, kind: Trip['kind'], {
   if (found?.config.configId !== trip.configId) throw new SsoRefused('sso_not_configured');
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
   const { email } = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
-  return { trip, vouchedBy, identity: { email, emailDomains: found.config.emailDomains }, browserSecret: browserSecret!, secure: isSecure(found) };
+  return {
+    trip,
+    vouchedBy,
+    identity: { email, emailDomains: found.config.emailDomains },
+    browserSecret: browserSecret!,
+    secure: isSecure(found),
+  };
 }
 
-export const tenantOidcConfig = (services: Services): FindConfig => (tenantId) => enabledSsoConfig(services, tenantId, 'oidc');
+export const tenantOidcConfig =
+  (services: Services): FindConfig =>
+  (tenantId) =>
+    enabledSsoConfig(services, tenantId, 'oidc');
 
 const isSecure = ({ externalBaseUrl }: Registered): boolean => externalBaseUrl.toLowerCase().startsWith('https:');

@@ -8,7 +8,19 @@ import type { AuthorizationRequest, OpenIdClient, OpenIdIdentity, OpenIdProvider
 import { exchangeRefusal, issuerRefusal } from './openid-refusals.ts';
 
 /** Signatures that need the issuer's private key. Neither `none` nor an HMAC, whose key might be one that is public. */
-const SIGNATURE_ALGORITHMS = new Set(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']);
+const SIGNATURE_ALGORITHMS = new Set([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]);
 /** How far the issuer's clock may be off. */
 const SKEW_SECONDS = 60;
 const TIMEOUT_SECONDS = 10;
@@ -41,7 +53,10 @@ export function openIdProvider(client: OpenIdClient, reach: Reach): OpenIdProvid
         const claims = tokens.claims();
         if (!claims) throw new SsoRefused('invalid_assertion', 'no id token');
         // Where the ID token says nothing of an e-mail, the issuer is asked; what it says is bound to the same subject.
-        const said = claims['email'] === undefined && config.serverMetadata().userinfo_endpoint ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
+        const said =
+          claims['email'] === undefined && config.serverMetadata().userinfo_endpoint
+            ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub)
+            : claims;
         return identityOf(claims.sub, said);
       } catch (error) {
         throw exchangeRefusal(error);
@@ -55,7 +70,10 @@ export function openIdProvider(client: OpenIdClient, reach: Reach): OpenIdProvid
   };
 }
 
-async function discovered({ issuerUrl, clientId, clientSecret }: OpenIdClient, reach: Reach): Promise<oidc.Configuration> {
+async function discovered(
+  { issuerUrl, clientId, clientSecret }: OpenIdClient,
+  reach: Reach,
+): Promise<oidc.Configuration> {
   const metadata = { [oidc.clockTolerance]: SKEW_SECONDS };
   const options = {
     [oidc.customFetch]: guarded(reach.fetch),
@@ -64,10 +82,22 @@ async function discovered({ issuerUrl, clientId, clientSecret }: OpenIdClient, r
     execute: [oidc.enableNonRepudiationChecks, ...(reach.allowHttp ? [oidc.allowInsecureRequests] : [])],
   };
   // Which way of showing the secret the issuer takes is known only after its document was read.
-  const config = await oidc.discovery(new URL(issuerUrl), clientId, metadata, (...called) => authentication(config, clientSecret)(...called), options).catch((error: unknown) => {
-    throw issuerRefusal(error);
-  });
-  const { issuer, authorization_endpoint: authorize, code_challenge_methods_supported: methods } = config.serverMetadata();
+  const config = await oidc
+    .discovery(
+      new URL(issuerUrl),
+      clientId,
+      metadata,
+      (...called) => authentication(config, clientSecret)(...called),
+      options,
+    )
+    .catch((error: unknown) => {
+      throw issuerRefusal(error);
+    });
+  const {
+    issuer,
+    authorization_endpoint: authorize,
+    code_challenge_methods_supported: methods,
+  } = config.serverMetadata();
   // Exactly, as Discovery 1.0 §4.3 has it: some issuers' common addresses stand for every customer that they have.
   if (withoutSlash(issuer) !== withoutSlash(issuerUrl)) throw new SsoRefused('idp_error', 'another issuer');
   if (!authorize || !isWebAddress(authorize, reach)) throw new SsoRefused('idp_error', 'no authorization endpoint');
@@ -79,7 +109,9 @@ async function discovered({ issuerUrl, clientId, clientSecret }: OpenIdClient, r
 function authentication(config: oidc.Configuration, clientSecret: string | null): oidc.ClientAuth {
   if (clientSecret === null) return oidc.None();
   const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = config.serverMetadata();
-  return methods.includes('client_secret_basic') ? oidc.ClientSecretBasic(clientSecret) : oidc.ClientSecretPost(clientSecret);
+  return methods.includes('client_secret_basic')
+    ? oidc.ClientSecretBasic(clientSecret)
+    : oidc.ClientSecretPost(clientSecret);
 }
 
 /** The library's fetch, over ours: nothing of an issuer is reached that the guard does not let through, and no redirect is followed. */
@@ -93,7 +125,11 @@ const guarded =
       ...(signal ? { signal } : {}),
     });
 
-async function exchanged(config: oidc.Configuration, query: URLSearchParams, { redirectUri, state, nonce, codeVerifier, reauthenticates }: AuthorizationRequest) {
+async function exchanged(
+  config: oidc.Configuration,
+  query: URLSearchParams,
+  { redirectUri, state, nonce, codeVerifier, reauthenticates }: AuthorizationRequest,
+) {
   const address = new URL(redirectUri);
   address.search = query.toString();
   const tokens = await oidc.authorizationCodeGrant(config, address, {

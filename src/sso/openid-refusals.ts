@@ -3,7 +3,8 @@ import { SsoRefused } from '../identity/sso-sign-in.ts';
 import { OutboundRefused } from '../outbound/guarded-fetch.ts';
 
 /** OAuth error codes are short words (RFC 6749 §4.1.2.1); anything else is not repeated. */
-const errorCode = (text: unknown): string | null => (typeof text === 'string' && /^[a-z_]{1,64}$/.test(text) ? text : null);
+const errorCode = (text: unknown): string | null =>
+  typeof text === 'string' && /^[a-z_]{1,64}$/.test(text) ? text : null;
 
 /** Errors of the library wrap those of what it called, to some depth. */
 function causeOf<Kind extends Error>(error: unknown, kind: new (...made: never[]) => Kind): Kind | undefined {
@@ -26,7 +27,13 @@ export function issuerRefusal(error: unknown): SsoRefused {
   return new SsoRefused('idp_error', codeOf(error) === undefined ? 'unreachable' : 'discovery');
 }
 
-const UNANSWERED = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_HTTP_REQUEST_FORBIDDEN']);
+const UNANSWERED = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_HTTP_REQUEST_FORBIDDEN',
+]);
 
 /** The code led to no identity: the issuer said no, could not be asked, or what it said does not hold. */
 export function exchangeRefusal(error: unknown): SsoRefused {

@@ -1,4 +1,11 @@
-import { enabledConfigs, organization, organizationStream, orgAdminByAccount, orgSsoSecretPlace, type OrgAdminState } from '../domain/organizations/organization.ts';
+import {
+  enabledConfigs,
+  organization,
+  organizationStream,
+  orgAdminByAccount,
+  orgSsoSecretPlace,
+  type OrgAdminState,
+} from '../domain/organizations/organization.ts';
 import { speaksFor } from '../domain/sso/fields.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -10,14 +17,24 @@ export async function enabledOrgConfig({ loader, vault }: Services, organization
   const [config] = enabledConfigs(state);
   if (!config) return undefined;
   const { configId, clientSecretRef } = config;
-  const secret = clientSecretRef === null ? undefined : await vault.get(organizationId, orgSsoSecretPlace(configId), clientSecretRef);
+  const secret =
+    clientSecretRef === null
+      ? undefined
+      : await vault.get(organizationId, orgSsoSecretPlace(configId), clientSecretRef);
   return { config, secret: secret?.toString() ?? null, externalBaseUrl: state.externalBaseUrl };
 }
 
 /** The organization's admin of that e-mail, active; never made here. Throws `SsoRefused`. */
-export async function admitOrgAdmin({ loader, accountDigest }: Services, organizationId: TenantId, { email, emailDomains }: ProvenIdentity): Promise<OrgAdminState> {
+export async function admitOrgAdmin(
+  { loader, accountDigest }: Services,
+  organizationId: TenantId,
+  { email, emailDomains }: ProvenIdentity,
+): Promise<OrgAdminState> {
   if (!speaksFor(emailDomains, email)) throw new SsoRefused('account_not_found', 'foreign domain');
-  const admin = orgAdminByAccount(await loader.load(organization, organizationStream(organizationId)), accountDigest(email));
+  const admin = orgAdminByAccount(
+    await loader.load(organization, organizationStream(organizationId)),
+    accountDigest(email),
+  );
   if (!admin) throw new SsoRefused('account_not_found');
   if (admin.status !== 'active') throw new SsoRefused('account_disabled', null, admin.adminId);
   return admin;

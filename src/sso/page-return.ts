@@ -27,8 +27,13 @@ export const pageReturnSchema = z.object({ challenge: z.string() }).optional();
 export const reauthenticationQuery = { reauthenticate: z.literal('true').optional() };
 export type PageReturn = z.output<typeof pageReturnSchema>;
 
-export const pageReturnOf = ({ return_to, challenge }: { return_to?: 'login' | undefined; challenge?: string | undefined }): PageReturn =>
-  return_to === 'login' && challenge ? { challenge } : undefined;
+export const pageReturnOf = ({
+  return_to,
+  challenge,
+}: {
+  return_to?: 'login' | undefined;
+  challenge?: string | undefined;
+}): PageReturn => (return_to === 'login' && challenge ? { challenge } : undefined);
 
 /** Whom the provider vouched for. The session begins when the code is exchanged. */
 export interface HandedOver {
@@ -42,11 +47,25 @@ export interface HandedOver {
 }
 
 const SECONDS = 60;
-const payloadSchema = z.object({ method: z.enum(['oidc', 'saml']), challenge: z.string(), sessionEpoch: z.int(), vouchedBy: vouchedBySchema, reauthenticated: z.boolean().default(false) });
+const payloadSchema = z.object({
+  method: z.enum(['oidc', 'saml']),
+  challenge: z.string(),
+  sessionEpoch: z.int(),
+  vouchedBy: vouchedBySchema,
+  reauthenticated: z.boolean().default(false),
+});
 
 /** The address on this host to send the browser to. */
-export async function handOver(tokens: OneTimeTokens, { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: HandedOver, { challenge }: NonNullable<PageReturn>): Promise<string> {
-  const code = await tokens.issue('sso-handoff', { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy, reauthenticated } }, SECONDS);
+export async function handOver(
+  tokens: OneTimeTokens,
+  { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: HandedOver,
+  { challenge }: NonNullable<PageReturn>,
+): Promise<string> {
+  const code = await tokens.issue(
+    'sso-handoff',
+    { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy, reauthenticated } },
+    SECONDS,
+  );
   return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 }
 

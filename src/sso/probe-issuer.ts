@@ -35,7 +35,9 @@ export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promi
   let document: unknown;
   try {
     // Discovery 1.0 §4.1: a trailing slash of the issuer goes first.
-    const response = await fetch(`${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`, { headers: { accept: 'application/json' } });
+    const response = await fetch(`${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
+      headers: { accept: 'application/json' },
+    });
     if (response.status !== 200) return failed('the issuer answers without a discovery document');
     document = JSON.parse(await response.text());
   } catch (error) {

@@ -23,6 +23,7 @@ export function probeSaml({ idpEntityId, idpSsoUrl, idpCertificate }: SamlSettin
   const begun = certificates.filter(({ validFrom }) => Date.parse(validFrom) <= now);
   if (certificates.length === 0) return answer(false, 'the certificate cannot be read', null, null);
   if (begun.length === 0) return answer(false, 'the certificate is not valid yet', null, null);
-  if (begun.every(({ validTo }) => Date.parse(validTo) < now)) return answer(false, 'the certificate has expired', null, null);
+  if (begun.every(({ validTo }) => Date.parse(validTo) < now))
+    return answer(false, 'the certificate has expired', null, null);
   return answer(true, 'the certificate and the addresses are valid', idpEntityId, idpSsoUrl);
 }

@@ -29,11 +29,25 @@ export interface Departure {
   readonly request: Omit<AuthorizationRequest, 'redirectUri'>;
 }
 
-const payloadSchema = z.object({ kind: z.enum(['tenant', 'organization']), challenge: z.string().nullable(), browser: z.string(), reauthenticates: z.boolean().default(false) });
+const payloadSchema = z.object({
+  kind: z.enum(['tenant', 'organization']),
+  challenge: z.string().nullable(),
+  browser: z.string(),
+  reauthenticates: z.boolean().default(false),
+});
 
-export async function depart({ oneTimeTokens }: Services, { owner, kind, configId, challenge, reauthenticates }: Trip, secure: boolean): Promise<Departure> {
+export async function depart(
+  { oneTimeTokens }: Services,
+  { owner, kind, configId, challenge, reauthenticates }: Trip,
+  secure: boolean,
+): Promise<Departure> {
   const browserSecret = newBrowserSecret(secure);
-  const payload: z.output<typeof payloadSchema> = { kind, challenge, browser: browserDigest(browserSecret), reauthenticates };
+  const payload: z.output<typeof payloadSchema> = {
+    kind,
+    challenge,
+    browser: browserDigest(browserSecret),
+    reauthenticates,
+  };
   const token = await oneTimeTokens.issue('sso-state', { tenantId: owner, subjectId: configId, payload }, TRIP_SECONDS);
   const state = (challenge === null ? '' : FROM_PAGE) + token;
   return { state, browserSecret, request: requestOf(state, browserSecret, reauthenticates) };
@@ -43,14 +57,23 @@ export async function depart({ oneTimeTokens }: Services, { owner, kind, configI
  * The trip that a browser comes back from: begun here, not more than ten minutes ago, by this browser, and not over yet.
  * Whoever brings another browser's state ends that trip. Throws `SsoRefused`.
  */
-export async function arrive({ oneTimeTokens }: Services, kind: Trip['kind'], state: string, browserSecret: string | undefined): Promise<{ readonly trip: Trip; readonly request: Departure['request'] }> {
+export async function arrive(
+  { oneTimeTokens }: Services,
+  kind: Trip['kind'],
+  state: string,
+  browserSecret: string | undefined,
+): Promise<{ readonly trip: Trip; readonly request: Departure['request'] }> {
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));
   const read = payloadSchema.safeParse(token?.payload);
   if (!token || !read.success) throw new SsoRefused('invalid_state', 'unknown or used');
   const { challenge, browser, reauthenticates } = read.data;
   if (read.data.kind !== kind) throw new SsoRefused('invalid_state', 'of another sign-in');
-  if (browserSecret === undefined || !isBrowserOf(browserSecret, browser)) throw new SsoRefused('invalid_state', 'another browser');
-  return { trip: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates }, request: requestOf(state, browserSecret, reauthenticates) };
+  if (browserSecret === undefined || !isBrowserOf(browserSecret, browser))
+    throw new SsoRefused('invalid_state', 'another browser');
+  return {
+    trip: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates },
+    request: requestOf(state, browserSecret, reauthenticates),
+  };
 }
 
 const requestOf = (state: string, browserSecret: string, reauthenticates: boolean) => ({

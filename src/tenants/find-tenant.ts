@@ -7,7 +7,10 @@ import type { Services } from '../services.ts';
 
 /** The tenant that an operator names by its id or its slug. Throws `FailureError` when there is none. */
 export async function findTenant({ ports, loader }: Services, named: string): Promise<TenantId> {
-  const stream = isUuid(named) ? tenantStream(asTenantId(named)) : await ports.claimHolder(INSTALLATION, slugClaim(named));
-  if (!stream || !(await loader.load(tenant, stream)).exists) throw new FailureError(notFound('there is no such tenant'));
+  const stream = isUuid(named)
+    ? tenantStream(asTenantId(named))
+    : await ports.claimHolder(INSTALLATION, slugClaim(named));
+  if (!stream || !(await loader.load(tenant, stream)).exists)
+    throw new FailureError(notFound('there is no such tenant'));
   return asTenantId(streamSubject(stream));
 }

@@ -3,10 +3,17 @@ import { OutboundRefused, type GuardedFetch } from '../outbound/guarded-fetch.ts
 import { ProviderFailed } from './provider.ts';
 
 /** An answer that a service gives to one GET; undefined for 404. Redirects are refused: the key goes to the configured address alone. */
-export async function askProvider<Schema extends z.ZodType>(fetch: GuardedFetch, address: URL, headers: Readonly<Record<string, string>>, schema: Schema): Promise<z.output<Schema> | undefined> {
-  const answer = await fetch(address, { headers: { accept: 'application/json', ...headers } }).catch((error: unknown) => {
-    throw new ProviderFailed(error instanceof OutboundRefused ? error.message : 'the service cannot be reached');
-  });
+export async function askProvider<Schema extends z.ZodType>(
+  fetch: GuardedFetch,
+  address: URL,
+  headers: Readonly<Record<string, string>>,
+  schema: Schema,
+): Promise<z.output<Schema> | undefined> {
+  const answer = await fetch(address, { headers: { accept: 'application/json', ...headers } }).catch(
+    (error: unknown) => {
+      throw new ProviderFailed(error instanceof OutboundRefused ? error.message : 'the service cannot be reached');
+    },
+  );
   if (answer.status === 404) return undefined;
   if (answer.status === 401 || answer.status === 403) throw new ProviderFailed('the service refused the API key');
   if (answer.status === 429) throw new ProviderFailed('the service says that its limit is reached');

@@ -25,7 +25,11 @@ export class CallBudget {
   async take(tenantId: TenantId, service: ScanService, isVisited = true): Promise<number> {
     const { perMinute, perDay } = callBudgets[service];
     const allowed = isVisited ? perDay : Math.floor(perDay * (1 - KEPT_FOR_VISITED));
-    const { rows } = await this.#pool.statement<{ wait: number }>(tenantId, 'select take_provider_call($1, $2, $3, $4) as wait', [service, perMinute, allowed]);
+    const { rows } = await this.#pool.statement<{ wait: number }>(
+      tenantId,
+      'select take_provider_call($1, $2, $3, $4) as wait',
+      [service, perMinute, allowed],
+    );
     return isVisited ? rows[0]!.wait : Math.min(rows[0]!.wait, UNVISITED_AGAIN_MS);
   }
 
@@ -36,7 +40,10 @@ export class CallBudget {
 
   /** Whether one more domain may wait: a queue is bounded for each device and for the tenant. */
   async mayWait(tenantId: TenantId, deviceId: string): Promise<boolean> {
-    const wanted = [{ name: 'waiting-look-ups', size: WAITING, amount: 1 }, { name: `waiting-look-ups/${deviceId}`, size: OF_A_DEVICE, amount: 1 }];
+    const wanted = [
+      { name: 'waiting-look-ups', size: WAITING, amount: 1 },
+      { name: `waiting-look-ups/${deviceId}`, size: OF_A_DEVICE, amount: 1 },
+    ];
     return (await this.#arrivals.take(tenantId, wanted)) === 0;
   }
 }

@@ -3,7 +3,11 @@ import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import { addressBelow, askProvider } from './ask-provider.ts';
 import type { Answers, Provider } from './provider.ts';
 
-const known = z.object({ data: z.object({ attributes: z.object({ last_analysis_stats: z.object({ malicious: z.int().min(0).max(100_000) }) }) }) });
+const known = z.object({
+  data: z.object({
+    attributes: z.object({ last_analysis_stats: z.object({ malicious: z.int().min(0).max(100_000) }) }),
+  }),
+});
 
 /**
  * The multi-vendor reputation service: `GET {base}/api/v3/domains/{domain}` with the key in `x-apikey`, answered with how many

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beginDomainScan } from '../../commands/threat-intel/begin-domain-scan.ts';
 import { endDomainScan, type EndDomainScan } from '../../commands/threat-intel/end-domain-scan.ts';
-import { domainScan, domainScanStream, dueServices, verdictOf, type ScanData, type Verdict } from '../domain/threat-intel/domain-scan.ts';
+import {
+  domainScan,
+  domainScanStream,
+  dueServices,
+  verdictOf,
+  type ScanData,
+  type Verdict,
+} from '../domain/threat-intel/domain-scan.ts';
 import { isScannable } from '../domain/threat-intel/scannable.ts';
 import { scanServices, type ScanService } from '../domain/threat-intel/services.ts';
 import { keyPlace, threatIntel, threatIntelStream } from '../domain/threat-intel/settings.ts';
@@ -34,7 +41,9 @@ export interface Scanned {
   readonly postponedUntil: number | undefined;
 }
 
-type Outcome = { readonly service: ScanService } & ({ readonly answer: Answers[ScanService] } | { readonly reason: string } | { readonly until: number });
+type Outcome = { readonly service: ScanService } & (
+  { readonly answer: Answers[ScanService] } | { readonly reason: string } | { readonly until: number }
+);
 
 export interface ScanningPorts {
   readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
@@ -89,17 +98,28 @@ export class DomainScans {
       aggregates.load(threatIntel, threatIntelStream(tenantId)),
       aggregates.load(domainScan, domainScanStream(tenantId, domain)),
     ]);
-    const inUse = scanServices.filter((service) => enabled[service] && keyRefs[service] !== null && isScannable(domain));
-    const asIs: Scanned = { data: known.data, verdict: verdictOf(known.data, inUse, Date.now()), scanned: false, postponedUntil: undefined };
+    const inUse = scanServices.filter(
+      (service) => enabled[service] && keyRefs[service] !== null && isScannable(domain),
+    );
+    const asIs: Scanned = {
+      data: known.data,
+      verdict: verdictOf(known.data, inUse, Date.now()),
+      scanned: false,
+      postponedUntil: undefined,
+    };
     if (dueServices(known, inUse, Date.now()).length === 0) return asIs;
     // Before anything is recorded about the domain: others may ask about it while this browser may not.
     const wait = asker.deviceId !== null && !asker.hasWaited ? await budget.takeShare(tenantId, asker.deviceId) : 0;
     if (wait > 0) return { ...asIs, postponedUntil: Date.now() + wait };
     const isVisited = (await asker.isVisited?.()) ?? true;
     const scanId = randomUUID();
-    const { result: begun } = orThrow(await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, issuer));
+    const { result: begun } = orThrow(
+      await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, issuer),
+    );
     if (begun.due.length === 0) return asIs;
-    const outcomes = await Promise.all(begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)));
+    const outcomes = await Promise.all(
+      begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)),
+    );
     const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), issuer));
     if (ended.position !== undefined) await freshness.waitFor(['domain_scans'], ended.position);
     const waits = outcomes.flatMap((outcome) => ('until' in outcome ? [outcome.until] : []));
@@ -111,7 +131,13 @@ export class DomainScans {
     };
   }
 
-  async #ask(tenantId: TenantId, service: ScanService, domain: string, keyRef: string, isVisited = true): Promise<Outcome> {
+  async #ask(
+    tenantId: TenantId,
+    service: ScanService,
+    domain: string,
+    keyRef: string,
+    isVisited = true,
+  ): Promise<Outcome> {
     const { budget, vault, providers } = this.#ports;
     const apiKey = await vault.get(tenantId, keyPlace(service), keyRef);
     if (!apiKey) return { service, reason: 'no API key is stored' };
@@ -125,7 +151,12 @@ export class DomainScans {
   }
 }
 
-function endingOf(scanId: string, domain: string, outcomes: readonly Outcome[], { deviceId, userId }: Asker): EndDomainScan {
+function endingOf(
+  scanId: string,
+  domain: string,
+  outcomes: readonly Outcome[],
+  { deviceId, userId }: Asker,
+): EndDomainScan {
   const answerOf = <Service extends ScanService>(service: Service): Answers[Service] | null => {
     const outcome = outcomes.find((one) => one.service === service);
     return outcome && 'answer' in outcome ? (outcome.answer as Answers[Service]) : null;
@@ -135,8 +166,12 @@ function endingOf(scanId: string, domain: string, outcomes: readonly Outcome[], 
     domain,
     scanner: answerOf('scanner'),
     reputation: answerOf('reputation'),
-    failures: outcomes.flatMap((outcome) => ('reason' in outcome ? [{ service: outcome.service, reason: outcome.reason }] : [])),
-    postponed: outcomes.flatMap((outcome) => ('until' in outcome ? [{ service: outcome.service, until: new Date(outcome.until).toISOString() }] : [])),
+    failures: outcomes.flatMap((outcome) =>
+      'reason' in outcome ? [{ service: outcome.service, reason: outcome.reason }] : [],
+    ),
+    postponed: outcomes.flatMap((outcome) =>
+      'until' in outcome ? [{ service: outcome.service, until: new Date(outcome.until).toISOString() }] : [],
+    ),
     deviceId,
     userId,
   };

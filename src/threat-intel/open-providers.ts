@@ -13,7 +13,14 @@ export interface ProviderAddress {
 const TIMEOUT_MS = 8_000;
 const MOST_BYTES = 1024 * 1024;
 
-export function openProviders({ scanner, reputation }: { readonly scanner: ProviderAddress; readonly reputation: ProviderAddress }, timeoutMs = TIMEOUT_MS): Providers {
-  const fetchFor = ({ isTrusted }: ProviderAddress) => guardedFetch({ allowPrivate: isTrusted, timeoutMs, maxBytes: MOST_BYTES });
-  return { scanner: new UrlScanner(scanner.url, fetchFor(scanner)), reputation: new DomainReputation(reputation.url, fetchFor(reputation)) };
+export function openProviders(
+  { scanner, reputation }: { readonly scanner: ProviderAddress; readonly reputation: ProviderAddress },
+  timeoutMs = TIMEOUT_MS,
+): Providers {
+  const fetchFor = ({ isTrusted }: ProviderAddress) =>
+    guardedFetch({ allowPrivate: isTrusted, timeoutMs, maxBytes: MOST_BYTES });
+  return {
+    scanner: new UrlScanner(scanner.url, fetchFor(scanner)),
+    reputation: new DomainReputation(reputation.url, fetchFor(reputation)),
+  };
 }

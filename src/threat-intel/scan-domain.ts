@@ -19,7 +19,11 @@ export const scanDomainJob = (scans: Pick<DomainScans, 'scan'>, reads: (tenantId
     backoff: [MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, 240 * MINUTE_MS],
     handle: async ({ tenantId, domain, deviceId, userId }, { correlationId }) => {
       const isVisited = () => wasVisited(reads(asTenantId(tenantId)), domain);
-      const { postponedUntil } = await scans.scan(domain, { deviceId, userId, hasWaited: true, isVisited }, { tenantId: asTenantId(tenantId), actor: system('domain-scan'), correlationId });
+      const { postponedUntil } = await scans.scan(
+        domain,
+        { deviceId, userId, hasWaited: true, isVisited },
+        { tenantId: asTenantId(tenantId), actor: system('domain-scan'), correlationId },
+      );
       if (postponedUntil !== undefined) throw new JobFailed('the budget of the service is used up');
     },
   });
@@ -29,5 +33,15 @@ export const wasVisited = async (reads: TenantReads, domain: string): Promise<bo
   (await reads.one('select 1 from endpoints where tenant_id = $1 and domain = $2', [domain])) !== undefined;
 
 /** One job for a domain and a day, however many browsers ask about it. */
-export const scanLater = (jobs: Pick<Jobs, 'enqueue'>, tenantId: TenantId, domain: string, { deviceId, userId }: Asker, at: number): Promise<void> =>
-  jobs.enqueue('scan-domain', { tenantId, domain, deviceId, userId }, { id: `${tenantId}/${domainScanId(domain)}/${dayOf(Date.now())}`, delayMs: at - Date.now(), tenantId });
+export const scanLater = (
+  jobs: Pick<Jobs, 'enqueue'>,
+  tenantId: TenantId,
+  domain: string,
+  { deviceId, userId }: Asker,
+  at: number,
+): Promise<void> =>
+  jobs.enqueue(
+    'scan-domain',
+    { tenantId, domain, deviceId, userId },
+    { id: `${tenantId}/${domainScanId(domain)}/${dayOf(Date.now())}`, delayMs: at - Date.now(), tenantId },
+  );

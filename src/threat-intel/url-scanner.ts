@@ -7,7 +7,16 @@ const MOST_RESULTS = 20;
 
 const found = z.object({
   results: z
-    .array(z.object({ verdicts: z.object({ malicious: z.boolean().optional(), overall: z.object({ malicious: z.boolean().optional() }).optional() }).nullish() }))
+    .array(
+      z.object({
+        verdicts: z
+          .object({
+            malicious: z.boolean().optional(),
+            overall: z.object({ malicious: z.boolean().optional() }).optional(),
+          })
+          .nullish(),
+      }),
+    )
     .max(1_000),
 });
 
@@ -30,6 +39,10 @@ export class UrlScanner implements Provider<'scanner'> {
     address.searchParams.set('q', `page.domain:"${domain}"`);
     address.searchParams.set('size', String(MOST_RESULTS));
     const { results } = (await askProvider(this.#fetch, address, { 'api-key': apiKey }, found)) ?? { results: [] };
-    return { isMalicious: results.some(({ verdicts }) => verdicts?.malicious === true || verdicts?.overall?.malicious === true) };
+    return {
+      isMalicious: results.some(
+        ({ verdicts }) => verdicts?.malicious === true || verdicts?.overall?.malicious === true,
+      ),
+    };
   }
 }

@@ -51,7 +51,10 @@ export class ListenerCertificate {
   }
 
   /** Shows a certificate that was recorded; this process at once, the others when the feed tells them. */
-  async show(tenantId: TenantId, { certificatePem, privateKeyRef }: Pick<ServerCertificateInstalled, 'certificatePem' | 'privateKeyRef'>): Promise<void> {
+  async show(
+    tenantId: TenantId,
+    { certificatePem, privateKeyRef }: Pick<ServerCertificateInstalled, 'certificatePem' | 'privateKeyRef'>,
+  ): Promise<void> {
     const pair = await this.#pair(tenantId, certificatePem, privateKeyRef);
     if (!pair) return;
     this.#listener?.setSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion: 'TLSv1.2' });
@@ -59,7 +62,9 @@ export class ListenerCertificate {
   }
 
   async #follow({ tenantId, data }: Recorded & { data: ServerCertificateInstalled }): Promise<void> {
-    await this.show(tenantId, data).catch((error: Error) => this.#services.log.error({ reason: error.message }, 'the listener keeps its old certificate'));
+    await this.show(tenantId, data).catch((error: Error) =>
+      this.#services.log.error({ reason: error.message }, 'the listener keeps its old certificate'),
+    );
   }
 
   async #pair(tenantId: TenantId, certificatePem: string, privateKeyRef: string): Promise<Pair | undefined> {
@@ -68,7 +73,15 @@ export class ListenerCertificate {
   }
 
   #note({ certificatePem }: Pair, source: ListenerStatus['source'] | undefined): void {
-    const { subject, issuer, expiresAt, serialNumber } = describeCertificate(readCertificate(firstCertificate(certificatePem)));
-    this.#shown = { subject, issuer, expiresAt, serialNumber, source: source ?? (subject === issuer ? 'generated' : 'uploaded') };
+    const { subject, issuer, expiresAt, serialNumber } = describeCertificate(
+      readCertificate(firstCertificate(certificatePem)),
+    );
+    this.#shown = {
+      subject,
+      issuer,
+      expiresAt,
+      serialNumber,
+      source: source ?? (subject === issuer ? 'generated' : 'uploaded'),
+    };
   }
 }

@@ -9,7 +9,9 @@ const DAYS = 365;
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 
 /** The TLS door's certificate: what was installed in DATA_DIR/tls, or a self-signed one that is made there and renewed. */
-export async function serverCertificate({ config }: Services): Promise<{ certificatePem: string; privateKeyPem: string }> {
+export async function serverCertificate({
+  config,
+}: Services): Promise<{ certificatePem: string; privateKeyPem: string }> {
   const folder = join(config.dataDir, 'tls');
   const files = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
   if (existsSync(files.certificate) && existsSync(files.key)) {

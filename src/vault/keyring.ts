@@ -43,7 +43,10 @@ export class Keyring {
   }
 
   key(purpose: string): Buffer {
-    return this.#kept.get(purpose) ?? Buffer.from(hkdfSync('sha256', this.#master, Buffer.alloc(0), `castellan/${purpose}`, 32));
+    return (
+      this.#kept.get(purpose) ??
+      Buffer.from(hkdfSync('sha256', this.#master, Buffer.alloc(0), `castellan/${purpose}`, 32))
+    );
   }
 
   /** A keyed digest function for look-ups by a value that must not be stored (an e-mail, a token). */

@@ -23,7 +23,8 @@ export interface Keyrings {
 }
 
 /** The key of a purpose, the current master key's first. */
-export const keysOf = ({ current, other }: Keyrings, purpose: string): [Buffer, ...Buffer[]] => (other ? [current.key(purpose), other.key(purpose)] : [current.key(purpose)]);
+export const keysOf = ({ current, other }: Keyrings, purpose: string): [Buffer, ...Buffer[]] =>
+  other ? [current.key(purpose), other.key(purpose)] : [current.key(purpose)];
 
 /** The database was sealed with a master key that is not at hand, or the one at hand was retired. Names no key. */
 export class WrongMasterKey extends Error {
@@ -36,13 +37,16 @@ export class WrongMasterKey extends Error {
 /** Digest keys that this installation once had are gone from its database. Others would find no account and no claim. */
 export class KeysMissing extends ConfigError {
   constructor(purposes: readonly string[]) {
-    super(`keys are missing from this database (${purposes.join(', ')}), and new ones would find nothing that was digested with them: restore the table kept_keys from a backup; nothing was changed`);
+    super(
+      `keys are missing from this database (${purposes.join(', ')}), and new ones would find nothing that was digested with them: restore the table kept_keys from a backup; nothing was changed`,
+    );
     this.name = 'KeysMissing';
   }
 }
 
 /** Names a key without telling anything of it: 16 hex digits. */
-export const fingerprintOf = (key: Buffer): string => Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'castellan/kept-key-fingerprint', 8)).toString('hex');
+export const fingerprintOf = (key: Buffer): string =>
+  Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'castellan/kept-key-fingerprint', 8)).toString('hex');
 
 export interface Wrapped {
   readonly wrapped: Buffer;
@@ -54,7 +58,12 @@ export const KEPT_KEY_WRAPPING = 'kept-key-wrapping';
 export const TENANT_KEY_WRAPPING = 'tenant-key-wrapping';
 
 /** Opens a wrapped key, and says with whose master key; undefined when neither opens it. */
-export function openWith({ current, other }: Keyrings, purpose: string, { wrapped, wrapped_by: by }: Wrapped, bound: string): { key: Buffer; opener: Keyring } | undefined {
+export function openWith(
+  { current, other }: Keyrings,
+  purpose: string,
+  { wrapped, wrapped_by: by }: Wrapped,
+  bound: string,
+): { key: Buffer; opener: Keyring } | undefined {
   for (const opener of [current, other]) {
     if (!opener || (by !== null && by !== opener.fingerprint)) continue;
     try {
@@ -75,7 +84,9 @@ export async function openKeyrings(owner: pg.Pool, masterKey: Buffer, otherMaste
   const other = otherMasterKey && new Keyring(otherMasterKey);
   return transaction(owner, async (client) => {
     // First said, then asked: a retirement at the same moment is either seen here or waits, and finds this one to retire.
-    await client.query('insert into master_keys (fingerprint) values ($1) on conflict do nothing', [current.fingerprint]);
+    await client.query('insert into master_keys (fingerprint) values ($1) on conflict do nothing', [
+      current.fingerprint,
+    ]);
     const retired = await retiredAmong(client, [current, other]);
     if (retired.has(current.fingerprint)) throw new WrongMasterKey('it was retired');
     const keyrings = { current, other: other && retired.has(other.fingerprint) ? undefined : other };
@@ -83,9 +94,15 @@ export async function openKeyrings(owner: pg.Pool, masterKey: Buffer, otherMaste
   });
 }
 
-async function retiredAmong(client: pg.PoolClient, keyrings: readonly (Keyring | undefined)[]): Promise<ReadonlySet<string>> {
+async function retiredAmong(
+  client: pg.PoolClient,
+  keyrings: readonly (Keyring | undefined)[],
+): Promise<ReadonlySet<string>> {
   const asked = keyrings.flatMap((keyring) => keyring?.fingerprint ?? []);
-  const { rows } = await client.query<{ fingerprint: string }>('select fingerprint from retired_master_keys where fingerprint = any($1)', [asked]);
+  const { rows } = await client.query<{ fingerprint: string }>(
+    'select fingerprint from retired_master_keys where fingerprint = any($1)',
+    [asked],
+  );
   return new Set(rows.map(({ fingerprint }) => fingerprint));
 }
 
@@ -95,21 +112,36 @@ async function keptKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<Read
   if (missing.length > 0) {
     if (await isIdentified(client)) throw new KeysMissing(missing);
     const keyOf = await makerOfKeys(client, keyrings);
-    for (const purpose of KEPT) await keep(client, keyrings.current, purpose, purpose === LOGIN_SECRET ? keyrings.current.key(purpose) : keyOf(purpose));
+    for (const purpose of KEPT)
+      await keep(
+        client,
+        keyrings.current,
+        purpose,
+        purpose === LOGIN_SECRET ? keyrings.current.key(purpose) : keyOf(purpose),
+      );
     rows = await readKept(client);
   }
-  return new Map([...rows].map(([purpose, row]) => [purpose, openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open')]));
+  return new Map(
+    [...rows].map(([purpose, row]) => [
+      purpose,
+      openWith(keyrings, KEPT_KEY_WRAPPING, row, purpose)?.key ?? wrong('a key of the installation does not open'),
+    ]),
+  );
 }
 
 /** An installation that has an identity has had its keys: they are never made again. */
 async function isIdentified(client: pg.PoolClient): Promise<boolean> {
-  const { rows: [table] } = await client.query<{ exists: boolean }>(`select to_regclass('public.installation') is not null as exists`);
+  const {
+    rows: [table],
+  } = await client.query<{ exists: boolean }>(`select to_regclass('public.installation') is not null as exists`);
   if (!table!.exists) return false;
   return (await client.query('select from installation')).rowCount! > 0;
 }
 
 async function readKept(client: pg.PoolClient): Promise<ReadonlyMap<string, Wrapped>> {
-  const { rows } = await client.query<Wrapped & { purpose: string }>('select purpose, wrapped, wrapped_by from kept_keys');
+  const { rows } = await client.query<Wrapped & { purpose: string }>(
+    'select purpose, wrapped, wrapped_by from kept_keys',
+  );
   return new Map(rows.map((row) => [row.purpose, row]));
 }
 
@@ -118,17 +150,23 @@ async function readKept(client: pg.PoolClient): Promise<ReadonlyMap<string, Wrap
  * tenants' keys open with.
  */
 async function makerOfKeys(client: pg.PoolClient, keyrings: Keyrings): Promise<(purpose: string) => Buffer> {
-  const { rows } = await client.query<Wrapped & { tenant_id: string }>('select tenant_id, wrapped, wrapped_by from tenant_keys limit 1');
+  const { rows } = await client.query<Wrapped & { tenant_id: string }>(
+    'select tenant_id, wrapped, wrapped_by from tenant_keys limit 1',
+  );
   const [row] = rows;
   if (!row) return newKey;
-  const { opener } = openWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
+  const { opener } =
+    openWith(keyrings, TENANT_KEY_WRAPPING, row, row.tenant_id) ?? wrong("a tenant's key does not open");
   return (purpose) => opener.key(purpose);
 }
 
 /** Of processes that start at once, the first one's is kept. */
 async function keep(client: pg.PoolClient, keyring: Keyring, purpose: string, key: Buffer): Promise<void> {
   const wrapped = seal(keyring.key(KEPT_KEY_WRAPPING), key, purpose);
-  await client.query('insert into kept_keys (purpose, wrapped, wrapped_by) values ($1, $2, $3) on conflict do nothing', [purpose, wrapped, keyring.fingerprint]);
+  await client.query(
+    'insert into kept_keys (purpose, wrapped, wrapped_by) values ($1, $2, $3) on conflict do nothing',
+    [purpose, wrapped, keyring.fingerprint],
+  );
 }
 
 const wrong = (what: string): never => {

@@ -61,9 +61,17 @@ export class PostgresPersonKeys implements PersonKeys {
   async #load(tenantId: TenantId, ids: readonly string[], into: Map<string, Buffer>): Promise<void> {
     const dataKey = await this.#dataKeys.get(tenantId);
     const sql = 'select person_id, wrapped from person_keys where tenant_id = $1 and person_id = any($2)';
-    const { rows } = await this.#pool.statement<{ person_id: string; wrapped: Buffer }>(tenantId, sql, [ids], 'person-keys');
+    const { rows } = await this.#pool.statement<{ person_id: string; wrapped: Buffer }>(
+      tenantId,
+      sql,
+      [ids],
+      'person-keys',
+    );
     for (const { person_id: personId, wrapped } of rows) {
-      into.set(personKey({ tenantId, personId }), this.#remember({ tenantId, personId }, open(dataKey, wrapped, bound(personId))));
+      into.set(
+        personKey({ tenantId, personId }),
+        this.#remember({ tenantId, personId }, open(dataKey, wrapped, bound(personId))),
+      );
     }
   }
 
@@ -74,7 +82,10 @@ export class PostgresPersonKeys implements PersonKeys {
       await client.query('delete from person_keys where tenant_id = $1 and person_id = $2', [tenantId, personId]);
       // Responses that are stored for retried requests are sealed, but not under this key: they may show the person. Without them a
       // retry builds its response from the events. Attempts that are running lose their row: they store nothing after this.
-      await client.query('update idempotent_answers set status = null, sealed_body = null, log_position = null, attempt = gen_random_uuid() where tenant_id = $1', [tenantId]);
+      await client.query(
+        'update idempotent_answers set status = null, sealed_body = null, log_position = null, attempt = gen_random_uuid() where tenant_id = $1',
+        [tenantId],
+      );
       const { rowCount } = await client.query(
         'insert into erased_persons (tenant_id, person_id) values ($1, $2) on conflict do nothing',
         [tenantId, personId],

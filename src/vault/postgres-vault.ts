@@ -9,7 +9,9 @@ import type { SecretPlace, Vault } from './vault.ts';
 export class PostgresVault implements Vault {
   readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
-  readonly #asked = new Gathering((tenantId: TenantId, references: readonly string[]) => this.#sealed(tenantId, references));
+  readonly #asked = new Gathering((tenantId: TenantId, references: readonly string[]) =>
+    this.#sealed(tenantId, references),
+  );
 
   constructor(pool: TenantPool, dataKeys: TenantDataKeys) {
     this.#pool = pool;
@@ -20,7 +22,11 @@ export class PostgresVault implements Vault {
     const key = await this.#dataKeys.get(tenantId);
     const id = randomUUID();
     const sealed = seal(key, Buffer.from(secret), boundTo(tenantId, place, id));
-    await this.#pool.statement(tenantId, 'insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)', [id, place.owner, place.field, sealed]);
+    await this.#pool.statement(
+      tenantId,
+      'insert into secrets (tenant_id, id, owner, field, sealed) values ($1, $2, $3, $4, $5)',
+      [id, place.owner, place.field, sealed],
+    );
     return id;
   }
 
@@ -35,10 +41,16 @@ export class PostgresVault implements Vault {
   }
 
   async #sealed(tenantId: TenantId, references: readonly string[]): Promise<(Buffer | undefined)[]> {
-    const { rows } = await this.#pool.statement<{ id: string; sealed: Buffer }>(tenantId, 'select id, sealed from secrets where tenant_id = $1 and id = any($2)', [references], 'secrets');
+    const { rows } = await this.#pool.statement<{ id: string; sealed: Buffer }>(
+      tenantId,
+      'select id, sealed from secrets where tenant_id = $1 and id = any($2)',
+      [references],
+      'secrets',
+    );
     const found = new Map(rows.map(({ id, sealed }) => [id, sealed]));
     return references.map((reference) => found.get(reference));
   }
 }
 
-const boundTo = (tenantId: TenantId, { owner, field }: SecretPlace, id: string) => `${tenantId}|${id}|${owner}|${field}`;
+const boundTo = (tenantId: TenantId, { owner, field }: SecretPlace, id: string) =>
+  `${tenantId}|${id}|${owner}|${field}`;

@@ -1,7 +1,14 @@
 import type pg from 'pg';
 import { transaction } from '../database/transaction.ts';
 import { seal } from './keyring.ts';
-import { KEPT_KEY_WRAPPING, openWith, TENANT_KEY_WRAPPING, WrongMasterKey, type Keyrings, type Wrapped } from './keyrings.ts';
+import {
+  KEPT_KEY_WRAPPING,
+  openWith,
+  TENANT_KEY_WRAPPING,
+  WrongMasterKey,
+  type Keyrings,
+  type Wrapped,
+} from './keyrings.ts';
 
 /** What master keys wrap: tables of keys, each bound to its name. */
 interface WrappedKeys {
@@ -10,7 +17,12 @@ interface WrappedKeys {
   readonly type: 'uuid' | 'text';
   readonly wrapping: string;
 }
-const TENANT_KEYS: WrappedKeys = { table: 'tenant_keys', name: 'tenant_id', type: 'uuid', wrapping: TENANT_KEY_WRAPPING };
+const TENANT_KEYS: WrappedKeys = {
+  table: 'tenant_keys',
+  name: 'tenant_id',
+  type: 'uuid',
+  wrapping: TENANT_KEY_WRAPPING,
+};
 const KEPT_KEYS: WrappedKeys = { table: 'kept_keys', name: 'purpose', type: 'text', wrapping: KEPT_KEY_WRAPPING };
 
 export interface Rewrapped {
@@ -44,7 +56,9 @@ export async function rewrap(owner: pg.Pool, keyrings: Keyrings): Promise<Rewrap
     // From now on a version that does not say which master key it wraps with cannot wrap at all.
     await client.query('alter table tenant_keys alter column wrapped_by set not null');
     await client.query(RETIRE, [fingerprint, [...openers]]);
-    const { rows } = await client.query<{ fingerprint: string }>('select fingerprint from retired_master_keys order by retired_at, fingerprint');
+    const { rows } = await client.query<{ fingerprint: string }>(
+      'select fingerprint from retired_master_keys order by retired_at, fingerprint',
+    );
     return { tenantKeys, keptKeys, retired: rows.map((row) => row.fingerprint) };
   });
 }
@@ -64,9 +78,17 @@ async function refuseNewer(client: pg.PoolClient, fingerprint: string): Promise<
 }
 
 /** Puts the fingerprints of the master keys that were needed into `openers`. */
-async function rewrapTable(client: pg.PoolClient, keyrings: Keyrings, { table, name, type, wrapping }: WrappedKeys, openers: Set<string>): Promise<number> {
+async function rewrapTable(
+  client: pg.PoolClient,
+  keyrings: Keyrings,
+  { table, name, type, wrapping }: WrappedKeys,
+  openers: Set<string>,
+): Promise<number> {
   const { current } = keyrings;
-  const { rows } = await client.query<Wrapped & { bound: string }>(`select ${name}::text as bound, wrapped, wrapped_by from ${table} where wrapped_by is distinct from $1`, [current.fingerprint]);
+  const { rows } = await client.query<Wrapped & { bound: string }>(
+    `select ${name}::text as bound, wrapped, wrapped_by from ${table} where wrapped_by is distinct from $1`,
+    [current.fingerprint],
+  );
   const anew = rows.map((row) => {
     const opened = openWith(keyrings, wrapping, row, row.bound);
     if (!opened) throw new WrongMasterKey(`a key in ${table} does not open, and nothing was changed`);

@@ -5,7 +5,8 @@ import { newKey, seal } from './keyring.ts';
 import { openWith, TENANT_KEY_WRAPPING, WrongMasterKey, type Keyrings, type Wrapped } from './keyrings.ts';
 
 const FIND = 'select wrapped, wrapped_by from tenant_keys where tenant_id = $1';
-const MAKE = 'insert into tenant_keys (tenant_id, wrapped, wrapped_by) values ($1, $2, $3) on conflict (tenant_id) do nothing';
+const MAKE =
+  'insert into tenant_keys (tenant_id, wrapped, wrapped_by) values ($1, $2, $3) on conflict (tenant_id) do nothing';
 
 /** SQLSTATE foreign_key_violation. */
 const NOT_THERE = '23503';
@@ -48,7 +49,10 @@ export class TenantDataKeys {
   async #make(tenantId: TenantId): Promise<Wrapped> {
     const { current } = this.#keyrings;
     try {
-      await this.#pool.statement(tenantId, MAKE, [seal(current.key(TENANT_KEY_WRAPPING), newKey(), tenantId), current.fingerprint]);
+      await this.#pool.statement(tenantId, MAKE, [
+        seal(current.key(TENANT_KEY_WRAPPING), newKey(), tenantId),
+        current.fingerprint,
+      ]);
     } catch (error) {
       // Retired meanwhile: what it wrapped now, nobody could open later.
       if (error instanceof pg.DatabaseError && error.code === NOT_THERE) throw new WrongMasterKey('it was retired');

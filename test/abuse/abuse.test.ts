@@ -23,20 +23,25 @@ describe.each(Object.keys(attacks) as AttackName[])('while %s does what it can',
     await tenants?.stop();
   });
 
-  it("another tenant's sign-ins, alerts, policy fetches and extension watch all succeed", { timeout: 300_000 + TIMES * 60_000 }, async ({ annotate }) => {
-    const failures: string[] = [];
-    const { service, hostile } = tenants;
-    const tally = await underAttack(name, hostile, async () => {
-      for (let time = 0; time < TIMES; time += 1) {
-        for (const doing of doings) await neighbour.do(doing).catch((error: Error) => failures.push(`${doing}: ${error.message}`));
-        await sleep(BETWEEN_MS);
-      }
-      await neighbour.extensionAlert().catch((error: Error) => failures.push(`extension watch: ${error.message}`));
-    });
-    await annotate(`the attacker was answered ${tally}`);
-    expect(failures).toEqual([]);
-    expect(service.exit).toBeUndefined();
-    // Degraded is right where something of the hostile tenant's has been set aside.
-    expect((await ask(`${service.url}/health`)).status).toBe(200);
-  });
+  it(
+    "another tenant's sign-ins, alerts, policy fetches and extension watch all succeed",
+    { timeout: 300_000 + TIMES * 60_000 },
+    async ({ annotate }) => {
+      const failures: string[] = [];
+      const { service, hostile } = tenants;
+      const tally = await underAttack(name, hostile, async () => {
+        for (let time = 0; time < TIMES; time += 1) {
+          for (const doing of doings)
+            await neighbour.do(doing).catch((error: Error) => failures.push(`${doing}: ${error.message}`));
+          await sleep(BETWEEN_MS);
+        }
+        await neighbour.extensionAlert().catch((error: Error) => failures.push(`extension watch: ${error.message}`));
+      });
+      await annotate(`the attacker was answered ${tally}`);
+      expect(failures).toEqual([]);
+      expect(service.exit).toBeUndefined();
+      // Degraded is right where something of the hostile tenant's has been set aside.
+      expect((await ask(`${service.url}/health`)).status).toBe(200);
+    },
+  );
 });

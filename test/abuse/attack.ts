@@ -13,7 +13,13 @@ export type Tally = Record<string, number>;
 type Ask = () => Promise<{ readonly status: number }>;
 
 /** So many at once, each again as soon as it is answered. */
-export async function flood(tally: Tally, signal: AbortSignal, what: string, atOnce: number, request: (turn: number) => ReturnType<Ask>): Promise<void> {
+export async function flood(
+  tally: Tally,
+  signal: AbortSignal,
+  what: string,
+  atOnce: number,
+  request: (turn: number) => ReturnType<Ask>,
+): Promise<void> {
   let turn = 0;
   const one = async () => {
     while (!signal.aborted) {

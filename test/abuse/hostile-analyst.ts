@@ -32,9 +32,20 @@ export const hostileAnalyst: Attack = {
   /** There has to be something to find. */
   async prepare({ url, headers }: Party): Promise<void> {
     for (let from = 0; from < PEOPLE; from += AN_IMPORT) {
-      const lines = Array.from({ length: AN_IMPORT }, (_, n) => `falcon${from + n}@mallory.example,${`Falcon ${from + n} `.padEnd(LONGEST_NAME, '界')}`);
-      const { raw, headers: form } = multipart({ file: Buffer.from(['email,displayName', ...lines].join('\n')), type: 'text/csv' });
-      const { status, text } = await ask(`${url}/api/v1/admin/users/import`, { method: 'POST', headers: { ...headers, ...form }, raw, timeoutMs: 300_000 });
+      const lines = Array.from(
+        { length: AN_IMPORT },
+        (_, n) => `falcon${from + n}@mallory.example,${`Falcon ${from + n} `.padEnd(LONGEST_NAME, '界')}`,
+      );
+      const { raw, headers: form } = multipart({
+        file: Buffer.from(['email,displayName', ...lines].join('\n')),
+        type: 'text/csv',
+      });
+      const { status, text } = await ask(`${url}/api/v1/admin/users/import`, {
+        method: 'POST',
+        headers: { ...headers, ...form },
+        raw,
+        timeoutMs: 300_000,
+      });
       if (status !== 200) throw new Error(`not imported: ${status} ${text}`);
     }
   },
@@ -47,19 +58,41 @@ export const hostileAnalyst: Attack = {
       ...readers,
       flood(tally, signal, 'figures', 8, (turn) => get(HEAVY[turn % HEAVY.length]!)),
       flood(tally, signal, 'verify', 4, () => get('/api/v1/admin/audit-log/verify')),
-      flood(tally, signal, 'wrong password', 4, () => ask(`${url}/api/v1/admin/verify-password`, { method: 'POST', headers, body: { password: 'Wrong-Horse-7!' }, from: from(), timeoutMs: 30_000 })),
+      flood(tally, signal, 'wrong password', 4, () =>
+        ask(`${url}/api/v1/admin/verify-password`, {
+          method: 'POST',
+          headers,
+          body: { password: 'Wrong-Horse-7!' },
+          from: from(),
+          timeoutMs: 30_000,
+        }),
+      ),
     ]);
     return tally;
   },
 };
 
 /** Asks for a large file and takes it in sips, again and again. */
-async function readSlowly(url: string, headers: Party['headers'], from: () => string, signal: AbortSignal, tally: Tally): Promise<void> {
+async function readSlowly(
+  url: string,
+  headers: Party['headers'],
+  from: () => string,
+  signal: AbortSignal,
+  tally: Tally,
+): Promise<void> {
   while (!signal.aborted) {
-    const asked = request(`${url}/api/v1/admin/search/export?q=falcon`, { headers, localAddress: from(), agent: false, signal });
+    const asked = request(`${url}/api/v1/admin/search/export?q=falcon`, {
+      headers,
+      localAddress: from(),
+      agent: false,
+      signal,
+    });
     asked.on('error', () => undefined);
     asked.end();
-    const response = await once(asked, 'response', { signal }).then(([first]) => first as IncomingMessage, () => undefined);
+    const response = await once(asked, 'response', { signal }).then(
+      ([first]) => first as IncomingMessage,
+      () => undefined,
+    );
     const name = `export ${response?.statusCode ?? 'failed'}`;
     tally[name] = (tally[name] ?? 0) + 1;
     if (!response) {

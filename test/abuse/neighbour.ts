@@ -41,7 +41,12 @@ export class Neighbour {
 
   async #signIn(): Promise<number> {
     const { url, email, password, tenantId } = this.#party;
-    const reply = await ask(`${url}/api/v1/auth/login`, { method: 'POST', body: { email, password, tenantId }, from: this.#from(), timeoutMs: PATIENCE_MS });
+    const reply = await ask(`${url}/api/v1/auth/login`, {
+      method: 'POST',
+      body: { email, password, tenantId },
+      from: this.#from(),
+      timeoutMs: PATIENCE_MS,
+    });
     return succeeded('sign-in', 200, reply).ms;
   }
 
@@ -57,7 +62,8 @@ export class Neighbour {
     if (reported.body.accepted !== 1) throw new Error(`a report was not accepted: ${reported.text}`);
     while (performance.now() - started < PATIENCE_MS) {
       const { body } = succeeded('the list of alerts', 200, await this.#get('/api/v1/admin/alerts?page_size=20'));
-      if ((body.alerts as { domain: string }[]).some((alert) => alert.domain === domain)) return performance.now() - started;
+      if ((body.alerts as { domain: string }[]).some((alert) => alert.domain === domain))
+        return performance.now() - started;
       await sleep(LOOK_AGAIN_MS);
     }
     throw new Error(`an alert was not delivered within ${PATIENCE_MS} ms`);
@@ -66,14 +72,37 @@ export class Neighbour {
   /** The watch over browser extensions: an extension that is on no whitelist raises an alert. */
   async extensionAlert(): Promise<void> {
     const { url, headers } = this.#party;
-    const settings = await ask(`${url}/api/v1/admin/extension-monitoring/settings`, { method: 'PUT', headers, body: { alertOnUnwhitelisted: true }, from: this.#from() });
+    const settings = await ask(`${url}/api/v1/admin/extension-monitoring/settings`, {
+      method: 'PUT',
+      headers,
+      body: { alertOnUnwhitelisted: true },
+      from: this.#from(),
+    });
     succeeded('settings', 200, settings);
     const extensionId = randomUUID();
-    const extension = { extensionId, name: 'Something', version: '1', publisher: null, permissions: [], isEnabled: true };
-    const inventory = { eventId: randomUUID(), kind: 'extension_inventory', occurredAt: new Date().toISOString(), domain: null, url: null, data: { extensions: [extension] } };
+    const extension = {
+      extensionId,
+      name: 'Something',
+      version: '1',
+      publisher: null,
+      permissions: [],
+      isEnabled: true,
+    };
+    const inventory = {
+      eventId: randomUUID(),
+      kind: 'extension_inventory',
+      occurredAt: new Date().toISOString(),
+      domain: null,
+      url: null,
+      data: { extensions: [extension] },
+    };
     succeeded('an inventory', 202, await this.#browser.report([inventory], PATIENCE_MS));
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(LOOK_AGAIN_MS * 4)) {
-      const { text } = succeeded('the list of alerts', 200, await this.#get('/api/v1/admin/alerts?alert_type=unwhitelisted_extension'));
+      const { text } = succeeded(
+        'the list of alerts',
+        200,
+        await this.#get('/api/v1/admin/alerts?alert_type=unwhitelisted_extension'),
+      );
       if (text.includes(extensionId)) return;
     }
     throw new Error(`an alert about an extension was not delivered within ${PATIENCE_MS} ms`);

@@ -35,7 +35,13 @@ export async function startTwoTenants(): Promise<TwoTenants> {
     service.start();
     await service.ready();
     const other = await firstTenant(service);
-    const hostile = await furtherTenant(service, { ...process.env, ...env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir });
+    const hostile = await furtherTenant(service, {
+      ...process.env,
+      ...env,
+      NODE_ENV: 'production',
+      VITEST: '',
+      DATA_DIR: dataDir,
+    });
     return { service, hostile, other, stop };
   } catch (error) {
     await stop();
@@ -45,8 +51,17 @@ export async function startTwoTenants(): Promise<TwoTenants> {
 
 async function firstTenant(service: ServiceNode): Promise<Party> {
   const email = 'owner@acme.example';
-  const body = { email, password: PASSWORD, displayName: 'Owner', licenseKey: license(), externalBaseUrl: 'https://acme.example' };
-  const { tenantId, accessToken } = expectStatus(201, await ask(`${service.url}/api/v1/setup/complete`, { method: 'POST', body })).body;
+  const body = {
+    email,
+    password: PASSWORD,
+    displayName: 'Owner',
+    licenseKey: license(),
+    externalBaseUrl: 'https://acme.example',
+  };
+  const { tenantId, accessToken } = expectStatus(
+    201,
+    await ask(`${service.url}/api/v1/setup/complete`, { method: 'POST', body }),
+  ).body;
   return partyOf(service, tenantId, email, PASSWORD, accessToken);
 }
 
@@ -57,7 +72,8 @@ async function furtherTenant(service: ServiceNode, env: NodeJS.ProcessEnv): Prom
   const { stdout } = await run(process.execPath, ['scripts/run.mjs', 'src/cli.ts', ...args], { env, timeout: 60_000 });
   const lines = stdout.trim().split('\n');
   const tenantId = /Mallory: ([0-9a-f-]{36})/.exec(stdout)![1]!;
-  const login = (password: string) => ask(`${service.url}/api/v1/auth/login`, { method: 'POST', body: { email, password, tenantId } });
+  const login = (password: string) =>
+    ask(`${service.url}/api/v1/auth/login`, { method: 'POST', body: { email, password, tenantId } });
   const { tempToken } = expectStatus(200, await login(lines.at(-1)!.trim())).body;
   const change = { tempToken, newPassword: PASSWORD, confirmPassword: PASSWORD };
   expectStatus(200, await ask(`${service.url}/api/v1/auth/change-password`, { method: 'POST', body: change }));
@@ -65,7 +81,13 @@ async function furtherTenant(service: ServiceNode, env: NodeJS.ProcessEnv): Prom
   return partyOf(service, tenantId, email, PASSWORD, accessToken);
 }
 
-async function partyOf({ url, tlsUrl }: ServiceNode, tenantId: string, email: string, password: string, accessToken: string): Promise<Party> {
+async function partyOf(
+  { url, tlsUrl }: ServiceNode,
+  tenantId: string,
+  email: string,
+  password: string,
+  accessToken: string,
+): Promise<Party> {
   const party = { url, tlsUrl, tenantId, email, password, headers: { authorization: `Bearer ${accessToken}` } };
   return { ...party, browser: await enroll(party) };
 }

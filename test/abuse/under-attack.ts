@@ -10,12 +10,18 @@ const UNDER_WAY_MS = 2_000;
 
 /** Runs `work` while an attack is under way in another process; answers what that process was answered. */
 export async function underAttack(name: AttackName, hostile: Party, work: () => Promise<void>): Promise<string> {
-  const attacker = startTracked(process.execPath, ['scripts/run.mjs', 'test/abuse/attacker.ts', name], { env: { ...process.env, HOSTILE: JSON.stringify(hostile) } });
+  const attacker = startTracked(process.execPath, ['scripts/run.mjs', 'test/abuse/attacker.ts', name], {
+    env: { ...process.env, HOSTILE: JSON.stringify(hostile) },
+  });
   try {
-    await until(() => `the attack has begun: ${attacker.output()}`, PREPARED_MS, () => {
-      if (attacker.exit() !== undefined) throw new Hopeless(`the attacker ended: ${attacker.output()}`);
-      return attacker.output().includes('attacking');
-    });
+    await until(
+      () => `the attack has begun: ${attacker.output()}`,
+      PREPARED_MS,
+      () => {
+        if (attacker.exit() !== undefined) throw new Hopeless(`the attacker ended: ${attacker.output()}`);
+        return attacker.output().includes('attacking');
+      },
+    );
     await sleep(UNDER_WAY_MS);
     await work();
   } finally {

@@ -31,11 +31,21 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
 
   const start = async (auditKey: Buffer, masterKey = app.config.masterKey) => {
     const config = testConfig(dataDir, { masterKey, auditKey });
-    const house = await compose(config, { database: app.services.database.config, project: false, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
+    const house = await compose(config, {
+      database: app.services.database.config,
+      project: false,
+      listen: false,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
     await house.stop();
   };
-  const sql = (text: string) => app.services.database.owner.query<Record<string, unknown>>(text).then(({ rows }) => rows);
-  const everything = () => sql(`select (select json_agg(k) from audit_key k) as audit, (select json_agg(m order by fingerprint) from master_keys m) as masters, (select max(position) from events) as head`);
+  const sql = (text: string) =>
+    app.services.database.owner.query<Record<string, unknown>>(text).then(({ rows }) => rows);
+  const everything = () =>
+    sql(
+      `select (select json_agg(k) from audit_key k) as audit, (select json_agg(m order by fingerprint) from master_keys m) as masters, (select max(position) from events) as head`,
+    );
   /** As a version of before left it, which knew no fingerprint. */
   const forget = () => sql('delete from audit_key');
 
@@ -44,7 +54,9 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
     const error = await start(wrong, randomBytes(32)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(WrongAuditKey);
     expect(error).toBeInstanceOf(ConfigError);
-    expect((error as Error).message).toMatch(/^AUDIT_HMAC_KEY is not the key that this database's audit log is made with \(its fingerprint is [0-9a-f]{16}, and [0-9a-f]{16} was given\)/);
+    expect((error as Error).message).toMatch(
+      /^AUDIT_HMAC_KEY is not the key that this database's audit log is made with \(its fingerprint is [0-9a-f]{16}, and [0-9a-f]{16} was given\)/,
+    );
     expect((error as Error).message).not.toContain(wrong.toString('hex'));
     expect(await everything()).toEqual(before);
     await start(right);
@@ -61,14 +73,19 @@ describe('a start with another AUDIT_HMAC_KEY', () => {
 
   it('does not shut out the right key because somebody changed an entry that would have proved it', async () => {
     await forget();
-    await sql(`update audit_log set action = 'x' where position in (select position from audit_log where position > 0 order by position limit 1)`);
+    await sql(
+      `update audit_log set action = 'x' where position in (select position from audit_log where position > 0 order by position limit 1)`,
+    );
     await start(right);
   });
 
   it('asks the seals in the log where there is no audit table', async () => {
     await forget();
     await app.house.stop();
-    const { owner } = (await import('../../src/database/database.ts')).openDatabase(app.services.database.config, newLogger('silent'));
+    const { owner } = (await import('../../src/database/database.ts')).openDatabase(
+      app.services.database.config,
+      newLogger('silent'),
+    );
     await owner.query('drop view audit_log');
     const { rows } = await owner.query(`select count(*)::int as n from events where type = 'AuditHeadSealed'`);
     expect((rows[0] as { n: number }).n).toBeGreaterThan(0);
@@ -85,10 +102,20 @@ describe('a chain that was gone on with under another key', () => {
     const other = new ChainKey(randomBytes(32));
     let previous: string | undefined;
     for (let n = 5; n <= 9; n += 1) {
-      const [row] = (await house.sql('select * from audit_log where tenant_id = $1 and sequence = $2 and position > 0', [ACME, n])) as unknown as (AuditLogRow & { recorded_at: Date | string })[];
-      const entry = { ...entryIn({ ...row!, recorded_at: new Date(row!.recorded_at).toISOString() }), sequence: n, previousHash: previous ?? row!.previous_hash! };
+      const [row] = (await house.sql(
+        'select * from audit_log where tenant_id = $1 and sequence = $2 and position > 0',
+        [ACME, n],
+      )) as unknown as (AuditLogRow & { recorded_at: Date | string })[];
+      const entry = {
+        ...entryIn({ ...row!, recorded_at: new Date(row!.recorded_at).toISOString() }),
+        sequence: n,
+        previousHash: previous ?? row!.previous_hash!,
+      };
       const hash = entryHash(other, entry);
-      await house.sql('update audit_log set previous_hash = $3, hash = $4 where tenant_id = $1 and sequence = $2 and position > 0', [ACME, n, entry.previousHash, hash]);
+      await house.sql(
+        'update audit_log set previous_hash = $3, hash = $4 where tenant_id = $1 and sequence = $2 and position > 0',
+        [ACME, n, entry.previousHash, hash],
+      );
       previous = hash;
     }
     await house.sql('update audit_log set hash = $2 where tenant_id = $1 and position = 0', [ACME, previous!]);
@@ -105,11 +132,22 @@ describe('the command line', () => {
     const run = (auditKey: string) =>
       spawnSync(process.execPath, ['scripts/run.mjs', 'src/cli.ts', 'audit', 'verify'], {
         encoding: 'utf8',
-        env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, DATABASE_URL: server.url('postgres', 'audited'), MASTER_KEY: '11'.repeat(32), AUDIT_HMAC_KEY: auditKey, LICENSE_PUBLIC_KEY: licensePublicKeyPem },
+        env: {
+          ...process.env,
+          NODE_ENV: 'production',
+          DATA_DIR: dataDir,
+          DATABASE_URL: server.url('postgres', 'audited'),
+          MASTER_KEY: '11'.repeat(32),
+          AUDIT_HMAC_KEY: auditKey,
+          LICENSE_PUBLIC_KEY: licensePublicKeyPem,
+        },
       });
     expect(run('22'.repeat(32))).toMatchObject({ status: 0, stdout: expect.stringMatching(/^valid/) });
     const refused = run('33'.repeat(32));
-    expect([refused.status, refused.stderr.trim().split('\n')]).toEqual([1, [expect.stringMatching(/^castellan: AUDIT_HMAC_KEY is not the key/)]]);
+    expect([refused.status, refused.stderr.trim().split('\n')]).toEqual([
+      1,
+      [expect.stringMatching(/^castellan: AUDIT_HMAC_KEY is not the key/)],
+    ]);
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }, 60_000);

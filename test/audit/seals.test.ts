@@ -17,19 +17,30 @@ import { given } from '../dsl/given.ts';
 import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './vault-house.ts';
 
 const HASH = '0a'.repeat(32);
-const seal = (sequence: number, previous: string, mac: string): SealedHead => ({ sequence, hash: HASH, position: '7', previous, mac });
+const seal = (sequence: number, previous: string, mac: string): SealedHead => ({
+  sequence,
+  hash: HASH,
+  position: '7',
+  previous,
+  mac,
+});
 const first = seal(3, '00'.repeat(32), '01'.repeat(32));
 
 describe('sealing a head', () => {
   it('is recorded after the seal before', () => {
     const second = seal(5, first.mac, '02'.repeat(32));
-    given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, second).then({ type: 'AuditHeadSealed', data: second });
+    given({ type: 'AuditHeadSealed', data: first })
+      .when(sealAuditHead, second)
+      .then({ type: 'AuditHeadSealed', data: second });
   });
 
-  it('happens once, whoever else does it too', () => given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, first).thenNothing());
+  it('happens once, whoever else does it too', () =>
+    given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, first).thenNothing());
 
   it('is refused to who did not know the newest seal', () =>
-    given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, seal(5, '00'.repeat(32), '02'.repeat(32))).thenRefused('conflict'));
+    given({ type: 'AuditHeadSealed', data: first })
+      .when(sealAuditHead, seal(5, '00'.repeat(32), '02'.repeat(32)))
+      .thenRefused('conflict'));
 });
 
 describe('the seal file', () => {
@@ -47,7 +58,12 @@ describe('the seal file', () => {
     file.append([filed(3), filed(1, OTHER)]);
     file.append([filed(8)]);
     expect(new SealFile(folder).sealsOf(ACME)).toEqual([filed(3), filed(8)]);
-    expect(new Map(file.newest())).toEqual(new Map([[ACME, filed(8)], [OTHER, filed(1, OTHER)]]));
+    expect(new Map(file.newest())).toEqual(
+      new Map([
+        [ACME, filed(8)],
+        [OTHER, filed(1, OTHER)],
+      ]),
+    );
     expect(statSync(path()).mode & 0o777).toBe(0o600);
   });
 
@@ -64,7 +80,10 @@ describe('the seal file', () => {
     writeFileSync(path(), `${JSON.stringify(filed(1, OTHER))}\n${lines.join('')}`);
     const file = new SealFile(folder);
     file.append([filed(50_000)]);
-    expect(file.sealsOf(ACME).map(({ sequence }) => sequence)).toEqual([...Array.from({ length: 15 }, (_, n) => 39_987 + n), 50_000]);
+    expect(file.sealsOf(ACME).map(({ sequence }) => sequence)).toEqual([
+      ...Array.from({ length: 15 }, (_, n) => 39_987 + n),
+      50_000,
+    ]);
     expect(file.sealsOf(OTHER)).toEqual([filed(1, OTHER)]);
     expect(readFileSync(path()).length).toBeLessThan(10_000);
   });
@@ -78,18 +97,39 @@ describe('the sealer', async () => {
     await house.close();
   });
   const alarms: string[] = [];
-  const log = pino({ level: 'error' }, {
-    write(line: string) {
-      const { tenantId, reason } = JSON.parse(line) as { tenantId: string; reason: string };
-      if (tenantId === ACME) alarms.push(reason);
+  const log = pino(
+    { level: 'error' },
+    {
+      write(line: string) {
+        const { tenantId, reason } = JSON.parse(line) as { tenantId: string; reason: string };
+        if (tenantId === ACME) alarms.push(reason);
+      },
     },
-  });
+  );
   const loader = new AggregateLoader(house.store, house.codec);
-  const executor = new Executor(house.store, house.codec, loader, (value) => value, () => ({ ports: {}, undo: async () => {} }));
+  const executor = new Executor(
+    house.store,
+    house.codec,
+    loader,
+    (value) => value,
+    () => ({ ports: {}, undo: async () => {} }),
+  );
   const config = { auditKey: house.auditKey, dataDir };
   const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
-  const services = { store: house.store, database: house.database, families: house.families, reads: tenantReads(house.database.reads).ordinary, projector, loader, executor, config, log, trust: new LogTrust() } as unknown as Services;
-  const inLog = async (tenantId = ACME) => (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
+  const services = {
+    store: house.store,
+    database: house.database,
+    families: house.families,
+    reads: tenantReads(house.database.reads).ordinary,
+    projector,
+    loader,
+    executor,
+    config,
+    log,
+    trust: new LogTrust(),
+  } as unknown as Services;
+  const inLog = async (tenantId = ACME) =>
+    (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
   const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
   const verdict = () => verifyTenant(services, ACME);
 
@@ -102,7 +142,12 @@ describe('the sealer', async () => {
     await aDay(house, 3, 4);
     await house.project();
     await sealer.stop();
-    expect([await inLog(), inFile(), await inLog(OTHER), inFile(OTHER)]).toEqual([[4, 7], [4, 7], [2, 3], [2, 3]]);
+    expect([await inLog(), inFile(), await inLog(OTHER), inFile(OTHER)]).toEqual([
+      [4, 7],
+      [4, 7],
+      [2, 3],
+      [2, 3],
+    ]);
     expect(await verdict()).toMatchObject({ valid: true, entriesChecked: 7 });
   });
 
@@ -110,7 +155,10 @@ describe('the sealer', async () => {
     await aDay(house, 2, 7);
     await house.project();
     await Promise.all([new HeadSealer(services).sealAll(), new HeadSealer(services).sealAll()]);
-    expect([await inLog(), [...new Set(inFile())]]).toEqual([[4, 7, 9], [4, 7, 9]]);
+    expect([await inLog(), [...new Set(inFile())]]).toEqual([
+      [4, 7, 9],
+      [4, 7, 9],
+    ]);
     expect(await verdict()).toMatchObject({ valid: true });
   });
 
@@ -126,7 +174,11 @@ describe('the sealer', async () => {
     await house.project();
     await house.sql(`update audit_log set hash = repeat('0', 64) where tenant_id = $1 and position = 0`, [ACME]);
     await new HeadSealer(services).sealAll();
-    expect([alarms.splice(0), await inLog(), inFile()]).toEqual([['log and audit table contradict each other'], [4, 7, 9], [9]]);
+    expect([alarms.splice(0), await inLog(), inFile()]).toEqual([
+      ['log and audit table contradict each other'],
+      [4, 7, 9],
+      [9],
+    ]);
     await putBack();
   });
 
@@ -154,7 +206,13 @@ describe('what is sealed, outside of the databases', async () => {
     await house.close();
   });
   const loader = new AggregateLoader(house.store, house.codec);
-  const executor = new Executor(house.store, house.codec, loader, (value) => value, () => ({ ports: {}, undo: async () => {} }));
+  const executor = new Executor(
+    house.store,
+    house.codec,
+    loader,
+    (value) => value,
+    () => ({ ports: {}, undo: async () => {} }),
+  );
   const services = {
     store: house.store,
     database: house.database,
@@ -177,13 +235,21 @@ describe('what is sealed, outside of the databases', async () => {
     await aDay(house, 3, 4);
     await house.project();
     await new HeadSealer(services).sealAll();
-    const told = lines.map((line) => JSON.parse(line) as FiledSeal & { msg: string }).filter(({ tenantId }) => tenantId === ACME);
-    expect(told).toEqual(new SealFile(dataDir).sealsOf(ACME).map((one) => expect.objectContaining({ ...one, msg: 'audit head sealed' })));
+    const told = lines
+      .map((line) => JSON.parse(line) as FiledSeal & { msg: string })
+      .filter(({ tenantId }) => tenantId === ACME);
+    expect(told).toEqual(
+      new SealFile(dataDir).sealsOf(ACME).map((one) => expect.objectContaining({ ...one, msg: 'audit head sealed' })),
+    );
     writeFileSync(join(dataDir, 'service.log'), lines.join(''));
     await putBack();
     writeFileSync(path, file);
     expect(await verify(evidenceOf(services), ACME)).toMatchObject({ valid: true });
-    expect(await verify(evidenceOf(services, new SealFile(dataDir, 'service.log')), ACME)).toMatchObject({ valid: false, reason: 'log_truncated', firstInvalidSequence: 5 });
+    expect(await verify(evidenceOf(services, new SealFile(dataDir, 'service.log')), ACME)).toMatchObject({
+      valid: false,
+      reason: 'log_truncated',
+      firstInvalidSequence: 5,
+    });
   });
 
   it('makes /health say so, without naming anybody, while the file is ahead of the log', async () => {
@@ -192,7 +258,9 @@ describe('what is sealed, outside of the databases', async () => {
     const file = readFileSync(path);
     writeFileSync(path, lines.join(''));
     await sealer.sealAll();
-    expect(alarms.impairment()).toBe('audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`, and `restore status` after a restore');
+    expect(alarms.impairment()).toBe(
+      'audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`, and `restore status` after a restore',
+    );
     writeFileSync(path, file);
     await sealer.sealAll();
     expect(alarms.impairment()).toBeUndefined();

@@ -33,8 +33,17 @@ export const doorEvents = defineEvents('door', {
     personal: { subject: 'guestId', fields: ['guest'] },
     audit: 'door.opened',
   },
-  DoorLocked: { version: 1, schema: z.object({ door: z.string(), reason: z.string().nullable() }), audit: 'door.locked' },
-  KeyCut: { version: 1, schema: z.object({ keyId: z.string(), notes: z.array(z.string()) }), about: { resource: 'key', id: 'keyId' }, audit: 'key.cut' },
+  DoorLocked: {
+    version: 1,
+    schema: z.object({ door: z.string(), reason: z.string().nullable() }),
+    audit: 'door.locked',
+  },
+  KeyCut: {
+    version: 1,
+    schema: z.object({ keyId: z.string(), notes: z.array(z.string()) }),
+    about: { resource: 'key', id: 'keyId' },
+    audit: 'key.cut',
+  },
   DoorSeen: { version: 1, schema: z.object({ door: z.string() }), audit: false },
 });
 const families = [doorEvents, auditHeadEvents];
@@ -85,16 +94,22 @@ export async function openVaultHouse() {
     /** Seals the chain's present end, in the log and in the file. */
     async seal(tenantId: TenantId): Promise<void> {
       const last = (await chainOf(tenantId)).at(-1)!;
-      const before = ((await store.readStreamTail(auditHeadStream(tenantId), 1))[0]?.data as SealedHead | undefined) ?? UNSEALED;
+      const before =
+        ((await store.readStreamTail(auditHeadStream(tenantId), 1))[0]?.data as SealedHead | undefined) ?? UNSEALED;
       const seal = sealHead(key, tenantId, last, last.position, before);
       await house.happen(auditHeadStream(tenantId), [{ type: 'AuditHeadSealed', data: seal }], tenantId);
       filed.push({ tenantId, ...seal });
     },
-    verify: (tenantId: TenantId = ACME, { pageSize = 1_000, walking }: Pick<Evidence, 'pageSize' | 'walking'> = {}) => verify({ ...evidence, pageSize, walking }, tenantId),
+    verify: (tenantId: TenantId = ACME, { pageSize = 1_000, walking }: Pick<Evidence, 'pageSize' | 'walking'> = {}) =>
+      verify({ ...evidence, pageSize, walking }, tenantId),
     /** Stretches of this many entries, walked beside each other in this thread. */
     walkHere: (stretch: number): Walking => ({
       stretch,
-      open: () => ({ count: 2, walk: (one) => walk(evidence, new AuditTable(evidence.reads(one.tenantId)), one), close: async () => undefined }),
+      open: () => ({
+        count: 2,
+        walk: (one) => walk(evidence, new AuditTable(evidence.reads(one.tenantId)), one),
+        close: async () => undefined,
+      }),
     }),
     /** Remembers log and table; what it answers puts both back. */
     async snapshot(name: string): Promise<() => Promise<void>> {
@@ -109,8 +124,14 @@ export async function openVaultHouse() {
   };
 }
 
-const opened = (n: number): DomainEvent => ({ type: 'DoorOpened', data: { door: `d${n % 3}`, guestId: GUEST, guest: `Guest "${n}" €`, hour: n } });
-const locked = (n: number): DomainEvent => ({ type: 'DoorLocked', data: { door: `d${n % 3}`, reason: n % 2 ? 'late' : null } });
+const opened = (n: number): DomainEvent => ({
+  type: 'DoorOpened',
+  data: { door: `d${n % 3}`, guestId: GUEST, guest: `Guest "${n}" €`, hour: n },
+});
+const locked = (n: number): DomainEvent => ({
+  type: 'DoorLocked',
+  data: { door: `d${n % 3}`, reason: n % 2 ? 'late' : null },
+});
 const cut = (n: number): DomainEvent => ({ type: 'KeyCut', data: { keyId: `k${n}`, notes: ['a', `note ${n}`] } });
 const seen = (n: number): DomainEvent => ({ type: 'DoorSeen', data: { door: `d${n % 3}` } });
 

@@ -17,7 +17,11 @@ describe('a chain that is walked in threads', () => {
     await house.project();
     await house.seal(ACME);
     await house.project();
-    const { auditKey, evidence: { words }, database } = house;
+    const {
+      auditKey,
+      evidence: { words },
+      database,
+    } = house;
     const threads = walkInThreads({ database: database.config, auditKey, words }, STRETCH);
     walked = [];
     walking = { ...threads, open: () => noting(threads.open()!) };
@@ -29,7 +33,10 @@ describe('a chain that is walked in threads', () => {
     walk: (stretch) => (walked.push(stretch), walkers.walk(stretch)),
     close: () => walkers.close(),
   });
-  const connections = async () => (await house.sql(`select count(*)::int as n from pg_stat_activity where datname = current_database()`))[0]!['n'] as number;
+  const connections = async () =>
+    (await house.sql(`select count(*)::int as n from pg_stat_activity where datname = current_database()`))[0]![
+      'n'
+    ] as number;
 
   it('holds when every stretch comes to where the next begins, and leaves nothing open', async () => {
     expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
@@ -41,11 +48,17 @@ describe('a chain that is walked in threads', () => {
   });
 
   it('is walked by who asks while the threads are at another one, so that many who ask at once take no more of them', async () => {
-    const { auditKey, evidence: { words }, database } = house;
+    const {
+      auditKey,
+      evidence: { words },
+      database,
+    } = house;
     const threads = walkInThreads({ database: database.config, auditKey, words }, STRETCH);
     const another = threads.open()!;
     const opened: unknown[] = [];
-    expect(await house.verify(ACME, { walking: { ...threads, open: () => (opened.push(threads.open()), undefined) } })).toMatchObject({ valid: true, entriesChecked: COUNT });
+    expect(
+      await house.verify(ACME, { walking: { ...threads, open: () => (opened.push(threads.open()), undefined) } }),
+    ).toMatchObject({ valid: true, entriesChecked: COUNT });
     expect(opened).toEqual([undefined]);
     await another.close();
     const free = threads.open();
@@ -55,21 +68,39 @@ describe('a chain that is walked in threads', () => {
 
   it('says of tampering what the walk by one says', async () => {
     const [row] = await house.sql(`select position from audit_log where tenant_id = $1 and sequence = 11`, [ACME]);
-    await house.sql(`update audit_log set action = 'door.closed' where tenant_id = $1 and position = $2`, [ACME, row!['position']]);
-    expect(await house.verify(ACME, { walking })).toMatchObject({ valid: false, firstInvalidSequence: 11, reason: 'entry_changed' });
+    await house.sql(`update audit_log set action = 'door.closed' where tenant_id = $1 and position = $2`, [
+      ACME,
+      row!['position'],
+    ]);
+    expect(await house.verify(ACME, { walking })).toMatchObject({
+      valid: false,
+      firstInvalidSequence: 11,
+      reason: 'entry_changed',
+    });
   });
 
   it('is walked by who asks when the threads cannot reach the database', async () => {
-    const { auditKey, evidence: { words }, database } = house;
+    const {
+      auditKey,
+      evidence: { words },
+      database,
+    } = house;
     const nowhere = walkInThreads({ database: { ...database.config, database: 'nowhere' }, auditKey, words }, STRETCH);
-    expect(await house.verify(ACME, { walking: nowhere })).toMatchObject({ valid: false, firstInvalidSequence: 11, reason: 'entry_changed' });
+    expect(await house.verify(ACME, { walking: nowhere })).toMatchObject({
+      valid: false,
+      firstInvalidSequence: 11,
+      reason: 'entry_changed',
+    });
     await house.project();
     expect(await house.verify(ACME, { walking: nowhere })).toMatchObject({ valid: true, entriesChecked: COUNT });
   });
 
   it('is walked by who asks when it is short', async () => {
     walked = [];
-    expect(await house.verify(ACME, { walking: { ...walking, stretch: COUNT } })).toMatchObject({ valid: true, entriesChecked: COUNT });
+    expect(await house.verify(ACME, { walking: { ...walking, stretch: COUNT } })).toMatchObject({
+      valid: true,
+      entriesChecked: COUNT,
+    });
     expect(walked).toEqual([]);
   });
 });

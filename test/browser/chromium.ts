@@ -6,19 +6,29 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 /** Where Chromium is: named by `CHROMIUM_PATH`, or found on the path. */
 export function findChromium(): string | undefined {
   const names = [process.env['CHROMIUM_PATH'], 'chromium', 'chromium-browser', 'google-chrome'];
-  return names.map((name) => name && onPath(name)).find((path) => path && spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0);
+  return names
+    .map((name) => name && onPath(name))
+    .find((path) => path && spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0);
 }
 
 function onPath(name: string): string | undefined {
   if (isAbsolute(name)) return name;
-  return (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)).find((path) => existsSync(path));
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
 }
 
 export const launchChromium = (executablePath: string): Promise<Browser> =>
   chromium.launch({
     executablePath,
     // Its sandbox refuses to run as root; everything that it loads here is ours.
-    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update'],
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-dev-shm-usage',
+      '--disable-background-networking',
+      '--disable-component-update',
+    ],
   });
 
 export interface WatchedPage {
@@ -37,14 +47,27 @@ export async function openPage(browser: Browser, scheme: 'light' | 'dark' = 'lig
   const complaints: string[] = [];
   await context.addInitScript(() => {
     const { console } = globalThis;
-    const { document } = globalThis as unknown as { document: { addEventListener(type: string, listener: (event: { violatedDirective: string; blockedURI: string }) => void): void } };
-    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => console.error(`policy violated: ${violatedDirective} ${blockedURI}`));
+    const { document } = globalThis as unknown as {
+      document: {
+        addEventListener(
+          type: string,
+          listener: (event: { violatedDirective: string; blockedURI: string }) => void,
+        ): void;
+      };
+    };
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error(`policy violated: ${violatedDirective} ${blockedURI}`),
+    );
   });
   page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error') return;
     // A refusal by the API is an answer; the browser writes it down as an error all the same.
-    if (message.text().startsWith('Failed to load resource: the server responded with a status of 4') && new URL(message.location().url).pathname.startsWith('/api/')) return;
+    if (
+      message.text().startsWith('Failed to load resource: the server responded with a status of 4') &&
+      new URL(message.location().url).pathname.startsWith('/api/')
+    )
+      return;
     complaints.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {

@@ -19,14 +19,30 @@ export async function newOwner({ services, url }: TestApp, { mustChangePassword 
   const adminId = randomUUID();
   const email = `owner@${tenantId.slice(0, 8)}.example`;
   const owner = { email, password: PASSWORD, displayName: 'Owner', adminId, mustChangePassword };
-  const input = { ...owner, name: 'Initech', licenseKey: licenseKey({ clientName: 'Initech' }), externalBaseUrl: url, completesSetup: false };
-  const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
+  const input = {
+    ...owner,
+    name: 'Initech',
+    licenseKey: licenseKey({ clientName: 'Initech' }),
+    externalBaseUrl: url,
+    completesSetup: false,
+  };
+  const { position } = orThrow(
+    await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }),
+  );
   await services.freshness.waitFor(services.mainModels, position!, 10_000);
   return { tenantId, adminId, email };
 }
 
 /** As that admin, over HTTP, re-authenticated. */
 export async function asOwner({ services, reauthenticated }: TestApp, { tenantId, adminId }: Owner): Promise<Client> {
-  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'password', actor: system('test') } as const;
+  const session = {
+    tenantId,
+    subjectId: adminId,
+    subjectKind: 'admin',
+    epoch: 0,
+    role: 'super_admin',
+    method: 'password',
+    actor: system('test'),
+  } as const;
   return reauthenticated((await openSession(services, session)).accessToken);
 }

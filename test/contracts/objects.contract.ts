@@ -1,6 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MOST_OBJECT_BYTES, objectKey, objectPrefix, ObjectStoreUnavailable, type ObjectStore } from '../../src/objects/object-store.ts';
+import {
+  MOST_OBJECT_BYTES,
+  objectKey,
+  objectPrefix,
+  ObjectStoreUnavailable,
+  type ObjectStore,
+} from '../../src/objects/object-store.ts';
 
 export interface ObjectsBench {
   readonly objects: ObjectStore;
@@ -65,26 +71,49 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
       for (const key of [...keys, someKey(other)]) await bench.objects.put(key, Buffer.from('x'));
       expect(await keysOf(objectPrefix('things', mine))).toEqual(keys);
       expect(await keysOf(objectPrefix('things', randomUUID()))).toEqual([]);
-      for await (const { storedAt } of bench.objects.list(objectPrefix('things', mine))) expect(Math.abs(storedAt - before)).toBeLessThan(60_000);
+      for await (const { storedAt } of bench.objects.list(objectPrefix('things', mine)))
+        expect(Math.abs(storedAt - before)).toBeLessThan(60_000);
     });
 
     it('is asked for nothing but ids, by nothing that could lead elsewhere, and keeps nothing without end', async () => {
-      for (const key of ['../../etc/passwd', 'things/../secret', '/etc/passwd', 'things//x', 'things', 'things/a b', 'things/.hidden', 'things/A', 'things/x\0y', `things/${'a'.repeat(65)}`, 'things/%2e%2e', '']) {
+      for (const key of [
+        '../../etc/passwd',
+        'things/../secret',
+        '/etc/passwd',
+        'things//x',
+        'things',
+        'things/a b',
+        'things/.hidden',
+        'things/A',
+        'things/x\0y',
+        `things/${'a'.repeat(65)}`,
+        'things/%2e%2e',
+        '',
+      ]) {
         await expect(bench.objects.put(key, Buffer.from('x'))).rejects.toThrow('not the name of an object');
         await expect(bench.objects.get(key)).rejects.toThrow('not the name of an object');
         await expect(bench.objects.delete(key)).rejects.toThrow('not the name of an object');
       }
       expect(() => objectKey('things', '..')).toThrow('named by ids');
       expect(() => objectPrefix('a/b')).toThrow('grouped by ids');
-      for (const prefix of ['', '/', '../', 'things', 'things/../']) await expect(keysOf(prefix)).rejects.toThrow('not the beginning of a name');
+      for (const prefix of ['', '/', '../', 'things', 'things/../'])
+        await expect(keysOf(prefix)).rejects.toThrow('not the beginning of a name');
       await expect(bench.objects.put(someKey(), Buffer.alloc(MOST_OBJECT_BYTES + 1))).rejects.toThrow('too large');
     });
 
     it('says that it is not there, and not why', async () => {
       await bench.breakIt();
       const key = someKey();
-      for (const asked of [() => bench.objects.put(key, Buffer.from('x')), () => bench.objects.get(key), () => bench.objects.delete(key), () => keysOf(objectPrefix('things'))]) {
-        const error = await asked().then(() => undefined, (thrown: unknown) => thrown as Error);
+      for (const asked of [
+        () => bench.objects.put(key, Buffer.from('x')),
+        () => bench.objects.get(key),
+        () => bench.objects.delete(key),
+        () => keysOf(objectPrefix('things')),
+      ]) {
+        const error = await asked().then(
+          () => undefined,
+          (thrown: unknown) => thrown as Error,
+        );
         expect(error).toBeInstanceOf(ObjectStoreUnavailable);
         expect(error!.message).toMatch(/^the object (?:storage|directory) [a-z0-9 ]+$/);
       }

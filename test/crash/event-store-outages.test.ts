@@ -19,10 +19,21 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
 
   beforeAll(async () => {
     cluster = await StandInCluster.start();
-    service = await startService(dataDir, { LICENSE_PUBLIC_KEY: licensePublicKeyPem, EVENTSTORE_URL: cluster.connectionString });
-    const setup = { email: 'first@acme.example', password: PASSWORD, displayName: 'First', licenseKey: licenseKey({ maxUsers: 1_000_000 }), externalBaseUrl: 'https://acme.example' };
+    service = await startService(dataDir, {
+      LICENSE_PUBLIC_KEY: licensePublicKeyPem,
+      EVENTSTORE_URL: cluster.connectionString,
+    });
+    const setup = {
+      email: 'first@acme.example',
+      password: PASSWORD,
+      displayName: 'First',
+      licenseKey: licenseKey({ maxUsers: 1_000_000 }),
+      externalBaseUrl: 'https://acme.example',
+    };
     const { tenantId } = (await (await post('setup/complete', setup)).json()) as { tenantId: string };
-    const { accessToken } = (await (await post('auth/login', { email: setup.email, password: PASSWORD, tenantId })).json()) as { accessToken: string };
+    const { accessToken } = (await (
+      await post('auth/login', { email: setup.email, password: PASSWORD, tenantId })
+    ).json()) as { accessToken: string };
     authorization = `Bearer ${accessToken}`;
   });
   afterAll(async () => {
@@ -64,27 +75,43 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
   }
 
   /** 202: written, and not yet to be read. */
-  const expectOrdinary = (seen: readonly number[]) => expect(seen.filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
+  const expectOrdinary = (seen: readonly number[]) =>
+    expect(seen.filter((status) => ![201, 202, 503].includes(status))).toEqual([]);
 
   async function expectOutage(begin: () => Promise<void> | void, end: () => Promise<void> | void): Promise<void> {
     const { seen, stop } = traffic();
     await expect.poll(() => seen.filter((status) => status === 201).length, PATIENTLY).toBeGreaterThan(CLIENTS);
     await begin();
     const before = seen.length;
-    await expect.poll(() => seen.slice(before).filter((status) => status === 503).length, PATIENTLY).toBeGreaterThan(CLIENTS);
+    await expect
+      .poll(() => seen.slice(before).filter((status) => status === 503).length, PATIENTLY)
+      .toBeGreaterThan(CLIENTS);
     const ready = await fetch(`${service.url}/ready`);
-    expect({ status: ready.status, body: await ready.json() }).toEqual({ status: 503, body: { status: 'unhealthy', ready: false, lagging: expect.any(Array) } });
+    expect({ status: ready.status, body: await ready.json() }).toEqual({
+      status: 503,
+      body: { status: 'unhealthy', ready: false, lagging: expect.any(Array) },
+    });
     await end();
     const after = seen.length;
-    await expect.poll(() => seen.slice(after).filter((status) => status === 201).length, PATIENTLY).toBeGreaterThan(CLIENTS);
+    await expect
+      .poll(() => seen.slice(after).filter((status) => status === 201).length, PATIENTLY)
+      .toBeGreaterThan(CLIENTS);
     await stop();
     expect(service.lastWords).toBeUndefined();
     expectOrdinary(seen);
   }
 
-  it('lives when the quorum is lost, and works when it is back', () => expectOutage(() => cluster.loseQuorum(), () => cluster.lead(1)));
+  it('lives when the quorum is lost, and works when it is back', () =>
+    expectOutage(
+      () => cluster.loseQuorum(),
+      () => cluster.lead(1),
+    ));
 
-  it('lives when all nodes die in the midst of calls, and works when they are back', () => expectOutage(() => cluster.stopAll(), () => cluster.startAll()));
+  it('lives when all nodes die in the midst of calls, and works when they are back', () =>
+    expectOutage(
+      () => cluster.stopAll(),
+      () => cluster.startAll(),
+    ));
 
   it('lives when gossip fails while calls are pending', () =>
     expectOutage(
@@ -103,7 +130,9 @@ describe('a service process whose EventStoreDB cluster comes and goes', () => {
       await sleep(20);
     }
     const after = seen.length;
-    await expect.poll(() => seen.slice(after).filter((status) => status === 201).length, PATIENTLY).toBeGreaterThan(CLIENTS);
+    await expect
+      .poll(() => seen.slice(after).filter((status) => status === 201).length, PATIENTLY)
+      .toBeGreaterThan(CLIENTS);
     await stop();
     expect(service.lastWords).toBeUndefined();
     expectOrdinary(seen);
@@ -116,9 +145,14 @@ describe('a service process whose EVENTSTORE_URL is wrong', () => {
 
   it('ends with one sentence that names setting, host and remedy, and with no stack trace', async () => {
     const port = await freePort();
-    const starting = startService(dataDir, { LICENSE_PUBLIC_KEY: licensePublicKeyPem, EVENTSTORE_URL: `esdb://castellan:hunter2@127.0.0.1:${port}` });
+    const starting = startService(dataDir, {
+      LICENSE_PUBLIC_KEY: licensePublicKeyPem,
+      EVENTSTORE_URL: `esdb://castellan:hunter2@127.0.0.1:${port}`,
+    });
     const { message } = (await starting.catch((error: unknown) => error)) as Error;
     const words = message.replace('the service ended while starting: ', '').trim();
-    expect(words).toBe(`castellan: EVENTSTORE_URL: nothing listens at 127.0.0.1:${port}: correct host and port, or start the server`);
+    expect(words).toBe(
+      `castellan: EVENTSTORE_URL: nothing listens at 127.0.0.1:${port}: correct host and port, or start the server`,
+    );
   });
 });

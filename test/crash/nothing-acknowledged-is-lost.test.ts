@@ -19,7 +19,12 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const env = { LICENSE_PUBLIC_KEY: licensePublicKeyPem };
 
 /** Writes as fast as it is answered, and keeps what was acknowledged, until the service is gone. */
-async function writeUntilItDies({ url }: ServiceProcess, token: string, round: number, acknowledged: string[]): Promise<void> {
+async function writeUntilItDies(
+  { url }: ServiceProcess,
+  token: string,
+  round: number,
+  acknowledged: string[],
+): Promise<void> {
   const client = async (n: number) => {
     for (let count = 0; ; count += 1) {
       const email = `r${round}.c${n}.${count}@acme.example`;
@@ -48,38 +53,45 @@ const signIn = async (url: string, tenantId: string) => {
   return ((await answer.json()) as { accessToken: string }).accessToken;
 };
 
-it(`survives ${KILLS} kills under write load with every acknowledged event once, in order, and tables equal to a rebuild`, { timeout: 240_000 }, async () => {
-  const acknowledged: string[] = [];
-  let tenantId = '';
-  for (let round = 0; round < KILLS; round += 1) {
-    const service = await startService(dataDir, env);
-    if (round === 0) {
-      const setup = await fetch(`${service.url}/api/v1/setup/complete`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          email: 'first@acme.example',
-          password: PASSWORD,
-          displayName: 'First',
-          licenseKey: licenseKey({ maxUsers: 10_000_000 }),
-          externalBaseUrl: 'https://acme.example',
-        }),
-      });
-      ({ tenantId } = (await setup.json()) as { tenantId: string });
+it(
+  `survives ${KILLS} kills under write load with every acknowledged event once, in order, and tables equal to a rebuild`,
+  { timeout: 240_000 },
+  async () => {
+    const acknowledged: string[] = [];
+    let tenantId = '';
+    for (let round = 0; round < KILLS; round += 1) {
+      const service = await startService(dataDir, env);
+      if (round === 0) {
+        const setup = await fetch(`${service.url}/api/v1/setup/complete`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            email: 'first@acme.example',
+            password: PASSWORD,
+            displayName: 'First',
+            licenseKey: licenseKey({ maxUsers: 10_000_000 }),
+            externalBaseUrl: 'https://acme.example',
+          }),
+        });
+        ({ tenantId } = (await setup.json()) as { tenantId: string });
+      }
+      const token = await signIn(service.url, tenantId);
+      const before = acknowledged.length;
+      const writing = writeUntilItDies(service, token, round, acknowledged);
+      while (acknowledged.length === before) await pause(5);
+      await pause(Math.random() * 250);
+      await service.kill();
+      await writing;
     }
-    const token = await signIn(service.url, tenantId);
-    const before = acknowledged.length;
-    const writing = writeUntilItDies(service, token, round, acknowledged);
-    while (acknowledged.length === before) await pause(5);
-    await pause(Math.random() * 250);
-    await service.kill();
-    await writing;
-  }
-  await expectWholeHistory(acknowledged);
-});
+    await expectWholeHistory(acknowledged);
+  },
+);
 
 async function expectWholeHistory(acknowledged: readonly string[]): Promise<void> {
-  const house = await compose(readConfig({ ...env, DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), { listen: false, log: newLogger('silent') });
+  const house = await compose(readConfig({ ...env, DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), {
+    listen: false,
+    log: newLogger('silent'),
+  });
   const { services } = house;
   try {
     const created = new Map<string, number>();

@@ -21,7 +21,11 @@ interface Creation {
 }
 
 const post = (url: string, path: string, body: object, headers: Record<string, string> = {}) =>
-  fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
 
 const send = async ({ url }: ServiceProcess, token: string, { key, path, body }: Creation) => {
   const answer = await post(url, path, body, { authorization: `Bearer ${token}`, 'idempotency-key': key });
@@ -33,65 +37,93 @@ const creations = (): Creation[] => {
   const email = `${randomUUID()}@acme.example`;
   return [
     { key: randomUUID(), path: '/api/v1/admin/users', body: { email, displayName: 'Somebody' } },
-    { key: randomUUID(), path: '/api/v1/admin/admin-users', body: { email, displayName: 'Somebody', roleType: 'analyst' } },
+    {
+      key: randomUUID(),
+      path: '/api/v1/admin/admin-users',
+      body: { email, displayName: 'Somebody', roleType: 'analyst' },
+    },
     { key: randomUUID(), path: '/api/v1/admin/groups', body: { name: email } },
     { key: randomUUID(), path: '/api/v1/admin/enrollment/token', body: {} },
   ];
 };
 
-it(`answers a creation that was cut off by one of ${KILLS} kills, when it is retried under its key, and creates it once`, { timeout: 240_000 }, async () => {
-  const answered = new Map<string, Record<string, unknown>>();
-  let tenantId = '';
-  let cutOff: Creation[] = [];
-  let retried = 0;
-  for (let round = 0; round <= KILLS; round += 1) {
-    const service = await startService(dataDir, env);
-    const { url } = service;
-    if (round === 0) {
-      const owner = { email: 'first@acme.example', password: PASSWORD, displayName: 'First', licenseKey: licenseKey({ maxUsers: 1_000_000 }), externalBaseUrl: 'https://acme.example' };
-      ({ tenantId } = (await (await post(url, '/api/v1/setup/complete', owner)).json()) as { tenantId: string });
-    }
-    const { accessToken: token } = (await (await post(url, '/api/v1/auth/login', { email: 'first@acme.example', password: PASSWORD, tenantId })).json()) as { accessToken: string };
-    for (const creation of cutOff) {
-      expect([creation.path, await send(service, token, creation)]).toEqual([creation.path, { status: 201, body: expect.anything() }]);
-      retried += 1;
-    }
-    cutOff = [];
-    if (round === KILLS) {
-      await expectEachOnce(service, token, answered);
-      await service.stop();
-      break;
-    }
-    const client = async () => {
-      for (;;) {
-        for (const creation of creations()) {
-          try {
-            const { status, body } = await send(service, token, creation);
-            expect(status).toBe(201);
-            answered.set(creation.key, body);
-          } catch {
-            cutOff.push(creation);
-            return;
+it(
+  `answers a creation that was cut off by one of ${KILLS} kills, when it is retried under its key, and creates it once`,
+  { timeout: 240_000 },
+  async () => {
+    const answered = new Map<string, Record<string, unknown>>();
+    let tenantId = '';
+    let cutOff: Creation[] = [];
+    let retried = 0;
+    for (let round = 0; round <= KILLS; round += 1) {
+      const service = await startService(dataDir, env);
+      const { url } = service;
+      if (round === 0) {
+        const owner = {
+          email: 'first@acme.example',
+          password: PASSWORD,
+          displayName: 'First',
+          licenseKey: licenseKey({ maxUsers: 1_000_000 }),
+          externalBaseUrl: 'https://acme.example',
+        };
+        ({ tenantId } = (await (await post(url, '/api/v1/setup/complete', owner)).json()) as { tenantId: string });
+      }
+      const { accessToken: token } = (await (
+        await post(url, '/api/v1/auth/login', { email: 'first@acme.example', password: PASSWORD, tenantId })
+      ).json()) as { accessToken: string };
+      for (const creation of cutOff) {
+        expect([creation.path, await send(service, token, creation)]).toEqual([
+          creation.path,
+          { status: 201, body: expect.anything() },
+        ]);
+        retried += 1;
+      }
+      cutOff = [];
+      if (round === KILLS) {
+        await expectEachOnce(service, token, answered);
+        await service.stop();
+        break;
+      }
+      const client = async () => {
+        for (;;) {
+          for (const creation of creations()) {
+            try {
+              const { status, body } = await send(service, token, creation);
+              expect(status).toBe(201);
+              answered.set(creation.key, body);
+            } catch {
+              cutOff.push(creation);
+              return;
+            }
           }
         }
-      }
-    };
-    const before = answered.size;
-    const writing = Promise.all(Array.from({ length: CLIENTS }, client));
-    while (answered.size < before + CLIENTS) await pause(5);
-    await pause(Math.random() * 250);
-    await service.kill();
-    await writing;
-  }
-  expect(retried).toBeGreaterThanOrEqual(KILLS);
-});
+      };
+      const before = answered.size;
+      const writing = Promise.all(Array.from({ length: CLIENTS }, client));
+      while (answered.size < before + CLIENTS) await pause(5);
+      await pause(Math.random() * 250);
+      await service.kill();
+      await writing;
+    }
+    expect(retried).toBeGreaterThanOrEqual(KILLS);
+  },
+);
 
 /** Everybody has the e-mail of one creation: twice would be two. */
-async function expectEachOnce({ url }: ServiceProcess, token: string, answered: ReadonlyMap<string, Record<string, unknown>>): Promise<void> {
-  const { adminUsers } = (await (await fetch(`${url}/api/v1/admin/admin-users`, { headers: { authorization: `Bearer ${token}` } })).json()) as { adminUsers: { id: string; email: string }[] };
+async function expectEachOnce(
+  { url }: ServiceProcess,
+  token: string,
+  answered: ReadonlyMap<string, Record<string, unknown>>,
+): Promise<void> {
+  const { adminUsers } = (await (
+    await fetch(`${url}/api/v1/admin/admin-users`, { headers: { authorization: `Bearer ${token}` } })
+  ).json()) as { adminUsers: { id: string; email: string }[] };
   expect(new Set(adminUsers.map(({ email }) => email)).size).toBe(adminUsers.length);
   const ids = new Set(adminUsers.map(({ id }) => id));
-  for (const { id, temporaryPassword } of answered.values()) if (temporaryPassword) expect(ids.has(id as string)).toBe(true);
-  const { total } = (await (await fetch(`${url}/api/v1/admin/groups`, { headers: { authorization: `Bearer ${token}` } })).json()) as { total: number };
+  for (const { id, temporaryPassword } of answered.values())
+    if (temporaryPassword) expect(ids.has(id as string)).toBe(true);
+  const { total } = (await (
+    await fetch(`${url}/api/v1/admin/groups`, { headers: { authorization: `Bearer ${token}` } })
+  ).json()) as { total: number };
   expect(total).toBeGreaterThan(0);
 }

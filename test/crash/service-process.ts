@@ -23,14 +23,29 @@ export const freePort = async (): Promise<number> => {
   return port;
 };
 
-export async function startService(dataDir: string, env: Record<string, string>, args: readonly string[] = []): Promise<ServiceProcess> {
+export async function startService(
+  dataDir: string,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<ServiceProcess> {
   const port = Number(env['PORT'] ?? (await freePort()));
   const child = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts', ...args], {
-    env: { ...process.env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir, PORT: String(port), TLS_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT_RPS: '1000000', ...env },
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      VITEST: '',
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      TLS_PORT: '0',
+      LOG_LEVEL: 'error',
+      RATE_LIMIT_RPS: '1000000',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8_000)));
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-8_000)));
   const url = `http://127.0.0.1:${port}`;
   await ready(url, child, () => output);
   const ended = once(child, 'exit');
@@ -40,7 +55,9 @@ export async function startService(dataDir: string, env: Record<string, string>,
       return child.exitCode === null && child.signalCode === null ? undefined : output;
     },
     async kill() {
-      const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
+      const postmaster = Number(
+        readFileSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0],
+      );
       process.kill(postmaster, 'SIGKILL');
       child.kill('SIGKILL');
       await ended;
@@ -55,7 +72,8 @@ export async function startService(dataDir: string, env: Record<string, string>,
 async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the service ended while starting: ${output()}`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the service ended while starting: ${output()}`);
     const answer = await fetch(`${url}/ready`).catch(() => undefined);
     if (answer?.ok) return;
     if (Date.now() > deadline) throw new Error(`the service did not become ready: ${output()}`);

@@ -8,7 +8,9 @@ const tenantId = asTenantId(randomUUID());
 
 it('a telling that fails fails everybody who relied on it, and is made again', async () => {
   const asked: { reject: (error: Error) => void; resolve: () => void }[] = [];
-  const client = { query: () => new Promise<void>((resolve, reject) => asked.push({ resolve, reject })) } as unknown as pg.PoolClient;
+  const client = {
+    query: () => new Promise<void>((resolve, reject) => asked.push({ resolve, reject })),
+  } as unknown as pg.PoolClient;
   const tenants = new ConnectionTenants();
   const outcomes = Promise.allSettled([tenants.speakFor(client, tenantId), tenants.speakFor(client, tenantId)]);
   expect(asked).toHaveLength(1);

@@ -8,7 +8,11 @@ import { DatabaseSilent, isDatabaseUnavailable } from '../../src/database/unavai
 import { freshDatabase, type FreshDatabase } from '../dsl/database.ts';
 import { stallingProxy } from '../dsl/stalling-proxy.ts';
 
-const failureOf = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error);
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 describe('a statement', () => {
   let fresh: FreshDatabase;
@@ -18,7 +22,17 @@ describe('a statement', () => {
   afterAll(() => fresh.drop());
 
   const poolVia = (port: number, over: Partial<LeanClientConfig> & { max?: number } = {}) => {
-    const pool = new ReadyPool({ ...fresh.config, host: '127.0.0.1', port, max: 4, Client: LeanClient as never, connectionTimeoutMillis: 2_000, silenceMillis: 200, pipeline: true, ...over } as never);
+    const pool = new ReadyPool({
+      ...fresh.config,
+      host: '127.0.0.1',
+      port,
+      max: 4,
+      Client: LeanClient as never,
+      connectionTimeoutMillis: 2_000,
+      silenceMillis: 200,
+      pipeline: true,
+      ...over,
+    } as never);
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', (error) => error instanceof DatabaseSilent && pool.forgetIdle()));
     return pool;
@@ -47,7 +61,9 @@ describe('a statement', () => {
     // Each answer within the deadline, all of them together beyond it.
     await Promise.all(Array.from({ length: 4 }, () => client.query('select pg_sleep(0.1)')));
     client.release();
-    expect((await patientQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(0.5)')).rows).toMatchObject([{ done: 1 }]);
+    expect((await patientQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(0.5)')).rows).toMatchObject([
+      { done: 1 },
+    ]);
     expect(await failureOf(pool.query('select pg_sleep(0.5)'))).toBeInstanceOf(DatabaseSilent);
     await pool.end();
     await proxy.close();
@@ -56,11 +72,19 @@ describe('a statement', () => {
   it('has a limit of the server in every pool of the service, and so have locks and pauses within a transaction', async () => {
     const database = openDatabase(fresh.config, pino({ level: 'silent' }));
     const shown = async (pool: { query(sql: string): Promise<{ rows: object[] }> }) =>
-      Object.values((await pool.query(`select current_setting('statement_timeout') as s, current_setting('lock_timeout') as l, current_setting('idle_in_transaction_session_timeout') as i`)).rows[0]!);
+      Object.values(
+        (
+          await pool.query(
+            `select current_setting('statement_timeout') as s, current_setting('lock_timeout') as l, current_setting('idle_in_transaction_session_timeout') as i`,
+          )
+        ).rows[0]!,
+      );
     expect(await shown(database.store)).toEqual(['10s', '5s', '5s']);
     expect(await shown(database.projector)).toEqual(['15s', '5s', '5s']);
     expect(await shown(database.reads)).toEqual(['10s', '3s', '5s']);
-    const [service] = await database.service.ofNobody<{ s: string }>(`select current_setting('statement_timeout') as s`);
+    const [service] = await database.service.ofNobody<{ s: string }>(
+      `select current_setting('statement_timeout') as s`,
+    );
     expect(service).toEqual({ s: '5s' });
     await database.close();
     const patient = openDatabase(fresh.config, pino({ level: 'silent' }), { patient: true });
@@ -72,7 +96,21 @@ describe('a statement', () => {
 describe('a failure of the database', () => {
   const withCode = (code: string) => Object.assign(new Error('said by a server'), { code });
 
-  it.each(['08006', '53100', '53200', '53300', '57014', '57P01', '57P03', '58030', '55P03', '40P01', '25006', 'ECONNREFUSED', 'ECONNRESET'])('%s is no fault of the request', (code) => {
+  it.each([
+    '08006',
+    '53100',
+    '53200',
+    '53300',
+    '57014',
+    '57P01',
+    '57P03',
+    '58030',
+    '55P03',
+    '40P01',
+    '25006',
+    'ECONNREFUSED',
+    'ECONNRESET',
+  ])('%s is no fault of the request', (code) => {
     expect(isDatabaseUnavailable(withCode(code))).toBe(true);
     expect(isDatabaseUnavailable(new Error('could not be read', { cause: withCode(code) }))).toBe(true);
   });

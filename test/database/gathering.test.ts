@@ -24,7 +24,10 @@ describe('what is asked for in one turn of the event loop', () => {
   it('does not mix keys: no tenant is part of what another asks', async () => {
     const { gathering, done } = doubling();
     expect(await Promise.all([gathering.ask('a', 1), gathering.ask('b', 2), gathering.ask('a', 3)])).toEqual([2, 4, 6]);
-    expect(done).toEqual([['a', [1, 3]], ['b', [2]]]);
+    expect(done).toEqual([
+      ['a', [1, 3]],
+      ['b', [2]],
+    ]);
   });
 
   it('has left when the next turn comes, which is answered by itself', async () => {
@@ -33,7 +36,10 @@ describe('what is asked for in one turn of the event loop', () => {
     await nextTurn();
     const second = gathering.ask('a', 2);
     expect(await Promise.all([first, second])).toEqual([2, 4]);
-    expect(done).toEqual([['a', [1]], ['a', [2]]]);
+    expect(done).toEqual([
+      ['a', [1]],
+      ['a', [2]],
+    ]);
   });
 
   it('fails for all who asked for it together, and for nobody else', async () => {
@@ -46,7 +52,9 @@ describe('what is asked for in one turn of the event loop', () => {
   it('goes in parts when it is very much', async () => {
     const { gathering, done } = doubling();
     const asked = Array.from({ length: 2_500 }, (_, at) => at + 1);
-    expect(await Promise.all(asked.map((number) => gathering.ask('a', number)))).toEqual(asked.map((number) => number * 2));
+    expect(await Promise.all(asked.map((number) => gathering.ask('a', number)))).toEqual(
+      asked.map((number) => number * 2),
+    );
     expect(done.map(([, numbers]) => numbers.length)).toEqual([1_000, 1_000, 500]);
   });
 });

@@ -17,17 +17,35 @@ describe('a lean client', () => {
     await fresh.drop();
   });
 
-  const insert = (id: number, name: string | null) => client.query({ name: 'insert', text: 'insert into things (id, name, more) values ($1, $2, $3)', values: [id, name, { of: id }] });
-  const select = (id: number) => client.query({ name: 'select', text: 'select id, name, more from things where id >= $1 order by id', values: [id] });
+  const insert = (id: number, name: string | null) =>
+    client.query({
+      name: 'insert',
+      text: 'insert into things (id, name, more) values ($1, $2, $3)',
+      values: [id, name, { of: id }],
+    });
+  const select = (id: number) =>
+    client.query({
+      name: 'select',
+      text: 'select id, name, more from things where id >= $1 order by id',
+      values: [id],
+    });
   /** Descriptions that the connection asked for meanwhile. */
-  const describing = () => vi.spyOn((client as unknown as { connection: { describe(what: unknown): void } }).connection, 'describe');
+  const describing = () =>
+    vi.spyOn((client as unknown as { connection: { describe(what: unknown): void } }).connection, 'describe');
 
   it('reads rows by names and types, nulls too, and is told how many', async () => {
     expect((await insert(1, 'first')).rowCount).toBe(1);
     await insert(2, null);
     for (let time = 0; time < 3; time += 1) {
       const { rows, rowCount, command } = await select(1);
-      expect({ rows, rowCount, command }).toEqual({ rows: [{ id: 1, name: 'first', more: { of: 1 } }, { id: 2, name: null, more: { of: 2 } }], rowCount: 2, command: 'SELECT' });
+      expect({ rows, rowCount, command }).toEqual({
+        rows: [
+          { id: 1, name: 'first', more: { of: 1 } },
+          { id: 2, name: null, more: { of: 2 } },
+        ],
+        rowCount: 2,
+        command: 'SELECT',
+      });
     }
     expect((await select(3)).rows).toEqual([]);
   });

@@ -6,7 +6,15 @@ import { prepareDatabase } from '../../src/compose/prepare-database.ts';
 import { ConfigError } from '../../src/config-error.ts';
 import { admit } from '../../src/database/access.ts';
 import { openDatabase, type Database } from '../../src/database/database.ts';
-import { asLogin, connectionOf, DATABASE_ROLES, groupOf, loginsOf, verifierOf, type DatabaseRole } from '../../src/database/logins.ts';
+import {
+  asLogin,
+  connectionOf,
+  DATABASE_ROLES,
+  groupOf,
+  loginsOf,
+  verifierOf,
+  type DatabaseRole,
+} from '../../src/database/logins.ts';
 import { startPasswordServer, USER_PASSWORD, type PasswordServer } from '../dsl/password-server.ts';
 
 const log = pino({ level: 'silent' });
@@ -29,7 +37,8 @@ describe('on a server that asks for passwords', () => {
   /** A database of the user who may make roles, or of another. */
   const give = async (name: string, owner = 'maker', rights = 'createrole') => {
     ownerOf.set(name, owner);
-    if ((await server.admin('postgres', `select from pg_roles where rolname = '${owner}'`)).length === 0) await server.admin('postgres', `create role ${owner} login ${rights} password '${USER_PASSWORD}'`);
+    if ((await server.admin('postgres', `select from pg_roles where rolname = '${owner}'`)).length === 0)
+      await server.admin('postgres', `create role ${owner} login ${rights} password '${USER_PASSWORD}'`);
     await server.admin('postgres', `create database ${name} owner ${owner}`);
   };
   const start = async (name: string, its: Keys): Promise<Database> => {
@@ -40,7 +49,10 @@ describe('on a server that asks for passwords', () => {
     return database;
   };
   const refusal = async (starting: Promise<unknown>): Promise<string> => {
-    const error = await starting.then(() => undefined, (reason: unknown) => reason);
+    const error = await starting.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
     expect(error).toBeInstanceOf(ConfigError);
     return (error as Error).message;
   };
@@ -50,7 +62,8 @@ describe('on a server that asks for passwords', () => {
     await give('together');
     const its = keys();
     const databases = await Promise.all([start('together', its), start('together', its), start('together', its)]);
-    for (const { reads } of databases) expect((await reads.query('select session_user as login')).rows).toEqual([{ login: 'castellan_reads_together' }]);
+    for (const { reads } of databases)
+      expect((await reads.query('select session_user as login')).rows).toEqual([{ login: 'castellan_reads_together' }]);
   });
 
   describe('a session of the service', () => {
@@ -87,7 +100,11 @@ describe('on a server that asks for passwords', () => {
       ['turns row-level security off', 'set row_security = off'],
     ];
     /** Runs an escape on the pool's one connection, then each of what an attacker wants; the connection is thrown away. */
-    const after = async (role: DatabaseRole, escape: string, wanted: readonly string[]): Promise<[string, unknown][]> => {
+    const after = async (
+      role: DatabaseRole,
+      escape: string,
+      wanted: readonly string[],
+    ): Promise<[string, unknown][]> => {
       const client = await database.pools[role].connect();
       const outcomes: [string, unknown][] = [];
       try {
@@ -95,23 +112,45 @@ describe('on a server that asks for passwords', () => {
         await client.query(escape).catch(() => undefined);
         // Reading sessions are read-only by a setting that anybody may change.
         await client.query('set default_transaction_read_only = off');
-        for (const sql of wanted) outcomes.push([sql, await client.query(sql).then(({ rowCount }) => rowCount, (error: { code?: string }) => error.code)]);
+        for (const sql of wanted)
+          outcomes.push([
+            sql,
+            await client.query(sql).then(
+              ({ rowCount }) => rowCount,
+              (error: { code?: string }) => error.code,
+            ),
+          ]);
         return outcomes;
       } finally {
         client.release(true);
       }
     };
-    const CHANGES = [`update events set data = '{}'`, 'delete from events', 'truncate events', 'drop table events', 'alter table events disable row level security', 'alter table secrets owner to current_user'];
+    const CHANGES = [
+      `update events set data = '{}'`,
+      'delete from events',
+      'truncate events',
+      'drop table events',
+      'alter table events disable row level security',
+      'alter table secrets owner to current_user',
+    ];
     const ofOther = (table: string) => `select tenant_id from ${table} where tenant_id = '${OTHER}'`;
-    const everyEscape = DATABASE_ROLES.flatMap((role) => ESCAPES.map(([what, sql]): [DatabaseRole, string, string] => [role, what, sql]));
+    const everyEscape = DATABASE_ROLES.flatMap((role) =>
+      ESCAPES.map(([what, sql]): [DatabaseRole, string, string] => [role, what, sql]),
+    );
 
-    it.each(everyEscape)('as %s, when an injected statement %s, changes no event and opens no secret of another tenant', async (role, _, escape) => {
-      const reads = role === 'service' || role === 'reads' ? [ofOther('events'), ofOther('secrets'), ofOther('seen')] : [ofOther('secrets')];
-      // 42501: not allowed; 0: row-level security leaves nothing.
-      const outcomes = await after(role, escape, [...CHANGES, ...reads]);
-      expect(outcomes.filter(([, outcome]) => outcome !== '42501' && outcome !== 0)).toEqual([]);
-      expect(outcomes).toHaveLength(CHANGES.length + reads.length);
-    });
+    it.each(everyEscape)(
+      'as %s, when an injected statement %s, changes no event and opens no secret of another tenant',
+      async (role, _, escape) => {
+        const reads =
+          role === 'service' || role === 'reads'
+            ? [ofOther('events'), ofOther('secrets'), ofOther('seen')]
+            : [ofOther('secrets')];
+        // 42501: not allowed; 0: row-level security leaves nothing.
+        const outcomes = await after(role, escape, [...CHANGES, ...reads]);
+        expect(outcomes.filter(([, outcome]) => outcome !== '42501' && outcome !== 0)).toEqual([]);
+        expect(outcomes).toHaveLength(CHANGES.length + reads.length);
+      },
+    );
 
     it('is logged in under its own name and takes the role that it works as', async () => {
       for (const role of DATABASE_ROLES) {
@@ -121,7 +160,13 @@ describe('on a server that asks for passwords', () => {
     });
 
     it('is refused without its password', async () => {
-      const client = new pg.Client({ host: server.host, port: server.port, database: 'contained', user: 'castellan_service_contained', password: 'guess' });
+      const client = new pg.Client({
+        host: server.host,
+        port: server.port,
+        database: 'contained',
+        user: 'castellan_service_contained',
+        password: 'guess',
+      });
       await expect(client.connect()).rejects.toMatchObject({ code: '28P01' });
     });
 
@@ -131,7 +176,13 @@ describe('on a server that asks for passwords', () => {
         `select rolname, rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication or rolinherit as mighty, array(select r.rolname::text from pg_auth_members m join pg_roles r on r.oid = m.roleid where m.member = l.oid) as groups
            from pg_roles l where rolname like 'castellan\\_%\\_contained' order by 1`,
       );
-      expect(rows).toEqual(['projector', 'reads', 'service', 'store'].map((role) => ({ rolname: `castellan_${role}_contained`, mighty: false, groups: [`castellan_${role}`] })));
+      expect(rows).toEqual(
+        ['projector', 'reads', 'service', 'store'].map((role) => ({
+          rolname: `castellan_${role}_contained`,
+          mighty: false,
+          groups: [`castellan_${role}`],
+        })),
+      );
     });
   });
 
@@ -139,23 +190,42 @@ describe('on a server that asks for passwords', () => {
     await give('rotated');
     const before = keys();
     await start('rotated', before);
-    const passwords = await server.admin('rotated', `select rolpassword from pg_authid where rolname like '%_rotated' order by rolname`);
-    const database = await start('rotated', { ...before, masterKey: randomBytes(32), otherMasterKey: before.masterKey });
+    const passwords = await server.admin(
+      'rotated',
+      `select rolpassword from pg_authid where rolname like '%_rotated' order by rolname`,
+    );
+    const database = await start('rotated', {
+      ...before,
+      masterKey: randomBytes(32),
+      otherMasterKey: before.masterKey,
+    });
     expect((await database.reads.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-    expect(await server.admin('rotated', `select rolpassword from pg_authid where rolname like '%_rotated' order by rolname`)).toEqual(passwords);
+    expect(
+      await server.admin(
+        'rotated',
+        `select rolpassword from pg_authid where rolname like '%_rotated' order by rolname`,
+      ),
+    ).toEqual(passwords);
   });
 
   it('gives roles their passwords and rights again that somebody has changed', async () => {
     await give('changed');
     const its = keys();
     await start('changed', its);
-    await server.admin('changed', `alter role castellan_reads_changed password 'other'; alter role castellan_service_changed bypassrls inherit; grant pg_monitor to castellan_store_changed; revoke create on database changed from castellan_projector`);
+    await server.admin(
+      'changed',
+      `alter role castellan_reads_changed password 'other'; alter role castellan_service_changed bypassrls inherit; grant pg_monitor to castellan_store_changed; revoke create on database changed from castellan_projector`,
+    );
     // Only a superuser takes away what a superuser gave.
     const message = await refusal(start('changed', its));
     await server.admin('changed', scriptIn(message));
     const database = await start('changed', its);
-    expect((await database.projector.query(`select has_database_privilege('changed', 'create') as may`)).rows).toEqual([{ may: true }]);
-    expect(await server.admin('changed', `select rolbypassrls from pg_roles where rolname = 'castellan_service_changed'`)).toEqual([{ rolbypassrls: false }]);
+    expect((await database.projector.query(`select has_database_privilege('changed', 'create') as may`)).rows).toEqual([
+      { may: true },
+    ]);
+    expect(
+      await server.admin('changed', `select rolbypassrls from pg_roles where rolname = 'castellan_service_changed'`),
+    ).toEqual([{ rolbypassrls: false }]);
   });
 
   describe('where the owner of the database may make no roles', () => {
@@ -163,12 +233,17 @@ describe('on a server that asks for passwords', () => {
       await give('prepared', 'prepared_owner', 'nocreaterole');
       const its = keys();
       const message = await refusal(start('prepared', its));
-      expect(message.split('\n')[0]).toMatch(/^the database user prepared_owner may not make the roles .* have an administrator of the server run this SQL in database prepared/);
+      expect(message.split('\n')[0]).toMatch(
+        /^the database user prepared_owner may not make the roles .* have an administrator of the server run this SQL in database prepared/,
+      );
       expect(await server.admin('prepared', `select relname from pg_class where relname = 'events'`)).toEqual([]);
-      for (const { password } of Object.values(loginsOf('prepared', Buffer.alloc(32)))) expect(message).not.toContain(password!);
+      for (const { password } of Object.values(loginsOf('prepared', Buffer.alloc(32))))
+        expect(message).not.toContain(password!);
       await server.admin('prepared', scriptIn(message));
       const database = await start('prepared', its);
-      expect((await database.service.ofNobody('select session_user as login'))).toEqual([{ login: 'castellan_service_prepared' }]);
+      expect(await database.service.ofNobody('select session_user as login')).toEqual([
+        { login: 'castellan_service_prepared' },
+      ]);
       // Nothing is left to do the next time.
       await start('prepared', its);
     });
@@ -191,18 +266,30 @@ describe('on a server that asks for passwords', () => {
     const one = await start('one', first);
     // The groups belong to whoever made them first, and the second owner may not grant them.
     const message = await refusal(start('two', second));
-    expect(message.split('\n')[0]).toMatch(/^the database user stranger may not make the roles .*permission denied to grant role/);
+    expect(message.split('\n')[0]).toMatch(
+      /^the database user stranger may not make the roles .*permission denied to grant role/,
+    );
     await server.admin('two', scriptIn(message));
     const two = await start('two', second);
-    for (const database of [one, two]) expect((await database.store.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
-    const intruder = new pg.Client(asLogin({ host: server.host, port: server.port, database: 'two', logins: one.config.logins }, 'reads'));
+    for (const database of [one, two])
+      expect((await database.store.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    const intruder = new pg.Client(
+      asLogin({ host: server.host, port: server.port, database: 'two', logins: one.config.logins }, 'reads'),
+    );
     await expect(intruder.connect()).rejects.toMatchObject({ code: '42501' });
   });
 });
 
 describe('the login roles of a database', () => {
   it('have names that differ from database to database and that PostgreSQL keeps whole', () => {
-    const names = ['castellan', 'Castellan', 'castellan-2', 'castellan_2', 'x'.repeat(63), `${'x'.repeat(62)}y`].flatMap((database) => Object.values(loginsOf(database)).map(({ user }) => user));
+    const names = [
+      'castellan',
+      'Castellan',
+      'castellan-2',
+      'castellan_2',
+      'x'.repeat(63),
+      `${'x'.repeat(62)}y`,
+    ].flatMap((database) => Object.values(loginsOf(database)).map(({ user }) => user));
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[a-z0-9_]{1,63}$/);
     expect(loginsOf('castellan').service.user).toBe('castellan_service_castellan');
@@ -211,17 +298,28 @@ describe('the login roles of a database', () => {
   it('have passwords of their own, which their verifiers do not tell', () => {
     const passwords = Object.values(loginsOf('castellan', randomBytes(32))).map(({ password }) => password!);
     expect(new Set(passwords).size).toBe(4);
-    for (const password of passwords) expect(verifierOf(password)).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/);
+    for (const password of passwords)
+      expect(verifierOf(password)).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/);
   });
 
-  it.each(['postgres://u:p@h/db', 'postgresql://u:p@/db?host=%2Ftmp&port=5', 'postgres://u@h:1/db?sslmode=verify-full&user=z'])('take the place of the user in %s', (url) => {
+  it.each([
+    'postgres://u:p@h/db',
+    'postgresql://u:p@/db?host=%2Ftmp&port=5',
+    'postgres://u@h:1/db?sslmode=verify-full&user=z',
+  ])('take the place of the user in %s', (url) => {
     const { connectionString } = asLogin({ ...connectionOf(url), logins: loginsOf('db', Buffer.alloc(32)) }, 'reads');
     const client = new pg.Client({ connectionString });
-    expect([client.user, client.database, client.password]).toEqual(['castellan_reads_db', 'db', loginsOf('db', Buffer.alloc(32)).reads.password]);
+    expect([client.user, client.database, client.password]).toEqual([
+      'castellan_reads_db',
+      'db',
+      loginsOf('db', Buffer.alloc(32)).reads.password,
+    ]);
   });
 
   it('keep the settings that a URL brings', () => {
-    expect(asLogin(connectionOf('postgres://u:p@h/db?options=-c%20work_mem%3D1MB&sslmode=disable'), 'reads', '-c a.b=c')).toMatchObject({
+    expect(
+      asLogin(connectionOf('postgres://u:p@h/db?options=-c%20work_mem%3D1MB&sslmode=disable'), 'reads', '-c a.b=c'),
+    ).toMatchObject({
       connectionString: expect.not.stringContaining('options'),
       options: '-c work_mem=1MB -c role=castellan_reads -c a.b=c',
     });

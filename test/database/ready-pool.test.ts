@@ -23,7 +23,8 @@ describe('a pool with connections in hand', () => {
   afterAll(() => fresh.drop());
 
   type Asking = Pick<pg.Pool, 'query'>;
-  const backend = async (on: Asking = pool) => (await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
+  const backend = async (on: Asking = pool) =>
+    (await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
   const kill = async (pid: number) => {
     const other = new ReadyPool({ ...fresh.config, max: 1 });
     await other.query('select pg_terminate_backend($1, 5000)', [pid]);

@@ -33,8 +33,10 @@ describe('a pool that speaks for tenants', () => {
 
   /** Asks row-level security alone. */
   const SEEN = 'select distinct tenant_id from notes where $1::uuid is not null';
-  const seenBy = async (tenantId: typeof ONE) => (await pool.statement<{ tenant_id: string }>(tenantId, SEEN, [], 'seen')).rows.map((row) => row.tenant_id);
-  const write = (tenantId: typeof ONE, under = tenantId) => pool.statement(tenantId, 'insert into notes (tenant_id, text) select $2, $1::text', [under]);
+  const seenBy = async (tenantId: typeof ONE) =>
+    (await pool.statement<{ tenant_id: string }>(tenantId, SEEN, [], 'seen')).rows.map((row) => row.tenant_id);
+  const write = (tenantId: typeof ONE, under = tenantId) =>
+    pool.statement(tenantId, 'insert into notes (tenant_id, text) select $2, $1::text', [under]);
 
   it('shows each its own rows, and takes none under the name of another', async () => {
     await Promise.all([write(ONE), write(OTHER), write(ONE)]);
@@ -52,12 +54,18 @@ describe('a pool that speaks for tenants', () => {
         return rows.map((row) => row.tenant_id);
       });
     for (const fails of [false, true]) {
-      for (const [before, during] of [[ONE, OTHER], [OTHER, ONE], [ONE, ONE]] as const) {
+      for (const [before, during] of [
+        [ONE, OTHER],
+        [OTHER, ONE],
+        [ONE, ONE],
+      ] as const) {
         expect(await seenBy(before)).toEqual([before]);
         if (fails) await expect(within(during, true)).rejects.toThrow('given up');
         else expect(await within(during, false)).toEqual([during]);
         expect(await seenBy(during)).toEqual([during]);
-        await expect(pool.statement(before, 'select 1 / (length($1::text) - 36)', [])).rejects.toThrow('division by zero');
+        await expect(pool.statement(before, 'select 1 / (length($1::text) - 36)', [])).rejects.toThrow(
+          'division by zero',
+        );
         expect(await seenBy(before)).toEqual([before]);
       }
     }

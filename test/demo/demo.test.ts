@@ -11,7 +11,12 @@ async function walk(eventStoreUrl: string | undefined): Promise<string> {
   const app = await startApp({ eventStoreUrl });
   try {
     expect(app.services.store.name).toBe(eventStoreUrl ? 'eventstoredb' : 'postgres');
-    await demo(app.services, { devices: 12, http: app.url, tls: app.tlsUrl, licenseSigningKey: licenseSigningKeyForTests });
+    await demo(app.services, {
+      devices: 12,
+      http: app.url,
+      tls: app.tlsUrl,
+      licenseSigningKey: licenseSigningKeyForTests,
+    });
   } finally {
     await app.close();
     log.mockRestore();

@@ -9,7 +9,9 @@ const cells = (text: string) => read(text).map((record) => ('cells' in record ? 
 describe('a CSV file', () => {
   it('reads back whatever another program wrote', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'é', '漢'), maxLength: 8 });
-    const rows = fc.integer({ min: 2, max: 4 }).chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 }));
+    const rows = fc
+      .integer({ min: 2, max: 4 })
+      .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 }));
     fc.assert(
       fc.property(rows, fc.constantFrom('\n', '\r\n'), fc.boolean(), (written, record_delimiter, bom) => {
         expect(cells(stringify(written, { record_delimiter, bom, quoted_match: /[\r\n]/ }))).toEqual(written);
@@ -31,11 +33,20 @@ describe('a CSV file', () => {
     ['something behind a closing one', 'a\n"b"c\nd'],
     ['one that is never closed', 'a\n"b\nd'],
   ])('names a row with %s, and goes on behind it', (_what, text) => {
-    expect(read(text)).toEqual([{ row: 1, cells: ['a'] }, { row: 2, broken: expect.any(String) }, { row: 3, cells: ['d'] }]);
+    expect(read(text)).toEqual([
+      { row: 1, cells: ['a'] },
+      { row: 2, broken: expect.any(String) },
+      { row: 3, cells: ['d'] },
+    ]);
   });
 
   it('ends, whatever it is made of', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'x'), maxLength: 60 }), (text) => read(text).length <= text.length + 1));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', 'x'), maxLength: 60 }),
+        (text) => read(text).length <= text.length + 1,
+      ),
+    );
   });
 
   it('of nothing has no rows', () => {

@@ -41,7 +41,15 @@ export const testConfig = (dataDir: string, over: Partial<Config> = {}): Config 
   metricsToken: undefined,
   adminRateLimit: PLENTY,
   enrollRateLimit: PLENTY,
-  rateBudgets: { setup: PLENTY, login: PLENTY, 'org-login': PLENTY, recovery: PLENTY, oauth: PLENTY, scim: PLENTY, device: PLENTY },
+  rateBudgets: {
+    setup: PLENTY,
+    login: PLENTY,
+    'org-login': PLENTY,
+    recovery: PLENTY,
+    oauth: PLENTY,
+    scim: PLENTY,
+    device: PLENTY,
+  },
   portal: undefined,
   threatIntel: { scanner: NOWHERE, reputation: NOWHERE },
   s3: undefined,
@@ -101,7 +109,11 @@ export interface TestApp {
   /** As `as`, by somebody who has just proved again who they are. */
   reauthenticated(token: string): Promise<Client>;
   /** A tenant of its own with a signed-in super admin; never through the set-up route. */
-  newTenant(options?: { name?: string; license?: Parameters<typeof licenseKey>[0]; externalBaseUrl?: string }): Promise<TestTenant>;
+  newTenant(options?: {
+    name?: string;
+    license?: Parameters<typeof licenseKey>[0];
+    externalBaseUrl?: string;
+  }): Promise<TestTenant>;
   /** Another admin of a tenant, signed in and re-authenticated. Made by the same command as the first one's. */
   adminWithRole(tenant: TestTenant, role: Role): Promise<{ adminId: string; client: Client; token: string }>;
   /** mTLS: a client that presents this certificate on a kept-alive connection. */
@@ -116,7 +128,11 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
   const database = await freshDatabase({ template: await modelsTemplate() });
   const dataDir = scratchFolder('app');
   const config = testConfig(dataDir, over);
-  const house = await compose(config, { database: database.config, log: log ?? newLogger(config.logLevel), passwords: cheapPasswords() });
+  const house = await compose(config, {
+    database: database.config,
+    log: log ?? newLogger(config.logLevel),
+    passwords: cheapPasswords(),
+  });
   return appOf(house, async () => {
     await house.stop();
     await database.drop();
@@ -139,7 +155,11 @@ export function appOf(house: House, close: () => Promise<void> = () => house.sto
     anonymous: clientFor({}),
     as: (token, headers = {}) => clientFor({ authorization: `Bearer ${token}`, ...headers }),
     reauthenticated: async (token) => app.as(token, await proofFor(services, token)),
-    async newTenant({ name = `Acme ${randomUUID().slice(0, 8)}`, license = {}, externalBaseUrl = 'https://castellan.example' } = {}) {
+    async newTenant({
+      name = `Acme ${randomUUID().slice(0, 8)}`,
+      license = {},
+      externalBaseUrl = 'https://castellan.example',
+    } = {}) {
       const tenantId = asTenantId(randomUUID());
       const adminId = randomUUID();
       const email = `owner@${tenantId.slice(0, 8)}.example`;
@@ -154,7 +174,9 @@ export function appOf(house: House, close: () => Promise<void> = () => house.sto
         mustChangePassword: false,
         completesSetup: false,
       };
-      const { position } = orThrow(await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }));
+      const { position } = orThrow(
+        await services.executor.execute(setUpTenant, input, { tenantId, actor: system('test') }),
+      );
       await services.freshness.waitFor(services.mainModels, position!, 10_000);
       const token = await signIn(services, tenantId, adminId, 'super_admin');
       return { tenantId, adminId, email, token, admin: await app.reauthenticated(token) };
@@ -173,14 +195,27 @@ export function appOf(house: House, close: () => Promise<void> = () => house.sto
 }
 
 async function signIn(services: TestApp['services'], tenantId: TenantId, adminId: string, role: Role): Promise<string> {
-  const session = { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role, method: 'setup', actor: system('test') } as const;
+  const session = {
+    tenantId,
+    subjectId: adminId,
+    subjectKind: 'admin',
+    epoch: 0,
+    role,
+    method: 'setup',
+    actor: system('test'),
+  } as const;
   return (await openSession(services, session)).accessToken;
 }
 
 /** A re-authentication token of the session behind an access token, without the work of a password. */
-export async function proofFor({ accessTokens, oneTimeTokens }: TestApp['services'], accessToken: string): Promise<Record<string, string>> {
+export async function proofFor(
+  { accessTokens, oneTimeTokens }: TestApp['services'],
+  accessToken: string,
+): Promise<Record<string, string>> {
   const { tenantId, subjectId, sessionId } = (await accessTokens.verify(accessToken))!;
-  return { 'x-reauth-token': await oneTimeTokens.issue('reauth', { tenantId, subjectId, payload: { sessionId } }, 300) };
+  return {
+    'x-reauth-token': await oneTimeTokens.issue('reauth', { tenantId, subjectId, payload: { sessionId } }, 300),
+  };
 }
 
 /** Appended by hand: how admins are made over HTTP is a subject of its own. */
@@ -189,15 +224,30 @@ async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleT
   const { accept, defineCommand } = await import('../../src/kernel/command.ts');
   const adminId = randomUUID();
   const email = `${roleType}-${adminId.slice(0, 8)}@admins.example`;
-  const passwordRef = await services.vault.put(tenantId, { owner: `admin/${adminId}`, field: 'passwordHash' }, await services.passwords.hash(PASSWORD));
-  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: roleType, roleType, passwordRef, mustChangePassword: false, passwordExpiresAt: null };
+  const passwordRef = await services.vault.put(
+    tenantId,
+    { owner: `admin/${adminId}`, field: 'passwordHash' },
+    await services.passwords.hash(PASSWORD),
+  );
+  const data = {
+    adminId,
+    email,
+    accountDigest: services.accountDigest(email),
+    displayName: roleType,
+    roleType,
+    passwordRef,
+    mustChangePassword: false,
+    passwordExpiresAt: null,
+  };
   const command = defineCommand({
     name: 'AddAdminForTest',
     aggregate: tenant,
     stream: () => tenantStream(tenantId),
     decide: () => accept([{ type: 'AdminUserCreated' as const, data }]),
   });
-  const { position } = orThrow(await services.executor.execute(command, undefined, { tenantId, actor: system('test') }));
+  const { position } = orThrow(
+    await services.executor.execute(command, undefined, { tenantId, actor: system('test') }),
+  );
   return { adminId, position: position! };
 }
 
@@ -207,9 +257,16 @@ export async function settle({ store, projector }: TestApp['services']): Promise
     const head = await store.head();
     const cursors = (await projector.cursors.all()).filter(({ state }) => state !== 'retired');
     // A reaction may have appended in the meantime: settled is when everything stands at the newest head.
-    const isWorked = cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
+    const isWorked =
+      cursors.every(({ position }) => position >= head) && (await projector.backlogs.counts()).size === 0;
     if (isWorked && (await store.head()) === head) return;
-    if (Date.now() > deadline) throw new Error(`not settled: ${cursors.filter(({ position }) => position < head).map(({ name }) => name).join(', ')}`);
+    if (Date.now() > deadline)
+      throw new Error(
+        `not settled: ${cursors
+          .filter(({ position }) => position < head)
+          .map(({ name }) => name)
+          .join(', ')}`,
+      );
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -224,7 +281,8 @@ function clientOver(send: Client['send']): Client {
   };
 }
 
-const payloadOf = ({ body, raw }: Asking): string | Buffer | undefined => raw ?? (body === undefined ? undefined : JSON.stringify(body));
+const payloadOf = ({ body, raw }: Asking): string | Buffer | undefined =>
+  raw ?? (body === undefined ? undefined : JSON.stringify(body));
 const headersOf = ({ body, headers = {} }: Asking): Record<string, string> => ({
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   ...headers,
@@ -262,7 +320,9 @@ export function mutualTlsClient(url: string, cert: string, key: string): Client 
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString();
-            const headers = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string]));
+            const headers = new Headers(
+              Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string]),
+            );
             resolve({ status: response.statusCode ?? 0, headers, text, body: parsed(text) });
           });
         });

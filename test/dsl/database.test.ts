@@ -18,7 +18,10 @@ describe('a fresh database', async () => {
   };
 
   it('is migrated and the caller is its superuser', async () => {
-    const [row] = await ask(mine.config, `select rolsuper, castellan_tenant() as tenant from pg_roles where rolname = current_user`);
+    const [row] = await ask(
+      mine.config,
+      `select rolsuper, castellan_tenant() as tenant from pg_roles where rolname = current_user`,
+    );
     expect(row).toEqual({ rolsuper: true, tenant: null });
   });
 

@@ -13,11 +13,16 @@ export interface FreshDatabase {
 }
 
 /** A database of its own for a test file, migrated. `empty` leaves out everything of ours. */
-export async function freshDatabase(options: { readonly empty?: boolean; readonly template?: string } = {}): Promise<FreshDatabase> {
+export async function freshDatabase(
+  options: { readonly empty?: boolean; readonly template?: string } = {},
+): Promise<FreshDatabase> {
   const server = inject('postgres');
   const name = `test_${randomBytes(8).toString('hex')}`;
   // On this server, which is not durable, the checkpoints that copying files takes cost nothing.
-  await administer(server, `create database ${name} template ${options.empty ? 'template0' : (options.template ?? TEMPLATE)} strategy file_copy`);
+  await administer(
+    server,
+    `create database ${name} template ${options.empty ? 'template0' : (options.template ?? TEMPLATE)} strategy file_copy`,
+  );
   // What may be done to a database as a whole is not copied from its template.
   if (!options.empty) await administer(server, `grant create, temporary on database ${name} to castellan_projector`);
   return {

@@ -19,8 +19,15 @@ export async function enrollmentTokenOf({ admin }: TestTenant, userId?: string):
 }
 
 /** One enrollment, whatever comes of it. */
-export const tryToEnroll = (app: TestApp, tenantId: string, enrollmentToken: string, over: Record<string, unknown> = {}): Promise<Answer> =>
-  app.anonymous.post('/api/v1/enroll/certificate', browser({ enrollmentToken, ...over }), { headers: { 'x-tenant-id': tenantId } });
+export const tryToEnroll = (
+  app: TestApp,
+  tenantId: string,
+  enrollmentToken: string,
+  over: Record<string, unknown> = {},
+): Promise<Answer> =>
+  app.anonymous.post('/api/v1/enroll/certificate', browser({ enrollmentToken, ...over }), {
+    headers: { 'x-tenant-id': tenantId },
+  });
 
 export interface EnrolledDevice {
   readonly deviceId: string;
@@ -34,10 +41,18 @@ export interface EnrolledDevice {
 }
 
 /** A browser that enrolled with a token of its own; bound to the user, if one is named. */
-export async function enrolledDevice(app: TestApp, tenant: TestTenant, over: Record<string, unknown> = {}, boundTo?: string): Promise<EnrolledDevice> {
+export async function enrolledDevice(
+  app: TestApp,
+  tenant: TestTenant,
+  over: Record<string, unknown> = {},
+  boundTo?: string,
+): Promise<EnrolledDevice> {
   const answer = await tryToEnroll(app, tenant.tenantId, await enrollmentTokenOf(tenant, boundTo), over);
   if (answer.status !== 200) throw new Error(`not enrolled: ${answer.status} ${answer.text}`);
-  const { deviceId, userId, clientCertificate, clientPrivateKey, caCertificate, expiresAt } = answer.body as Record<string, string>;
+  const { deviceId, userId, clientCertificate, clientPrivateKey, caCertificate, expiresAt } = answer.body as Record<
+    string,
+    string
+  >;
   return {
     deviceId: deviceId!,
     userId: userId!,

@@ -30,7 +30,10 @@ export function given(...history: readonly DomainEvent[]) {
       over: Partial<CommandContext> = {},
     ) {
       const aggregate: Aggregate<State, Written> = command.aggregate;
-      const state = history.reduce((folded, event) => aggregate.fold(folded, event as unknown as Written), aggregate.initial);
+      const state = history.reduce(
+        (folded, event) => aggregate.fold(folded, event as unknown as Written),
+        aggregate.initial,
+      );
       const decision = command.decide(state, input, context(over), facts as Facts);
       return outcome(decision);
     },
@@ -75,7 +78,11 @@ export const recorded = (event: DomainEvent, n: number, over: Partial<Recorded> 
 });
 
 /** The rows of a read model after these events, folded in batches of any size: the result must not depend on it. */
-export function rowsAfter(model: AnyReadModel, events: readonly Recorded[], batchSize = events.length || 1): Record<string, unknown>[] {
+export function rowsAfter(
+  model: AnyReadModel,
+  events: readonly Recorded[],
+  batchSize = events.length || 1,
+): Record<string, unknown>[] {
   const work = new WorkSet(model.key as string[]);
   const on = model.on as Record<string, ((event: Recorded) => RowStep | RowStep[]) | undefined>;
   for (let from = 0; from < events.length; from += batchSize) {

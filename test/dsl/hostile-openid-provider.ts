@@ -26,7 +26,10 @@ export interface HostileOpenIdProvider {
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** A provider that answers whatever it is told to, for what a sound one cannot be made to say. `nonce` as it was asked with last. */
-export async function startHostileOpenIdProvider(clientId: string, nonceOf: () => string): Promise<HostileOpenIdProvider> {
+export async function startHostileOpenIdProvider(
+  clientId: string,
+  nonceOf: () => string,
+): Promise<HostileOpenIdProvider> {
   const [ownKey, strangersKey] = [rsaKey(), rsaKey()];
   const ownPublicKey = createPublicKey(ownKey);
   const redeemed: URLSearchParams[] = [];
@@ -37,7 +40,17 @@ export async function startHostileOpenIdProvider(clientId: string, nonceOf: () =
     const now = Math.floor(Date.now() / 1000);
     const { signature } = wrong;
     const alg = signature === 'none' ? 'none' : signature === 'hmac' ? 'HS256' : 'RS256';
-    const claims = { iss: issuer, sub: 'ann', aud: clientId, iat: now, exp: now + 60, nonce: nonceOf(), email: 'nobody@nowhere.example', email_verified: true, ...wrong.claims };
+    const claims = {
+      iss: issuer,
+      sub: 'ann',
+      aud: clientId,
+      iat: now,
+      exp: now + 60,
+      nonce: nonceOf(),
+      email: 'nobody@nowhere.example',
+      email_verified: true,
+      ...wrong.claims,
+    };
     const input = `${encoded({ alg, kid: 'k1', ...wrong.header })}.${encoded(JSON.parse(JSON.stringify(claims)) as object)}`;
     return `${input}.${signatureOver(input)}`;
   };
@@ -47,7 +60,9 @@ export async function startHostileOpenIdProvider(clientId: string, nonceOf: () =
       case 'none':
         return '';
       case 'hmac':
-        return createHmac('sha256', ownPublicKey.export({ type: 'spki', format: 'pem' })).update(input).digest('base64url');
+        return createHmac('sha256', ownPublicKey.export({ type: 'spki', format: 'pem' }))
+          .update(input)
+          .digest('base64url');
       case 'stranger':
         return rsa(strangersKey);
       case 'broken':
@@ -58,7 +73,8 @@ export async function startHostileOpenIdProvider(clientId: string, nonceOf: () =
   };
 
   const server = createServer((request, response) => {
-    const json = (status: number, body: object) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const json = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -78,8 +94,19 @@ export async function startHostileOpenIdProvider(clientId: string, nonceOf: () =
         case '/token': {
           redeemed.push(new URLSearchParams(Buffer.concat(chunks).toString()));
           const { token } = wrong;
-          if (token) return response.writeHead(token.status, { 'content-type': 'application/json', ...(token.location ? { location: token.location } : {}) }).end(token.body ?? '');
-          return json(200, { access_token: 'opaque', token_type: 'Bearer', expires_in: 60, ...(wrong.withoutIdToken ? {} : { id_token: idToken() }) });
+          if (token)
+            return response
+              .writeHead(token.status, {
+                'content-type': 'application/json',
+                ...(token.location ? { location: token.location } : {}),
+              })
+              .end(token.body ?? '');
+          return json(200, {
+            access_token: 'opaque',
+            token_type: 'Bearer',
+            expires_in: 60,
+            ...(wrong.withoutIdToken ? {} : { id_token: idToken() }),
+          });
         }
         default:
           return json(404, {});

@@ -15,7 +15,10 @@ import { administer, freshDatabase } from './database.ts';
 const LOCK = 4202699;
 const models = [...readModels, auditLog(Buffer.alloc(32), families)];
 /** A file that declares more of them than others do has a template of its own. */
-const NAME = `castellan_models_${createHash('sha256').update(models.map(({ name, version }) => `${name} ${version}`).join()).digest('hex').slice(0, 8)}`;
+const NAME = `castellan_models_${createHash('sha256')
+  .update(models.map(({ name, version }) => `${name} ${version}`).join())
+  .digest('hex')
+  .slice(0, 8)}`;
 
 let made: Promise<string> | undefined;
 
@@ -39,9 +42,21 @@ async function withModels(): Promise<string> {
   const { config, name } = await freshDatabase();
   const log = newLogger('silent');
   const database = openDatabase(config, log);
-  const parts = { pool: database.projector, store: new PostgresEventStore(database.store, config), models, freshness: new Freshness(), log, alone: false };
+  const parts = {
+    pool: database.projector,
+    store: new PostgresEventStore(database.store, config),
+    models,
+    freshness: new Freshness(),
+    log,
+    alone: false,
+  };
   // Making tables takes neither codec nor tail.
-  await new Projector({ ...parts, codec: undefined as never, tail: undefined as never, trust: new LogTrust() }).prepare();
+  await new Projector({
+    ...parts,
+    codec: undefined as never,
+    tail: undefined as never,
+    trust: new LogTrust(),
+  }).prepare();
   await database.close();
   return name;
 }

@@ -16,12 +16,21 @@ export const reportedLogin = (over: Record<string, unknown> = {}, data: Record<s
   occurredAt: new Date(NOW).toISOString(),
   domain: 'shop.example',
   url: 'https://shop.example/login',
-  data: { username: 'kim', passwordHash: hashOf('one'), isBreached: false, action: 'allow', userDecision: 'none', ...data },
+  data: {
+    username: 'kim',
+    passwordHash: hashOf('one'),
+    isBreached: false,
+    action: 'allow',
+    userDecision: 'none',
+    ...data,
+  },
   ...over,
 });
 
 /** A login as the log keeps it. */
-export const login = (over: Partial<ObservationOf<'credential_attempt'>> = {}): ObservationOf<'credential_attempt'> => ({
+export const login = (
+  over: Partial<ObservationOf<'credential_attempt'>> = {},
+): ObservationOf<'credential_attempt'> => ({
   kind: 'credential_attempt',
   eventId: randomUUID(),
   occurredAt: new Date(NOW).toISOString(),
@@ -38,5 +47,13 @@ export const login = (over: Partial<ObservationOf<'credential_attempt'>> = {}): 
 
 export const telemetry = (observations: readonly Observation[], over: { userId?: string; deviceId?: string } = {}) => ({
   type: 'TelemetryRecorded' as const,
-  data: { deviceId: DEVICE, userId: USER, deviceSequence: null, extensionMode: 'learning', policyVersion: 'abc', observations: [...observations], ...over },
+  data: {
+    deviceId: DEVICE,
+    userId: USER,
+    deviceSequence: null,
+    extensionMode: 'learning',
+    policyVersion: 'abc',
+    observations: [...observations],
+    ...over,
+  },
 });

@@ -30,7 +30,11 @@ export interface OpenIdProviderOptions {
 }
 
 /** An OpenID Connect provider that others wrote, on this machine, whose sign-in form fills itself in. It insists on PKCE. */
-export async function startOpenIdProvider({ redirectUris, quietIdToken = false, authentication = 'client_secret_basic' }: OpenIdProviderOptions): Promise<TestOpenIdProvider> {
+export async function startOpenIdProvider({
+  redirectUris,
+  quietIdToken = false,
+  authentication = 'client_secret_basic',
+}: OpenIdProviderOptions): Promise<TestOpenIdProvider> {
   let person: OpenIdPerson | undefined;
   const people = new Map<string, OpenIdPerson>();
   const asked: URLSearchParams[] = [];
@@ -79,10 +83,19 @@ export async function startOpenIdProvider({ redirectUris, quietIdToken = false, 
     const url = new URL(request.url ?? '/', issuer);
     if (url.pathname === '/auth') asked.push(url.searchParams);
     if (!url.pathname.startsWith('/interaction/')) return void handle(request, response);
-    if (!person) return provider.interactionFinished(request, response, { error: 'access_denied', error_description: 'they turned around' });
+    if (!person)
+      return provider.interactionFinished(request, response, {
+        error: 'access_denied',
+        error_description: 'they turned around',
+      });
     const accountId = `subject-of-${person.email}`;
     people.set(accountId, person);
-    await provider.interactionFinished(request, response, { login: { accountId, remember: false } }, { mergeWithLastSubmission: false });
+    await provider.interactionFinished(
+      request,
+      response,
+      { login: { accountId, remember: false } },
+      { mergeWithLastSubmission: false },
+    );
   }
 
   return {
@@ -112,7 +125,10 @@ async function visit(address: string, issuer: string): Promise<URL> {
       cookies.set(name!, value!);
     }
     const location = answer.headers.get('location');
-    if (!location) throw new Error(`the provider answers ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`);
+    if (!location)
+      throw new Error(
+        `the provider answers ${answer.status} at ${next.pathname}: ${(await answer.text()).slice(0, 500)}`,
+      );
     next = new URL(location, next);
   }
   return next;

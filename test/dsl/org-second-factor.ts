@@ -12,12 +12,23 @@ export async function orgSecondFactorOf({ write }: TestOrganization): Promise<Se
   return { secret, backupCodes: verified.body.backupCodes as string[] };
 }
 
-export const orgLogin = (app: TestApp, { email, password }: { email: string; password: string }): Promise<Answer> => app.anonymous.post('/api/v1/org/auth/login', { email, password });
+export const orgLogin = (app: TestApp, { email, password }: { email: string; password: string }): Promise<Answer> =>
+  app.anonymous.post('/api/v1/org/auth/login', { email, password });
 
-export const orgVerify = (app: TestApp, mfaToken: string, presented: object): Promise<Answer> => app.anonymous.post('/api/v1/org/auth/mfa/verify', { mfaToken, ...presented });
+export const orgVerify = (app: TestApp, mfaToken: string, presented: object): Promise<Answer> =>
+  app.anonymous.post('/api/v1/org/auth/mfa/verify', { mfaToken, ...presented });
 
 /** A challenge as a right password gives it, without the work of the password. */
-export async function orgChallenge(app: TestApp, { organizationId, token }: TestOrganization, epoch = 0): Promise<string> {
+export async function orgChallenge(
+  app: TestApp,
+  { organizationId, token }: TestOrganization,
+  epoch = 0,
+): Promise<string> {
   const { subjectId } = (await app.services.accessTokens.verify(token))!;
-  return app.services.oneTimeTokens.issue('org-mfa', { tenantId: organizationId, subjectId, payload: { epoch } }, 300, 5);
+  return app.services.oneTimeTokens.issue(
+    'org-mfa',
+    { tenantId: organizationId, subjectId, payload: { epoch } },
+    300,
+    5,
+  );
 }

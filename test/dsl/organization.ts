@@ -25,18 +25,32 @@ export interface TestOrganization {
 }
 
 /** An organization whose owner is signed in, having kept the password that was made for them. */
-export async function newOrganization(app: TestApp, name = `Org ${randomUUID().slice(0, 8)}`, externalBaseUrl?: string): Promise<TestOrganization> {
+export async function newOrganization(
+  app: TestApp,
+  name = `Org ${randomUUID().slice(0, 8)}`,
+  externalBaseUrl?: string,
+): Promise<TestOrganization> {
   const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
-  const { organizationId, slug, password } = await createOrganization(app.services, { name, ownerEmail: email, externalBaseUrl });
+  const { organizationId, slug, password } = await createOrganization(app.services, {
+    name,
+    ownerEmail: email,
+    externalBaseUrl,
+  });
   await chosenByOwner(app, organizationId);
   await app.settled();
   const answer = await app.anonymous.post('/api/v1/org/auth/login', { email, password });
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.status} ${answer.text}`);
   const token = answer.body.accessToken as string;
   const owner = app.as(token);
-  const reauthenticate = async () => (await owner.post('/api/v1/org/verify-password', { password })).body.reAuthToken as string;
+  const reauthenticate = async () =>
+    (await owner.post('/api/v1/org/verify-password', { password })).body.reAuthToken as string;
   const { subjectId, sessionId } = (await app.services.accessTokens.verify(token))!;
-  const proof = () => app.services.oneTimeTokens.issue('org-reauth', { tenantId: organizationId, subjectId, payload: { sessionId } }, 300);
+  const proof = () =>
+    app.services.oneTimeTokens.issue(
+      'org-reauth',
+      { tenantId: organizationId, subjectId, payload: { sessionId } },
+      300,
+    );
   return {
     organizationId,
     slug,
@@ -46,7 +60,8 @@ export async function newOrganization(app: TestApp, name = `Org ${randomUUID().s
     token,
     reauthenticate,
     proof,
-    write: async (method, path, body) => owner.send(method, path, { body, headers: { 'x-reauth-token': await proof() } }),
+    write: async (method, path, body) =>
+      owner.send(method, path, { body, headers: { 'x-reauth-token': await proof() } }),
   };
 }
 
@@ -60,7 +75,13 @@ async function chosenByOwner(app: TestApp, organizationId: TenantId): Promise<vo
       accept(
         [...admins.values()].map(({ adminId, passwordRef }) => ({
           type: 'OrgAdminPasswordChanged' as const,
-          data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed' as const, passwordExpiresAt: null },
+          data: {
+            adminId,
+            passwordRef,
+            mustChangePassword: false,
+            reason: 'changed' as const,
+            passwordExpiresAt: null,
+          },
         })),
       ),
   });
@@ -68,11 +89,24 @@ async function chosenByOwner(app: TestApp, organizationId: TenantId): Promise<vo
 }
 
 /** Another admin of an organization, signed in; appended by hand, since no interface makes one. */
-export async function orgAdminWithRole(app: TestApp, { organizationId }: TestOrganization, role: OrgRole): Promise<{ adminId: string; token: string; client: Client }> {
+export async function orgAdminWithRole(
+  app: TestApp,
+  { organizationId }: TestOrganization,
+  role: OrgRole,
+): Promise<{ adminId: string; token: string; client: Client }> {
   const { services } = app;
   const adminId = randomUUID();
   const email = `${role}-${adminId.slice(0, 8)}@mssp.example`;
-  const data = { adminId, email, accountDigest: services.accountDigest(email), displayName: role, role, passwordRef: randomUUID(), mustChangePassword: false, passwordExpiresAt: null };
+  const data = {
+    adminId,
+    email,
+    accountDigest: services.accountDigest(email),
+    displayName: role,
+    role,
+    passwordRef: randomUUID(),
+    mustChangePassword: false,
+    passwordExpiresAt: null,
+  };
   const command = defineCommand({
     name: 'AddOrgAdminForTest',
     aggregate: organization,
@@ -80,7 +114,15 @@ export async function orgAdminWithRole(app: TestApp, { organizationId }: TestOrg
     decide: () => accept([{ type: 'OrgAdminCreated' as const, data }]),
   });
   orThrow(await services.executor.execute(command, undefined, { tenantId: organizationId, actor: system('test') }));
-  const session = { tenantId: organizationId, subjectId: adminId, subjectKind: 'org_admin', epoch: 0, role, method: 'password', actor: system('test') } as const;
+  const session = {
+    tenantId: organizationId,
+    subjectId: adminId,
+    subjectKind: 'org_admin',
+    epoch: 0,
+    role,
+    method: 'password',
+    actor: system('test'),
+  } as const;
   const { accessToken: token } = await openSession(services, session);
   return { adminId, token, client: app.as(token) };
 }

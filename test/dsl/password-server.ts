@@ -35,7 +35,8 @@ export async function startPasswordServer(): Promise<PasswordServer> {
   await admin('postgres', 'select pg_reload_conf()');
   return {
     admin,
-    url: (user, database) => `postgresql://${user}:${encodeURIComponent(USER_PASSWORD)}@/${database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`,
+    url: (user, database) =>
+      `postgresql://${user}:${encodeURIComponent(USER_PASSWORD)}@/${database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`,
     host: connection.host,
     port: connection.port,
     stop: async () => {

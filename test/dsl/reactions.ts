@@ -3,7 +3,10 @@ import type { Recorded } from '../../src/kernel/event.ts';
 import type { AnyReaction, Effect } from '../../src/kernel/reaction.ts';
 
 type Row = Record<string, unknown>;
-type Step = { key: Row; react: (row: Row | undefined) => { row: Row | undefined; effects: readonly Effect[] } } | { effects: readonly Effect[] } | { purge: Row };
+type Step =
+  | { key: Row; react: (row: Row | undefined) => { row: Row | undefined; effects: readonly Effect[] } }
+  | { effects: readonly Effect[] }
+  | { purge: Row };
 
 /** The commands that a reaction asks for in answer to these events, in order, with its state in memory. */
 export function reactTo(reaction: AnyReaction, events: readonly Recorded[]): { command: AnyCommand; input: unknown }[] {
@@ -16,7 +19,8 @@ export function reactTo(reaction: AnyReaction, events: readonly Recorded[]): { c
   for (const event of events) {
     for (const step of on[event.type]?.(event) ?? []) {
       if ('purge' in step) {
-        for (const [name, row] of rows) if (Object.entries(step.purge).every(([column, value]) => row[column] === value)) rows.delete(name);
+        for (const [name, row] of rows)
+          if (Object.entries(step.purge).every(([column, value]) => row[column] === value)) rows.delete(name);
       } else if ('key' in step) {
         const name = JSON.stringify([event.tenantId, step.key]);
         const { row, effects } = step.react(rows.get(name));

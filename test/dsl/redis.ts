@@ -20,13 +20,20 @@ export async function startRedis(known?: number): Promise<TestRedis> {
   const port = known ?? (await freePort());
   const folder = mkdtempSync('/tmp/castellan-redis-');
   const options = { port: String(port), bind: '127.0.0.1', save: '', appendonly: 'no', dir: folder };
-  const child = spawn('redis-server', Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]), {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    'redis-server',
+    Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const exited = once(child, 'exit').then(() => Promise.reject(new Error('redis-server did not start')));
   exited.catch(() => undefined);
   const ready = new Promise<void>((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => line.includes('Ready to accept connections') && resolve());
+    createInterface({ input: child.stdout }).on(
+      'line',
+      (line) => line.includes('Ready to accept connections') && resolve(),
+    );
   });
   await Promise.race([ready, exited]);
   return {

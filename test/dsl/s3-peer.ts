@@ -21,7 +21,8 @@ interface Credentials {
 const PAGE = 10;
 const hmac = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest();
 const sha256 = (data: Buffer | string) => createHash('sha256').update(data).digest('hex');
-const escaped = (text: string) => encodeURIComponent(text).replaceAll(/[!'()*]/g, (letter) => `%${letter.codePointAt(0)!.toString(16).toUpperCase()}`);
+const escaped = (text: string) =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (letter) => `%${letter.codePointAt(0)!.toString(16).toUpperCase()}`);
 
 /** A storage that speaks as much of Amazon S3 as a bucket of objects needs, and checks Signature Version 4 to the letter. */
 export async function startS3(credentials: Credentials): Promise<S3Peer> {
@@ -43,11 +44,14 @@ export async function startS3(credentials: Credentials): Promise<S3Peer> {
       const [, bucket, ...rest] = url.pathname.split('/');
       const key = decodeURIComponent(rest.join('/'));
       if (bucket !== credentials.bucket) return response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
-      if (request.method === 'PUT') return objects.set(key, body), response.writeHead(200).end();
-      if (request.method === 'DELETE') return objects.delete(key), response.writeHead(204).end();
-      if (key === '' && url.searchParams.get('list-type') === '2') return response.writeHead(200, { 'content-type': 'application/xml' }).end(listing(objects, url.searchParams));
+      if (request.method === 'PUT') return (objects.set(key, body), response.writeHead(200).end());
+      if (request.method === 'DELETE') return (objects.delete(key), response.writeHead(204).end());
+      if (key === '' && url.searchParams.get('list-type') === '2')
+        return response.writeHead(200, { 'content-type': 'application/xml' }).end(listing(objects, url.searchParams));
       const found = objects.get(key);
-      return found ? response.writeHead(200).end(found) : response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
+      return found
+        ? response.writeHead(200).end(found)
+        : response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,26 +68,52 @@ function listing(objects: ReadonlyMap<string, Buffer>, query: URLSearchParams): 
   const after = Buffer.from(query.get('continuation-token') ?? '', 'base64').toString();
   const all = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '') && key > after).sort();
   const page = all.slice(0, PAGE);
-  const contents = page.map((key) => `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified><Size>1</Size></Contents>`);
-  const more = all.length > PAGE ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${Buffer.from(page.at(-1)!).toString('base64')}</NextContinuationToken>` : '<IsTruncated>false</IsTruncated>';
+  const contents = page.map(
+    (key) =>
+      `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified><Size>1</Size></Contents>`,
+  );
+  const more =
+    all.length > PAGE
+      ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${Buffer.from(page.at(-1)!).toString('base64')}</NextContinuationToken>`
+      : '<IsTruncated>false</IsTruncated>';
   return `<?xml version="1.0"?><ListBucketResult>${contents.join('')}${more}</ListBucketResult>`;
 }
 
 /** AWS Signature Version 4, written from its description; undefined where everything is right. */
-function whatIsWrong({ method, url: path, headers }: IncomingMessage, body: Buffer, { region, accessKeyId, secretAccessKey }: Credentials): string | undefined {
-  const parts = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(headers.authorization ?? '');
+function whatIsWrong(
+  { method, url: path, headers }: IncomingMessage,
+  body: Buffer,
+  { region, accessKeyId, secretAccessKey }: Credentials,
+): string | undefined {
+  const parts =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      headers.authorization ?? '',
+    );
   if (!parts) return 'no signature';
   const [, id, day, where, names, signature] = parts as unknown as [string, string, string, string, string, string];
   const date = String(headers['x-amz-date']);
   const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-  if (id !== accessKeyId || where !== region || !date.startsWith(day) || Math.abs(Date.now() - at) > 300_000) return 'credential or date';
+  if (id !== accessKeyId || where !== region || !date.startsWith(day) || Math.abs(Date.now() - at) > 300_000)
+    return 'credential or date';
   if (headers['x-amz-content-sha256'] !== sha256(body)) return 'content digest';
-  if (!['host', 'x-amz-content-sha256', 'x-amz-date'].every((name) => names.split(';').includes(name))) return 'unsigned headers';
+  if (!['host', 'x-amz-content-sha256', 'x-amz-date'].every((name) => names.split(';').includes(name)))
+    return 'unsigned headers';
   const url = new URL(path!, 'http://s3');
   const query = [...url.searchParams].map(([name, value]) => `${escaped(name)}=${escaped(value)}`).sort();
-  const canonical = [method, url.pathname, query.join('&'), ...names.split(';').map((name) => `${name}:${String(headers[name]).trim()}`), '', names, sha256(body)].join('\n');
+  const canonical = [
+    method,
+    url.pathname,
+    query.join('&'),
+    ...names.split(';').map((name) => `${name}:${String(headers[name]).trim()}`),
+    '',
+    names,
+    sha256(body),
+  ].join('\n');
   const scope = `${day}/${region}/s3/aws4_request`;
-  const key = [region, 's3', 'aws4_request'].reduce((from, text) => hmac(from, text), hmac(`AWS4${secretAccessKey}`, day));
+  const key = [region, 's3', 'aws4_request'].reduce(
+    (from, text) => hmac(from, text),
+    hmac(`AWS4${secretAccessKey}`, day),
+  );
   const expected = hmac(key, `AWS4-HMAC-SHA256\n${date}\n${scope}\n${sha256(canonical)}`);
   return timingSafeEqual(expected, Buffer.from(signature, 'hex')) ? undefined : 'signature';
 }

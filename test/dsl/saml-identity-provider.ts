@@ -65,7 +65,9 @@ export interface SamlIdentityProvider {
   /** Requests have to be signed with the key of this certificate from now on. */
   requireSigned(certificatePem: string): void;
   /** Goes where a browser was sent, and answers the form that the provider fills in. */
-  visit(address: string): Promise<{ readonly action: string; readonly samlResponse: string; readonly relayState: string }>;
+  visit(
+    address: string,
+  ): Promise<{ readonly action: string; readonly samlResponse: string; readonly relayState: string }>;
   /** A response's XML, made without a browser. */
   respond(said: Said): Promise<string>;
   close(): Promise<void>;
@@ -73,7 +75,9 @@ export interface SamlIdentityProvider {
 
 export const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 
-export async function startSamlIdentityProvider(entityId = 'urn:example:identity-provider'): Promise<SamlIdentityProvider> {
+export async function startSamlIdentityProvider(
+  entityId = 'urn:example:identity-provider',
+): Promise<SamlIdentityProvider> {
   const pair = newSigningPair('identity provider');
   let email = 'nobody@example.com';
   let spCertificate: string | undefined;
@@ -99,7 +103,8 @@ export async function startSamlIdentityProvider(entityId = 'urn:example:identity
       recipient: acsUrl,
       destination: acsUrl,
       ...(spCertificate ? { signingCert: spCertificate } : {}),
-      getPostURL: (_audience: string, _xml: unknown, _request: unknown, done: (error: null, url: string) => void) => done(null, acsUrl),
+      getPostURL: (_audience: string, _xml: unknown, _request: unknown, done: (error: null, url: string) => void) =>
+        done(null, acsUrl),
       getUserFromRequest: () => ({ id: email }),
       profileMapper: () => claims(email),
     });
@@ -128,12 +133,32 @@ export async function startSamlIdentityProvider(entityId = 'urn:example:identity
         relayState: field(/name="RelayState" value="([^"]*)"/),
       };
     },
-    async respond({ email: address, acsUrl, edit, pair: signer = pair, destination = acsUrl, recipient = acsUrl, ...said }) {
+    async respond({
+      email: address,
+      acsUrl,
+      edit,
+      pair: signer = pair,
+      destination = acsUrl,
+      recipient = acsUrl,
+      ...said
+    }) {
       const { signAssertion = true, signResponse = false, ...rest } = said;
       const answer = (options: object) =>
         new Promise<string>((resolve, reject) =>
           samlp.getSamlResponse(
-            { ...common, cert: signer.certificatePem, key: signer.privateKeyPem, lifetimeInSeconds: 300, signatureAlgorithm: 'rsa-sha256', digestAlgorithm: 'sha256', destination, recipient, profileMapper: () => claims(address), ...rest, ...options },
+            {
+              ...common,
+              cert: signer.certificatePem,
+              key: signer.privateKeyPem,
+              lifetimeInSeconds: 300,
+              signatureAlgorithm: 'rsa-sha256',
+              digestAlgorithm: 'sha256',
+              destination,
+              recipient,
+              profileMapper: () => claims(address),
+              ...rest,
+              ...options,
+            },
             { id: address },
             (error, xml) => (error ? reject(error) : resolve(xml)),
           ),

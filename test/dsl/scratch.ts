@@ -8,7 +8,10 @@ const ENOUGH_BYTES = 1024 ** 3;
 function serves(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);
-    const mounted = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')).findLast(([, at]) => at === folder);
+    const mounted = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .findLast(([, at]) => at === folder);
     return bavail * bsize > ENOUGH_BYTES && mounted !== undefined && !mounted[3]!.split(',').includes('noexec');
   } catch {
     return false;
@@ -19,4 +22,5 @@ function serves(folder: string): boolean {
  * A new folder for what a test throws away, in memory where there is room. A PostgreSQL cluster is a thousand files and so is every database
  * in it: to make and remove them on disk takes longer than many of the tests.
  */
-export const scratchFolder = (name: string): string => mkdtempSync(path.join(serves(MEMORY) ? MEMORY : '/tmp', `castellan-${name}-`));
+export const scratchFolder = (name: string): string =>
+  mkdtempSync(path.join(serves(MEMORY) ? MEMORY : '/tmp', `castellan-${name}-`));

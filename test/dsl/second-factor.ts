@@ -31,12 +31,21 @@ type Account = Pick<TestTenant, 'tenantId' | 'email'>;
 export const login = (app: TestApp, { tenantId, email }: Account, password = PASSWORD): Promise<Answer> =>
   app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
 
-export const verify = (app: TestApp, mfaToken: string, presented: object, headers: Record<string, string> = {}): Promise<Answer> =>
-  app.anonymous.post('/api/v1/auth/mfa/verify', { mfaToken, ...presented }, { headers });
+export const verify = (
+  app: TestApp,
+  mfaToken: string,
+  presented: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> => app.anonymous.post('/api/v1/auth/mfa/verify', { mfaToken, ...presented }, { headers });
 
 /** A challenge as a right password gives it, without the work of the password. */
-export const challenge = (app: TestApp, { tenantId, adminId }: Pick<TestTenant, 'tenantId' | 'adminId'>, epoch = 0): Promise<string> =>
+export const challenge = (
+  app: TestApp,
+  { tenantId, adminId }: Pick<TestTenant, 'tenantId' | 'adminId'>,
+  epoch = 0,
+): Promise<string> =>
   app.services.oneTimeTokens.issue('mfa', { tenantId, subjectId: adminId, payload: { epoch } }, 300, 5);
 
 /** A re-authentication token of the session behind an access token, without the work of a password. */
-export const proofOf = (app: TestApp, accessToken: string): Promise<Record<string, string>> => proofFor(app.services, accessToken);
+export const proofOf = (app: TestApp, accessToken: string): Promise<Record<string, string>> =>
+  proofFor(app.services, accessToken);

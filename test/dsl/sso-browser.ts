@@ -20,9 +20,19 @@ export async function departs(client: Client, path: string): Promise<Underway> {
   const answer = await client.get(path);
   expect([answer.status, answer.text]).toEqual([302, '']);
   const address = new URL(answer.headers.get('location')!);
-  return { address, state: address.searchParams.get('state')!, nonce: address.searchParams.get('nonce')!, cookie: cookiesOf(answer) };
+  return {
+    address,
+    state: address.searchParams.get('state')!,
+    nonce: address.searchParams.get('nonce')!,
+    cookie: cookiesOf(answer),
+  };
 }
 
 /** Comes back with what the provider put into the address. */
-export const returns = (client: Client, callback: string, query: URLSearchParams | Record<string, string>, cookie: string): Promise<Answer> =>
+export const returns = (
+  client: Client,
+  callback: string,
+  query: URLSearchParams | Record<string, string>,
+  cookie: string,
+): Promise<Answer> =>
   client.get(`${callback}?${new URLSearchParams(query).toString()}`, { headers: cookie ? { cookie } : {} });

@@ -24,9 +24,38 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
   const folder = programFolder('system-postgres');
   const port = await freeTcpPort();
   const data = join(folder, 'data');
-  runProgram(`${programs}/initdb`, ['-D', data, '-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']);
-  writeFileSync(join(data, 'pg_hba.conf'), 'local all postgres trust\nhost all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n');
-  const running = await startProgram(`${programs}/postgres`, ['-D', data, '-c', 'listen_addresses=127.0.0.1', '-c', `port=${port}`, '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', ...QUIET], port);
+  runProgram(`${programs}/initdb`, [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+  ]);
+  writeFileSync(
+    join(data, 'pg_hba.conf'),
+    'local all postgres trust\nhost all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n',
+  );
+  const running = await startProgram(
+    `${programs}/postgres`,
+    [
+      '-D',
+      data,
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `port=${port}`,
+      '-c',
+      `unix_socket_directories=${folder}`,
+      '-c',
+      'fsync=off',
+      ...QUIET,
+    ],
+    port,
+  );
   const admin = async (database: string, sql: string) => {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
     await client.connect();
@@ -38,7 +67,10 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
     }
   };
   for (let tries = 0; ; tries += 1) {
-    const failure = await admin('postgres', 'select 1').then(() => undefined, (error: unknown) => error);
+    const failure = await admin('postgres', 'select 1').then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     if (!failure) break;
     if (tries === 100) throw failure;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -49,7 +81,12 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
     url: (user, database) => `postgresql://${user}:${encodeURIComponent(USER_PASSWORD)}@127.0.0.1:${port}/${database}`,
     admin,
     dump: (database, ...options) => runProgram(`${programs}/pg_dump`, [...at, ...options, database]),
-    restore: (database, script, { onError } = { onError: 'stop' }) => runProgram(`${programs}/psql`, [...at, '-q', '-X', '-v', `ON_ERROR_STOP=${onError === 'stop' ? 1 : 0}`, '-d', database], script),
+    restore: (database, script, { onError } = { onError: 'stop' }) =>
+      runProgram(
+        `${programs}/psql`,
+        [...at, '-q', '-X', '-v', `ON_ERROR_STOP=${onError === 'stop' ? 1 : 0}`, '-d', database],
+        script,
+      ),
     stop: async () => {
       await running.stop();
       rmSync(folder, { recursive: true, force: true });

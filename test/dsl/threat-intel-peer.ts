@@ -30,21 +30,42 @@ export async function startThreatIntelPeer() {
 }
 export type ThreatIntelPeer = Awaited<ReturnType<typeof startThreatIntelPeer>>;
 
-export const json = (response: ServerResponse, body: unknown, status = 200): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+export const json = (response: ServerResponse, body: unknown, status = 200): void =>
+  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 export function answerWell({ service, domain }: Call, response: ServerResponse): void {
   const isMalicious = domain.startsWith('evil');
-  if (service === 'scanner') return json(response, { results: [{ page: { domain }, verdicts: { malicious: isMalicious } }, { page: { domain }, verdicts: null }, { task: {} }] });
+  if (service === 'scanner')
+    return json(response, {
+      results: [
+        { page: { domain }, verdicts: { malicious: isMalicious } },
+        { page: { domain }, verdicts: null },
+        { task: {} },
+      ],
+    });
   if (domain.startsWith('unheard')) return json(response, { error: { code: 'NotFoundError' } }, 404);
-  json(response, { data: { id: domain, attributes: { last_analysis_stats: { harmless: 60, malicious: isMalicious ? 7 : domain.startsWith('doubtful') ? 1 : 0 } } } });
+  json(response, {
+    data: {
+      id: domain,
+      attributes: {
+        last_analysis_stats: { harmless: 60, malicious: isMalicious ? 7 : domain.startsWith('doubtful') ? 1 : 0 },
+      },
+    },
+  });
 }
 
 function callOf({ method, url, headers }: IncomingMessage): Call | undefined {
   const { pathname, searchParams } = new URL(url!, 'http://peer');
   if (method !== 'GET') return undefined;
   if (pathname === '/below/api/v1/search/') {
-    return { service: 'scanner', domain: /^page\.domain:"(.*)"$/.exec(searchParams.get('q') ?? '')?.[1] ?? '', apiKey: headers['api-key'] as string | undefined };
+    return {
+      service: 'scanner',
+      domain: /^page\.domain:"(.*)"$/.exec(searchParams.get('q') ?? '')?.[1] ?? '',
+      apiKey: headers['api-key'] as string | undefined,
+    };
   }
   const [, domain] = /^\/below\/api\/v3\/domains\/([^/]+)$/.exec(pathname) ?? [];
-  return domain === undefined ? undefined : { service: 'reputation', domain: decodeURIComponent(domain), apiKey: headers['x-apikey'] as string | undefined };
+  return domain === undefined
+    ? undefined
+    : { service: 'reputation', domain: decodeURIComponent(domain), apiKey: headers['x-apikey'] as string | undefined };
 }

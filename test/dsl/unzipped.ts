@@ -13,11 +13,16 @@ export function unzipped(archive: Buffer): Map<string, Buffer> {
     if (archive.readUInt32LE(at) !== DIRECTORY_ENTRY) throw new Error('broken central directory');
     const method = archive.readUInt16LE(at + 10);
     const size = archive.readUInt32LE(at + 20);
-    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((offset) => archive.readUInt16LE(at + offset)) as [number, number, number];
+    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((offset) =>
+      archive.readUInt16LE(at + offset),
+    ) as [number, number, number];
     const header = archive.readUInt32LE(at + 42);
     const start = header + 30 + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
     const content = archive.subarray(start, start + size);
-    files.set(archive.toString('utf8', at + 46, at + 46 + nameLength), method === 8 ? inflateRawSync(content) : content);
+    files.set(
+      archive.toString('utf8', at + 46, at + 46 + nameLength),
+      method === 8 ? inflateRawSync(content) : content,
+    );
     at += 46 + nameLength + extraLength + commentLength;
   }
   return files;

@@ -43,15 +43,18 @@ describe('the embedded PostgreSQL, when the process that owns it is killed', () 
     return orphan;
   };
 
-  it.skipIf(!hasSetpriv())('ends with it, and a new process takes the folder over with all that was committed', async () => {
-    const holder = await hold(dataDir);
-    await ask(holder.connection, 'create table kept as select 42 as answer');
-    await kill(holder);
-    await gone(holder.pid);
-    const next = await startEmbeddedPostgres({ dataDir });
-    expect(await ask(next.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    await next.stop();
-  });
+  it.skipIf(!hasSetpriv())(
+    'ends with it, and a new process takes the folder over with all that was committed',
+    async () => {
+      const holder = await hold(dataDir);
+      await ask(holder.connection, 'create table kept as select 42 as answer');
+      await kill(holder);
+      await gone(holder.pid);
+      const next = await startEmbeddedPostgres({ dataDir });
+      expect(await ask(next.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+      await next.stop();
+    },
+  );
 
   it('may not be taken from a process that lives', async () => {
     const holder = await hold(dataDir);

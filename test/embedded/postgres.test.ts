@@ -10,7 +10,9 @@ describe('the embedded PostgreSQL', () => {
   let dataDir: string;
   const running: EmbeddedPostgres[] = [];
 
-  const start = async (options: { durable?: boolean | undefined; onExit?: (reason: string) => void; log?: (line: string) => void } = {}) => {
+  const start = async (
+    options: { durable?: boolean | undefined; onExit?: (reason: string) => void; log?: (line: string) => void } = {},
+  ) => {
     const server = await startEmbeddedPostgres({ dataDir, durable: false, ...options });
     running.push(server);
     return server;
@@ -49,7 +51,9 @@ describe('the embedded PostgreSQL', () => {
     const { connection } = await start();
     expect(await ask(connection, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
     expect(statSync(connection.host).mode & 0o777).toBe(0o700);
-    expect(await ask(connection, 'select current_database() as db, current_user as who')).toEqual([{ db: 'castellan', who: 'postgres' }]);
+    expect(await ask(connection, 'select current_database() as db, current_user as who')).toEqual([
+      { db: 'castellan', who: 'postgres' },
+    ]);
   });
 
   it('is durable unless it is told otherwise', async () => {

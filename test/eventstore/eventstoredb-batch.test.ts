@@ -64,10 +64,26 @@ describe('EventStoreDB adapter: the batch call', () => {
     it.each<[string, Status, object]>([
       ['stream-deleted', status('StreamDeleted', new shared.StreamDeleted()), { type: 'stream-deleted' }],
       ['access-denied', status('AccessDenied', new shared.AccessDenied()), { type: 'access-denied' }],
-      ['the size of an append', status('MaximumAppendSizeExceeded', new shared.MaximumAppendSizeExceeded().setMaxappendsize(2_000)), { name: 'AppendRefused', message: expect.stringContaining('2000 bytes') }],
-      ['the size of an event, as servers from 25.1 on say it', status('MaximumAppendEventSizeExceeded', new shared.Empty()), { name: 'AppendRefused' }],
-      ['a bad request', status('BadRequest', new shared.BadRequest().setMessage('no such thing')), { name: 'AppendRefused', message: expect.stringContaining('no such thing') }],
-      ['an argument, in prose', prose('no such thing', INVALID_ARGUMENT), { name: 'AppendRefused', message: expect.stringContaining('no such thing') }],
+      [
+        'the size of an append',
+        status('MaximumAppendSizeExceeded', new shared.MaximumAppendSizeExceeded().setMaxappendsize(2_000)),
+        { name: 'AppendRefused', message: expect.stringContaining('2000 bytes') },
+      ],
+      [
+        'the size of an event, as servers from 25.1 on say it',
+        status('MaximumAppendEventSizeExceeded', new shared.Empty()),
+        { name: 'AppendRefused' },
+      ],
+      [
+        'a bad request',
+        status('BadRequest', new shared.BadRequest().setMessage('no such thing')),
+        { name: 'AppendRefused', message: expect.stringContaining('no such thing') },
+      ],
+      [
+        'an argument, in prose',
+        prose('no such thing', INVALID_ARGUMENT),
+        { name: 'AppendRefused', message: expect.stringContaining('no such thing') },
+      ],
     ])('is final: %s', async (_, refusal, expected) => {
       const node = await startNode();
       const store = openStore(node);
@@ -81,13 +97,18 @@ describe('EventStoreDB adapter: the batch call', () => {
     });
   });
 
-  it.each([true, false])('says in its own words that the server takes no append of that size (by the batch call: %s)', async (batchAppend) => {
-    const node = await startNode({ batchAppend });
-    node.log.maxAppendSize = 1_000;
-    const append = newAppend(newTenant(), { events: [newEvent({ data: JSON.stringify({ text: 'x'.repeat(2_000) }) })] });
-    await expect(openStore(node).append(append)).rejects.toBeInstanceOf(AppendRefused);
-    expect(count(node, 'append')).toBe(1);
-  });
+  it.each([true, false])(
+    'says in its own words that the server takes no append of that size (by the batch call: %s)',
+    async (batchAppend) => {
+      const node = await startNode({ batchAppend });
+      node.log.maxAppendSize = 1_000;
+      const append = newAppend(newTenant(), {
+        events: [newEvent({ data: JSON.stringify({ text: 'x'.repeat(2_000) }) })],
+      });
+      await expect(openStore(node).append(append)).rejects.toBeInstanceOf(AppendRefused);
+      expect(count(node, 'append')).toBe(1);
+    },
+  );
 
   it('gives up one append that stays without a response, and leaves the others and the call alone', async () => {
     const node = await startNode();
@@ -98,7 +119,9 @@ describe('EventStoreDB adapter: the batch call', () => {
     const verdict = store.append(lost!);
     let done = false;
     const kept = verdict.finally(() => (done = true));
-    while (!done) for (const other of others) await mustAppend(store, { ...other, stream: `${other.stream}${Math.random()}`, events: newEvents(1) });
+    while (!done)
+      for (const other of others)
+        await mustAppend(store, { ...other, stream: `${other.stream}${Math.random()}`, events: newEvents(1) });
     expect(await kept).toMatchObject({ kind: 'appended' });
     await expectOnce(store, lost!);
     expect(count(node, 'batchAppend')).toBe(1);
@@ -111,7 +134,12 @@ describe('EventStoreDB adapter: the batch call', () => {
     const appends = Array.from({ length: 8 }, () => newAppend(newTenant(), { events: newEvents(2) }));
     let replies = 0;
     // Half of them are written before the call breaks, and nobody hears of any.
-    node.lostReplies = (_, stream) => (appends.some((append) => append.stream === stream) && replies < 4 ? (++replies === 4 ? unavailable() : 'silence') : undefined);
+    node.lostReplies = (_, stream) =>
+      appends.some((append) => append.stream === stream) && replies < 4
+        ? ++replies === 4
+          ? unavailable()
+          : 'silence'
+        : undefined;
     const verdicts = await Promise.all(appends.map((append) => store.append(append)));
     for (const [at, append] of appends.entries()) {
       const [, last] = await store.readStream(append.stream);
@@ -138,7 +166,8 @@ describe('EventStoreDB adapter: the batch call', () => {
 
   it('is not used on a server that knows no list', async () => {
     const node = await startNode({ batchAppend: false });
-    node.faults = (method) => (method === 'getSupportedMethods' ? callError(grpc.status.UNIMPLEMENTED, 'Service is unimplemented.') : undefined);
+    node.faults = (method) =>
+      method === 'getSupportedMethods' ? callError(grpc.status.UNIMPLEMENTED, 'Service is unimplemented.') : undefined;
     await mustAppend(openStore(node), newAppend(newTenant()));
     expect(count(node, 'batchAppend')).toBe(0);
   });
@@ -169,7 +198,8 @@ describe('EventStoreDB adapter: the batch call', () => {
     let answer: (fault?: undefined) => void = () => undefined;
     const held = new Promise<undefined>((resolve) => (answer = resolve));
     let tries = 0;
-    node.faults = (method, _, stream) => (method === 'append' && stream === slow.stream && ++tries === 1 ? held : undefined);
+    node.faults = (method, _, stream) =>
+      method === 'append' && stream === slow.stream && ++tries === 1 ? held : undefined;
     const verdict = store.append(slow);
     let done = false;
     const kept = verdict.finally(() => (done = true));

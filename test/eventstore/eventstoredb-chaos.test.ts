@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { EventStoreUnavailable, type Append, type ClaimKey, type EventStore, type Verdict } from '../../src/eventstore/port.ts';
+import {
+  EventStoreUnavailable,
+  type Append,
+  type ClaimKey,
+  type EventStore,
+  type Verdict,
+} from '../../src/eventstore/port.ts';
 import { claimStream } from '../../src/eventstore/eventstoredb/claim-stream.ts';
 import { newAppend, newClaim, newEvents, newTenant } from '../contracts/event-store/sample.ts';
 import type { EventLog } from '../fixtures/eventstoredb/event-log.ts';
@@ -39,7 +45,10 @@ function holdersOf(log: EventLog, claim: ClaimKey): string[] {
   const holders: string[] = [];
   let holder: string | undefined;
   for (const { stream, metadata } of log.all) {
-    const { taken = [], released = [] } = (metadata.length > 0 ? JSON.parse(metadata.toString()) : {}) as { taken?: string[]; released?: string[] };
+    const { taken = [], released = [] } = (metadata.length > 0 ? JSON.parse(metadata.toString()) : {}) as {
+      taken?: string[];
+      released?: string[];
+    };
     if (released.includes(name) && holder === stream) holder = undefined;
     if (!taken.includes(name)) continue;
     if (holder !== undefined) throw new Error(`${stream} took what ${holder} had`);
@@ -65,7 +74,13 @@ describe('EventStoreDB adapter: laws under trouble', () => {
         const verdict = await appendStubbornly(store, append);
         if (verdict.kind !== 'appended') continue;
         won += 1;
-        const release = { ...append, expectedRevision: verdict.revision, events: newEvents(1), take: [], release: take };
+        const release = {
+          ...append,
+          expectedRevision: verdict.revision,
+          events: newEvents(1),
+          take: [],
+          release: take,
+        };
         expect(await appendStubbornly(store, release)).toMatchObject({ kind: 'appended' });
       }
     };
@@ -90,7 +105,7 @@ describe('EventStoreDB adapter: laws under trouble', () => {
       stores.map(async (store) => {
         const events = newEvents(2);
         ids.push(...events.map(({ id }) => id));
-        for (let expectedRevision = -1n; ; ) {
+        for (let expectedRevision = -1n; ;) {
           const verdict = await appendStubbornly(store, { ...first, expectedRevision, events });
           if (verdict.kind === 'appended') return;
           if (verdict.kind === 'wrongRevision') expectedRevision = verdict.actual;

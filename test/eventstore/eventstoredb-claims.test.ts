@@ -73,13 +73,20 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     const node = await startNode();
     const claims = [newClaim(newTenant()), newClaim(newTenant())] as const;
     const [first, second] = claimStream(claims[0]) < claimStream(claims[1]) ? claims : [claims[1], claims[0]];
-    const [one, two] = ['one', 'two'].map((name) => openStore(`${node.connectionString}&connectionName=${name}`)) as unknown as [EventStore, EventStore];
+    const [one, two] = ['one', 'two'].map((name) =>
+      openStore(`${node.connectionString}&connectionName=${name}`),
+    ) as unknown as [EventStore, EventStore];
     // Each gets one of them first: the one the first by name, the other the second.
     const isReserved = (claim: ClaimKey) => wordsOf(node, claim).length > 0;
     node.faults = async (method, metadata, stream) => {
       if (method !== 'append') return undefined;
       const name = metadata.get('connection-name')[0];
-      const waitsFor = name === 'one' && stream === claimStream(second) ? second : name === 'two' && stream === claimStream(first) ? first : undefined;
+      const waitsFor =
+        name === 'one' && stream === claimStream(second)
+          ? second
+          : name === 'two' && stream === claimStream(first)
+            ? first
+            : undefined;
       while (waitsFor && !isReserved(waitsFor)) await once(node.log, 'commit');
       return undefined;
     };
@@ -206,7 +213,11 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
     const store = openStore(node, AT_ONCE);
     expect(await store.claimHolder(claim)).toBe(append.stream);
-    expect(await store.append(newAppend(claim.tenantId, { take: [claim] }))).toEqual({ kind: 'claimed', claim, holder: append.stream });
+    expect(await store.append(newAppend(claim.tenantId, { take: [claim] }))).toEqual({
+      kind: 'claimed',
+      claim,
+      holder: append.stream,
+    });
     await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1), take: [], release: [claim] });
     expect(await store.claimHolder(claim)).toBeUndefined();
   });
@@ -219,7 +230,13 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     await mustAppend(store, append);
     // So much comes in between that the release is not on the first page that a taker reads.
     for (let at = 0; at < 250; at += 1) {
-      const later = { id: crypto.randomUUID(), type: 'Later', json: true, data: Buffer.from('{}'), metadata: Buffer.alloc(0) };
+      const later = {
+        id: crypto.randomUUID(),
+        type: 'Later',
+        json: true,
+        data: Buffer.from('{}'),
+        metadata: Buffer.alloc(0),
+      };
       node.log.append(append.stream, ANY, [later]);
     }
     crashBefore(node, claimStream(claim));
@@ -253,7 +270,9 @@ describe('EventStoreDB adapter: claims and crashes', () => {
     const claims = [newClaim(newTenant()), newClaim(newTenant())] as const;
     const [one, two] = claimStream(claims[0]) < claimStream(claims[1]) ? claims : [claims[1], claims[0]];
     crashBefore(node, claimStream(two));
-    await expect(openStore(node).append(newAppend(one.tenantId, { take: [one, two] }))).rejects.toMatchObject({ type: 'access-denied' });
+    await expect(openStore(node).append(newAppend(one.tenantId, { take: [one, two] }))).rejects.toMatchObject({
+      type: 'access-denied',
+    });
     await expect.poll(() => wordsOf(node, one), PATIENTLY).toEqual(['ClaimReserved', 'ClaimReleased']);
   });
 });

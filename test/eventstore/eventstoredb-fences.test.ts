@@ -40,7 +40,10 @@ describe('EventStoreDB adapter: a fence in a stream', () => {
     expect(idsOf(await store.readStream(first.stream))).toEqual(idsOf([...first.events, ...second.events]));
     expect(await store.claimHolder(claim)).toBe(first.stream);
     expect(await store.append(second)).toEqual(verdict);
-    expect(await store.append({ ...second, events: newEvents(1), take: [] })).toEqual({ kind: 'wrongRevision', actual: 3n });
+    expect(await store.append({ ...second, events: newEvents(1), take: [] })).toEqual({
+      kind: 'wrongRevision',
+      actual: 3n,
+    });
     await mustAppend(store, { ...second, expectedRevision: 3n, events: newEvents(1), take: [] });
   });
 

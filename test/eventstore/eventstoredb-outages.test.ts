@@ -58,7 +58,7 @@ describe('EventStoreDB adapter: outages', () => {
       if (sent === 130) restarted = node.restart();
     };
     const seen: StoredEvent[] = [];
-    for (let after = 0n; ; ) {
+    for (let after = 0n; ;) {
       const page = await store.readFeed(after, 100);
       seen.push(...page.events);
       if (page.position === after) break;
@@ -99,7 +99,10 @@ describe('EventStoreDB adapter: outages', () => {
     const relay = await startRelay();
     await relay.close();
     const nowhere = `127.0.0.1:${relay.port}`;
-    const store = openStore(`esdb://${nowhere},${nowhere}?tls=false&maxDiscoverAttempts=3&discoveryInterval=100`, IMPATIENT);
+    const store = openStore(
+      `esdb://${nowhere},${nowhere}?tls=false&maxDiscoverAttempts=3&discoveryInterval=100`,
+      IMPATIENT,
+    );
     // An error that is emitted then, and that nobody listens to, would end the process, and with it this test.
     await expectUnavailable(store.head());
     await expectUnavailable(store.append(newAppend(newTenant())));
@@ -131,7 +134,8 @@ describe('EventStoreDB adapter: outages', () => {
   it('finds the leader of a cluster by gossip, and the next one when it dies', async () => {
     const one = await startNode();
     const two = await startNode({ log: one.log });
-    const members = (leader: number) => [one, two].map(({ port }) => ({ port, state: port === leader ? LEADER : FOLLOWER, alive: true } as const));
+    const members = (leader: number) =>
+      [one, two].map(({ port }) => ({ port, state: port === leader ? LEADER : FOLLOWER, alive: true }) as const);
     one.members = two.members = members(one.port);
     const store = openStore(`esdb://127.0.0.1:${one.port},127.0.0.1:${two.port}?tls=false&discoveryInterval=20`);
     const append = newAppend(newTenant());
@@ -143,23 +147,28 @@ describe('EventStoreDB adapter: outages', () => {
     expect(two.calls).toContain('append');
   });
 
-  it.each([3_600_000, -3_600_000])('does not mind a server whose clock is %s ms off, which the client’s own way of appending would not survive', async (offMs) => {
-    const node = await startNode();
-    node.log.now = () => Date.now() + offMs;
-    if (offMs > 0) {
-      const client = EventStoreDBClient.connectionString(node.connectionString);
-      const byBatch = client.appendToStream('order-1', jsonEvent({ type: 'OrderPlaced', data: {} }), { expectedRevision: 'no_stream' });
-      await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
-      await client.dispose();
-    }
-    const append = newAppend(newTenant());
-    const store = openStore(node);
-    await mustAppend(store, append);
-    // The time of an event is the server's, whatever this process takes for the time.
-    const [{ recordedAt }] = (await store.readStream(append.stream)) as [StoredEvent];
-    expect(Math.abs(recordedAt - Date.now() - offMs)).toBeLessThan(1_000_000);
-    await expectOnce(store, append);
-  });
+  it.each([3_600_000, -3_600_000])(
+    'does not mind a server whose clock is %s ms off, which the client’s own way of appending would not survive',
+    async (offMs) => {
+      const node = await startNode();
+      node.log.now = () => Date.now() + offMs;
+      if (offMs > 0) {
+        const client = EventStoreDBClient.connectionString(node.connectionString);
+        const byBatch = client.appendToStream('order-1', jsonEvent({ type: 'OrderPlaced', data: {} }), {
+          expectedRevision: 'no_stream',
+        });
+        await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
+        await client.dispose();
+      }
+      const append = newAppend(newTenant());
+      const store = openStore(node);
+      await mustAppend(store, append);
+      // The time of an event is the server's, whatever this process takes for the time.
+      const [{ recordedAt }] = (await store.readStream(append.stream)) as [StoredEvent];
+      expect(Math.abs(recordedAt - Date.now() - offMs)).toBeLessThan(1_000_000);
+      await expectOnce(store, append);
+    },
+  );
 
   it('is not troubled by the end of another server in the same process', async () => {
     const [node, other] = [await startNode(), await startNode()];
@@ -170,7 +179,9 @@ describe('EventStoreDB adapter: outages', () => {
     const append = newAppend(newTenant());
     const verdict = store.append(append);
     const lost = expectUnavailable(doomed.append(newAppend(newTenant())));
-    await expect.poll(() => [...node.calls, ...other.calls].filter((method) => method === 'append'), PATIENTLY).toEqual(['append', 'append']);
+    await expect
+      .poll(() => [...node.calls, ...other.calls].filter((method) => method === 'append'), PATIENTLY)
+      .toEqual(['append', 'append']);
     await other.stop();
     await lost;
     release();

@@ -28,9 +28,18 @@ describe('EventStoreDB adapter: what it refuses', () => {
     cyclic['self'] = cyclic;
     const refused: [string, Partial<Append>][] = [
       ['data that is no JSON', { events: [newEvent({ data: '{"secret": 42' })] }],
-      ['metadata with a cycle', { events: [newEvent({ metadata: { ...newEvent().metadata, actor: cyclic as never } })] }],
-      ['metadata with a bigint', { events: [newEvent({ metadata: { ...newEvent().metadata, commandId: 1n as never } })] }],
-      ['more bytes than one append may have', { events: newEvents(2).map((event) => ({ ...event, data: `"${'x'.repeat(MAX_APPEND_BYTES / 2)}"` })) }],
+      [
+        'metadata with a cycle',
+        { events: [newEvent({ metadata: { ...newEvent().metadata, actor: cyclic as never } })] },
+      ],
+      [
+        'metadata with a bigint',
+        { events: [newEvent({ metadata: { ...newEvent().metadata, commandId: 1n as never } })] },
+      ],
+      [
+        'more bytes than one append may have',
+        { events: newEvents(2).map((event) => ({ ...event, data: `"${'x'.repeat(MAX_APPEND_BYTES / 2)}"` })) },
+      ],
       ['an id that is no UUID', { events: [newEvent({ id: 'one' })] }],
       ['a type of the server’s own', { events: [newEvent({ type: '$metadata' })] }],
       ['a stream of the server’s own', { stream: '$settings' }],

@@ -55,17 +55,20 @@ describe('EventStoreDB adapter: calls that fail', () => {
     ['an error, by a server that recognises the repetition', unavailable(), true],
     ['nothing at all, by a server that recognises the repetition', 'silence', true],
     ['an error, by a server that takes the repetition for a conflict', cancelled(), false],
-  ])('does not write twice when the reply to an append was lost and there came %s', async (_, fault, recognisesRepeats) => {
-    const node = await startNode();
-    node.log.recognisesRepeats = recognisesRepeats;
-    node.lostReplies = first(1, fault);
-    const store = openStore(node, SHORT_CALLS);
-    const append = newAppend(newTenant(), { events: newEvents(3) });
-    const verdict = await mustAppend(store, append);
-    await expectOnce(store, append);
-    const last = (await store.readStream(append.stream)).at(-1)!;
-    expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position });
-  });
+  ])(
+    'does not write twice when the reply to an append was lost and there came %s',
+    async (_, fault, recognisesRepeats) => {
+      const node = await startNode();
+      node.log.recognisesRepeats = recognisesRepeats;
+      node.lostReplies = first(1, fault);
+      const store = openStore(node, SHORT_CALLS);
+      const append = newAppend(newTenant(), { events: newEvents(3) });
+      const verdict = await mustAppend(store, append);
+      await expectOnce(store, append);
+      const last = (await store.readStream(append.stream)).at(-1)!;
+      expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position });
+    },
+  );
 
   it('answers appended when somebody else has appended between the lost reply and the repetition', async () => {
     const node = await startNode();

@@ -28,7 +28,11 @@ const caFile = file('ca.pem', authority.certificatePem);
 const otherCaFile = file('other-ca.pem', new PrivateAuthority().certificatePem);
 
 const PASSWORD = 's3cret:with@signs/and%';
-const USERS = { admin: { password: 'changeit', isAdmin: true }, castellan: { password: PASSWORD }, neighbour: { password: 'other' } };
+const USERS = {
+  admin: { password: 'changeit', isAdmin: true },
+  castellan: { password: PASSWORD },
+  neighbour: { password: 'other' },
+};
 const ADMIN = { username: 'admin', password: 'changeit' };
 const PATIENT = { timeoutMs: 15_000, callTimeoutMs: 5_000 };
 const IMPATIENT = { timeoutMs: 600, callTimeoutMs: 300 };
@@ -47,7 +51,11 @@ describe('EventStoreDB adapter on a secured server', () => {
     return node;
   }
 
-  const urlOf = ({ port }: { port: number }, user: keyof typeof USERS | undefined, { host = '127.0.0.1', options = `tlsCAFile=${encodeURIComponent(caFile)}` } = {}) =>
+  const urlOf = (
+    { port }: { port: number },
+    user: keyof typeof USERS | undefined,
+    { host = '127.0.0.1', options = `tlsCAFile=${encodeURIComponent(caFile)}` } = {},
+  ) =>
     `esdb://${user ? `${user}:${encodeURIComponent(USERS[user].password)}@` : ''}${host}:${port}${options ? `?${options}` : ''}`;
 
   function open(url: string, patience = PATIENT): EventStoreDbEventStore {
@@ -56,7 +64,13 @@ describe('EventStoreDB adapter on a secured server', () => {
     return store;
   }
 
-  const meeting = (url: string, patience = PATIENT) => open(url, patience).meet().then(() => 'it was well', (error: unknown) => error);
+  const meeting = (url: string, patience = PATIENT) =>
+    open(url, patience)
+      .meet()
+      .then(
+        () => 'it was well',
+        (error: unknown) => error,
+      );
 
   async function expectSentence(url: string, ...parts: readonly (string | RegExp)[]): Promise<void> {
     const error = await meeting(url, IMPATIENT);
@@ -69,8 +83,14 @@ describe('EventStoreDB adapter on a secured server', () => {
     for (const part of parts) expect(message).toMatch(part);
   }
 
-  const rights = (url: string, asked: { grant: boolean; exclusive?: boolean }, admin: typeof ADMIN | 'nobody' = ADMIN) =>
-    openAdministration(url, admin === 'nobody' ? undefined : admin, (administration) => administration.rights({ exclusive: false, ...asked }));
+  const rights = (
+    url: string,
+    asked: { grant: boolean; exclusive?: boolean },
+    admin: typeof ADMIN | 'nobody' = ADMIN,
+  ) =>
+    openAdministration(url, admin === 'nobody' ? undefined : admin, (administration) =>
+      administration.rights({ exclusive: false, ...asked }),
+    );
 
   it('works through TLS with a private authority, as a user with a password of any characters, who was granted the rights', async () => {
     const node = await secured();
@@ -90,8 +110,19 @@ describe('EventStoreDB adapter on a secured server', () => {
     const node = await secured({ tls: { ...server, clientAuthorityPem: authority.certificatePem } });
     const pair = authority.issue('castellan');
     const options = `tlsCAFile=${caFile}&userCertFile=${file('user.crt', pair.certificatePem)}&userKeyFile=${file('user.key', pair.privateKeyPem)}`;
-    expect(await rights(urlOf(node, undefined, { options }), { grant: false }, 'nobody')).toEqual({ lines: ['castellan may not read the log ($all)'], isSufficient: false });
-    node.log.append('$$$all', -1n, [{ id: 'a', type: '$metadata', json: true, data: Buffer.from(JSON.stringify({ $acl: { $r: ['castellan'] } })), metadata: Buffer.alloc(0) }]);
+    expect(await rights(urlOf(node, undefined, { options }), { grant: false }, 'nobody')).toEqual({
+      lines: ['castellan may not read the log ($all)'],
+      isSufficient: false,
+    });
+    node.log.append('$$$all', -1n, [
+      {
+        id: 'a',
+        type: '$metadata',
+        json: true,
+        data: Buffer.from(JSON.stringify({ $acl: { $r: ['castellan'] } })),
+        metadata: Buffer.alloc(0),
+      },
+    ]);
     const store = open(urlOf(node, undefined, { options }));
     await store.meet();
     const append = newAppend(newTenant());
@@ -103,24 +134,42 @@ describe('EventStoreDB adapter on a secured server', () => {
     const node = await secured();
     const url = eventStoreUrl({ EVENTSTORE_URL_FILE: file('url', `${urlOf(node, 'admin')}\n`) });
     expect(await meeting(url!)).toBe('it was well');
-    expect(() => eventStoreUrl({ EVENTSTORE_URL_FILE: join(folder, 'nowhere') })).toThrow(/EVENTSTORE_URL_FILE names .*nowhere, which cannot be read \(ENOENT\)/);
-    expect(() => eventStoreUrl({ EVENTSTORE_URL_FILE: file('wrong', 'hunter2') })).toThrow(/^EVENTSTORE_URL_FILE must begin with esdb/);
+    expect(() => eventStoreUrl({ EVENTSTORE_URL_FILE: join(folder, 'nowhere') })).toThrow(
+      /EVENTSTORE_URL_FILE names .*nowhere, which cannot be read \(ENOENT\)/,
+    );
+    expect(() => eventStoreUrl({ EVENTSTORE_URL_FILE: file('wrong', 'hunter2') })).toThrow(
+      /^EVENTSTORE_URL_FILE must begin with esdb/,
+    );
     expect(() => eventStoreUrl({ EVENTSTORE_URL_FILE: 'a', EVENTSTORE_URL: 'b' })).toThrow(/both set/);
   });
 
   describe('says in one sentence', () => {
-    it('that the host has no address', () => expectSentence(urlOf({ port: 2113 }, 'castellan', { host: 'no-such-host.invalid' }), /host no-such-host\.invalid has no address: correct its name/));
+    it('that the host has no address', () =>
+      expectSentence(
+        urlOf({ port: 2113 }, 'castellan', { host: 'no-such-host.invalid' }),
+        /host no-such-host\.invalid has no address: correct its name/,
+      ));
 
     it('that nothing listens at the port', async () => {
       const node = await secured();
       await node.stop();
-      await expectSentence(urlOf(node, 'castellan'), new RegExp(`nothing listens at 127\\.0\\.0\\.1:${node.port}: correct host and port`));
+      await expectSentence(
+        urlOf(node, 'castellan'),
+        new RegExp(`nothing listens at 127\\.0\\.0\\.1:${node.port}: correct host and port`),
+      );
     });
 
     it('that the authority is not trusted', async () => {
       const node = await secured();
-      await expectSentence(urlOf(node, 'castellan', { options: '' }), `127.0.0.1:${node.port}`, /not from a public authority: name .* tlsCAFile=/);
-      await expectSentence(urlOf(node, 'castellan', { options: `tlsCAFile=${otherCaFile}` }), /not from the authority of tlsCAFile/);
+      await expectSentence(
+        urlOf(node, 'castellan', { options: '' }),
+        `127.0.0.1:${node.port}`,
+        /not from a public authority: name .* tlsCAFile=/,
+      );
+      await expectSentence(
+        urlOf(node, 'castellan', { options: `tlsCAFile=${otherCaFile}` }),
+        /not from the authority of tlsCAFile/,
+      );
     });
 
     it('that the certificate is for another name, or has expired', async () => {
@@ -134,23 +183,47 @@ describe('EventStoreDB adapter on a secured server', () => {
       const plain = await startStandIn();
       nodes.push(plain);
       await expectSentence(urlOf(plain, 'castellan'), /does not speak TLS .* tls=false/);
-      await expectSentence(urlOf(await secured(), 'castellan', { options: 'tls=false' }), /speaks TLS: remove tls=false/);
+      await expectSentence(
+        urlOf(await secured(), 'castellan', { options: 'tls=false' }),
+        /speaks TLS: remove tls=false/,
+      );
     });
 
     it('that the password is wrong', async () => {
       const node = await secured();
-      await expectSentence(urlOf(node, 'castellan').replace('s3cret', 'guess'), `127.0.0.1:${node.port} refuses the user or the password`);
+      await expectSentence(
+        urlOf(node, 'castellan').replace('s3cret', 'guess'),
+        `127.0.0.1:${node.port} refuses the user or the password`,
+      );
     });
 
     it('that a user is missing, or lacks rights', async () => {
       const node = await secured();
       await expectSentence(urlOf(node, undefined), /asks for a user: write user:password@/);
-      await expectSentence(urlOf(node, 'castellan'), /the user castellan lacks rights .* "castellan eventstore rights"/);
+      await expectSentence(
+        urlOf(node, 'castellan'),
+        /the user castellan lacks rights .* "castellan eventstore rights"/,
+      );
       const acl = { $acl: { $r: ['castellan'] } };
-      node.log.append('$$$all', -1n, [{ id: 'a', type: '$metadata', json: true, data: Buffer.from(JSON.stringify(acl)), metadata: Buffer.alloc(0) }]);
-      const lists = { $userStreamAcl: { $r: ['$all'], $w: ['neighbour'], $mr: ['$all'], $mw: ['neighbour'], $d: ['$admins'] } };
-      node.log.append('$settings', -1n, [{ id: 'b', type: 'update-default-acl', json: true, data: Buffer.from(JSON.stringify(lists)), metadata: Buffer.alloc(0) }]);
-      await expectSentence(urlOf(node, 'castellan'), /may not write streams, write metadata of streams: run "castellan eventstore rights --grant"/);
+      node.log.append('$$$all', -1n, [
+        { id: 'a', type: '$metadata', json: true, data: Buffer.from(JSON.stringify(acl)), metadata: Buffer.alloc(0) },
+      ]);
+      const lists = {
+        $userStreamAcl: { $r: ['$all'], $w: ['neighbour'], $mr: ['$all'], $mw: ['neighbour'], $d: ['$admins'] },
+      };
+      node.log.append('$settings', -1n, [
+        {
+          id: 'b',
+          type: 'update-default-acl',
+          json: true,
+          data: Buffer.from(JSON.stringify(lists)),
+          metadata: Buffer.alloc(0),
+        },
+      ]);
+      await expectSentence(
+        urlOf(node, 'castellan'),
+        /may not write streams, write metadata of streams: run "castellan eventstore rights --grant"/,
+      );
     });
 
     it('that a peer accepts connections and says nothing', async () => {
@@ -163,7 +236,10 @@ describe('EventStoreDB adapter on a secured server', () => {
       const node = await secured();
       node.members = [];
       const port = node.port;
-      await expectSentence(`esdb://castellan:x@127.0.0.1:${port},localhost:${port}?tlsCAFile=${caFile}&maxDiscoverAttempts=2`, /can be reached, and no node leads/);
+      await expectSentence(
+        `esdb://castellan:x@127.0.0.1:${port},localhost:${port}?tlsCAFile=${caFile}&maxDiscoverAttempts=2`,
+        /can be reached, and no node leads/,
+      );
     });
 
     it.each([
@@ -183,8 +259,14 @@ describe('EventStoreDB adapter on a secured server', () => {
     it('names what is missing, grants it, and finds nothing missing then', async () => {
       const node = await secured();
       const url = urlOf(node, 'castellan');
-      expect(await rights(url, { grant: false }, 'nobody')).toEqual({ lines: ['castellan may not read the log ($all)'], isSufficient: false });
-      expect(await rights(url, { grant: true })).toMatchObject({ isSufficient: true, lines: [expect.stringContaining('every right'), expect.stringContaining('every other user of this server')] });
+      expect(await rights(url, { grant: false }, 'nobody')).toEqual({
+        lines: ['castellan may not read the log ($all)'],
+        isSufficient: false,
+      });
+      expect(await rights(url, { grant: true })).toMatchObject({
+        isSufficient: true,
+        lines: [expect.stringContaining('every right'), expect.stringContaining('every other user of this server')],
+      });
       const before = node.log.all.length;
       expect(await rights(url, { grant: true })).toMatchObject({ isSufficient: true });
       expect(node.log.all).toHaveLength(before);
@@ -193,22 +275,41 @@ describe('EventStoreDB adapter on a secured server', () => {
     it('keeps other users from the streams, and leaves to administrators and to named users what they have', async () => {
       const log = new EventLog();
       const lists = { $userStreamAcl: { $r: ['$all', 'auditor'] }, $systemStreamAcl: { $r: ['$admins'] } };
-      log.append('$settings', -1n, [{ id: 'b', type: 'update-default-acl', json: true, data: Buffer.from(JSON.stringify(lists)), metadata: Buffer.alloc(0) }]);
+      log.append('$settings', -1n, [
+        {
+          id: 'b',
+          type: 'update-default-acl',
+          json: true,
+          data: Buffer.from(JSON.stringify(lists)),
+          metadata: Buffer.alloc(0),
+        },
+      ]);
       const node = await secured({ log });
       const append = newAppend(newTenant());
       await rights(urlOf(node, 'castellan'), { grant: true });
       await mustAppend(open(urlOf(node, 'castellan')), append);
       expect(await open(urlOf(node, 'neighbour')).readStream(append.stream)).toHaveLength(1);
 
-      expect(await rights(urlOf(node, 'castellan'), { grant: true, exclusive: true })).toEqual({ isSufficient: true, lines: ['castellan has every right that the service needs'] });
+      expect(await rights(urlOf(node, 'castellan'), { grant: true, exclusive: true })).toEqual({
+        isSufficient: true,
+        lines: ['castellan has every right that the service needs'],
+      });
       const settings = JSON.parse(log.all.findLast(({ stream }) => stream === '$settings')!.data.toString());
       expect(settings).toEqual({
-        $userStreamAcl: { $r: ['auditor', '$admins', 'castellan'], $w: ['$admins', 'castellan'], $mr: ['$admins', 'castellan'], $mw: ['$admins', 'castellan'], $d: ['$admins'] },
+        $userStreamAcl: {
+          $r: ['auditor', '$admins', 'castellan'],
+          $w: ['$admins', 'castellan'],
+          $mr: ['$admins', 'castellan'],
+          $mw: ['$admins', 'castellan'],
+          $d: ['$admins'],
+        },
         $systemStreamAcl: { $r: ['$admins'] },
       });
       const neighbour = open(urlOf(node, 'neighbour'));
       await expect(neighbour.readStream(append.stream)).rejects.toMatchObject({ type: 'access-denied' });
-      await expect(neighbour.append(newAppend(newTenant(), { stream: append.stream, expectedRevision: 0n }))).rejects.toMatchObject({ type: 'access-denied' });
+      await expect(
+        neighbour.append(newAppend(newTenant(), { stream: append.stream, expectedRevision: 0n })),
+      ).rejects.toMatchObject({ type: 'access-denied' });
       await expectOnce(open(urlOf(node, 'castellan')), append);
     });
 

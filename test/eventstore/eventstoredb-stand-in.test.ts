@@ -27,30 +27,54 @@ describe('the stand-in for EventStoreDB', () => {
     client = EventStoreDBClient.connectionString(node.connectionString);
     const append = (expectedRevision: 'any' | 'no_stream' | 'stream_exists' | bigint, events = [event()]) =>
       client.appendToStream('order-1', events, { expectedRevision });
-    await expect(append('stream_exists')).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 'no_stream' });
+    await expect(append('stream_exists')).rejects.toMatchObject({
+      type: 'wrong-expected-version',
+      actualVersion: 'no_stream',
+    });
     const two = [event(), event()];
     const created = await append('no_stream', two);
-    expect(created).toMatchObject({ success: true, nextExpectedRevision: 1n, position: { commit: node.log.all.at(-1)!.position } });
+    expect(created).toMatchObject({
+      success: true,
+      nextExpectedRevision: 1n,
+      position: { commit: node.log.all.at(-1)!.position },
+    });
     expect(await append('no_stream', two)).toEqual(created);
-    await expect(append('no_stream')).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 1n, expectedVersion: 'no_stream' });
-    await expect(append(7n)).rejects.toMatchObject({ type: 'wrong-expected-version', actualVersion: 1n, expectedVersion: 7n });
+    await expect(append('no_stream')).rejects.toMatchObject({
+      type: 'wrong-expected-version',
+      actualVersion: 1n,
+      expectedVersion: 'no_stream',
+    });
+    await expect(append(7n)).rejects.toMatchObject({
+      type: 'wrong-expected-version',
+      actualVersion: 1n,
+      expectedVersion: 7n,
+    });
     expect(await append(1n)).toMatchObject({ nextExpectedRevision: 2n });
     expect(await append('any')).toMatchObject({ nextExpectedRevision: 3n });
     expect(await append('stream_exists')).toMatchObject({ nextExpectedRevision: 4n });
     const large = event('OrderPlaced', { text: 'x'.repeat(1024 * 1024) });
-    await expect(append(4n, [large])).rejects.toMatchObject({ type: 'maximum-append-size-exceeded', maxAppendSize: 1024 * 1024 });
+    await expect(append(4n, [large])).rejects.toMatchObject({
+      type: 'maximum-append-size-exceeded',
+      maxAppendSize: 1024 * 1024,
+    });
     expect(node.calls.includes('batchAppend')).toBe(batchAppend);
   });
 
   it('forgets after a restart which events it was sent without a revision, and not those with one', async () => {
     const repeated = [event()];
     await client.appendToStream('order-1', repeated, { expectedRevision: 'any' });
-    expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'any' })).toMatchObject({ nextExpectedRevision: 0n });
+    expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'any' })).toMatchObject({
+      nextExpectedRevision: 0n,
+    });
     await client.dispose();
     await node.restart();
     client = EventStoreDBClient.connectionString(node.connectionString);
-    expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'no_stream' })).toMatchObject({ nextExpectedRevision: 0n });
-    expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'any' })).toMatchObject({ nextExpectedRevision: 1n });
+    expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'no_stream' })).toMatchObject({
+      nextExpectedRevision: 0n,
+    });
+    expect(await client.appendToStream('order-1', repeated, { expectedRevision: 'any' })).toMatchObject({
+      nextExpectedRevision: 1n,
+    });
   });
 
   it('reads everything only from where something was written, from the beginning, and behind the newest event', async () => {
@@ -59,13 +83,18 @@ describe('the stand-in for EventStoreDB', () => {
     const [second, last] = [positions.at(-3)!, positions.at(-1)!];
     const read = async (place: bigint, direction: 'forwards' | 'backwards' = 'forwards') => {
       const found: bigint[] = [];
-      for await (const { event: one } of client.readAll({ direction, fromPosition: { commit: place, prepare: place } })) found.push(one!.position!.commit);
+      for await (const { event: one } of client.readAll({ direction, fromPosition: { commit: place, prepare: place } }))
+        found.push(one!.position!.commit);
       return found;
     };
     const follow = (place: bigint) =>
       new Promise<unknown>((resolve) => {
         const subscription = client.subscribeToAll({ fromPosition: { commit: place, prepare: place } });
-        subscription.on('data', ({ event: one }: AllStreamResolvedEvent) => void subscription.unsubscribe().then(() => resolve(one!.position!.commit)));
+        subscription.on(
+          'data',
+          ({ event: one }: AllStreamResolvedEvent) =>
+            void subscription.unsubscribe().then(() => resolve(one!.position!.commit)),
+        );
         subscription.on('error', resolve);
       });
     expect(await read(second)).toEqual(positions.slice(-3));
@@ -74,15 +103,22 @@ describe('the stand-in for EventStoreDB', () => {
     expect(await read(last + 1n)).toEqual([]);
     expect(await follow(second)).toBe(positions.at(-2));
     for (const nowhere of [second - 1n, second + 1n]) {
-      await expect(read(nowhere)).rejects.toMatchObject({ code: 2, message: expect.stringContaining('Unexpected ReadAllResult') as string });
+      await expect(read(nowhere)).rejects.toMatchObject({
+        code: 2,
+        message: expect.stringContaining('Unexpected ReadAllResult') as string,
+      });
       await expect(read(nowhere, 'backwards')).rejects.toMatchObject({ code: 2 });
-      expect(await follow(nowhere)).toMatchObject({ code: 2, message: expect.stringContaining('Exception was thrown by handler') as string });
+      expect(await follow(nowhere)).toMatchObject({
+        code: 2,
+        message: expect.stringContaining('Exception was thrown by handler') as string,
+      });
     }
     await expect(read(last + 1n, 'backwards')).rejects.toMatchObject({ code: 2 });
   });
 
   it('tells subscribers what they ask for, checkpoints for the rest, and resumes after a position', async () => {
-    for (let at = 0; at < 40; at += 1) await client.appendToStream(`order-${at % 2}`, event(), { expectedRevision: 'any' });
+    for (let at = 0; at < 40; at += 1)
+      await client.appendToStream(`order-${at % 2}`, event(), { expectedRevision: 'any' });
     const checkpoints: bigint[] = [];
     const subscription = client.subscribeToAll({
       fromPosition: { commit: node.log.all[1]!.position, prepare: node.log.all[1]!.position },
@@ -106,10 +142,17 @@ describe('the stand-in for EventStoreDB', () => {
 
   it('follows links as long as their targets are there', async () => {
     await client.appendToStream('order-1', [event('First'), event('Second')], { expectedRevision: 'no_stream' });
-    const link = (to: string) => ({ id: randomUUID(), type: '$>', json: false, data: Buffer.from(to), metadata: Buffer.alloc(0) });
+    const link = (to: string) => ({
+      id: randomUUID(),
+      type: '$>',
+      json: false,
+      data: Buffer.from(to),
+      metadata: Buffer.alloc(0),
+    });
     node.log.append('all-orders', ANY, [link('1@order-1'), link('9@order-1')]);
     const types: (string | undefined)[] = [];
-    for await (const { event: target } of client.readStream('all-orders', { resolveLinkTos: true })) types.push(target?.type);
+    for await (const { event: target } of client.readStream('all-orders', { resolveLinkTos: true }))
+      types.push(target?.type);
     expect(types).toEqual(['Second', undefined]);
   });
 
@@ -125,7 +168,9 @@ describe('the stand-in for EventStoreDB', () => {
     expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf(next));
     await client.tombstoneStream(append.stream);
     await expect(store.readStream(append.stream)).rejects.toMatchObject({ type: 'stream-deleted' });
-    await expect(store.append({ ...append, expectedRevision: 2n, events: newEvents(1) })).rejects.toMatchObject({ type: 'stream-deleted' });
+    await expect(store.append({ ...append, expectedRevision: 2n, events: newEvents(1) })).rejects.toMatchObject({
+      type: 'stream-deleted',
+    });
     await store.close();
   });
 });

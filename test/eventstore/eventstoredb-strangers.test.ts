@@ -9,7 +9,13 @@ import { noPlaceToRead, unavailable } from '../fixtures/eventstoredb/faults.ts';
 import type { StandIn } from '../fixtures/eventstoredb/stand-in.ts';
 import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 
-const foreign = (): Proposed => ({ id: randomUUID(), type: 'OrderPlaced', json: true, data: Buffer.from('{"order":1}'), metadata: Buffer.from('{"by":"shop"}') });
+const foreign = (): Proposed => ({
+  id: randomUUID(),
+  type: 'OrderPlaced',
+  json: true,
+  data: Buffer.from('{"order":1}'),
+  metadata: Buffer.from('{"by":"shop"}'),
+});
 
 /** Another application writes to the same server, under names that resemble ours. */
 function flood(node: StandIn, events: number): void {
@@ -29,7 +35,9 @@ function meter(node: StandIn) {
 
 async function appendSome(store: EventStore, appends: number) {
   const tenantId = newTenant();
-  const made = Array.from({ length: appends }, () => newAppend(tenantId, { events: newEvents(2), take: [newClaim(tenantId)] }));
+  const made = Array.from({ length: appends }, () =>
+    newAppend(tenantId, { events: newEvents(2), take: [newClaim(tenantId)] }),
+  );
   for (const append of made) await mustAppend(store, append);
   return { tenantId, ids: made.flatMap(({ events }) => idsOf(events)) };
 }

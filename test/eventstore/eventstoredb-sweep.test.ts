@@ -19,14 +19,29 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     await mustAppend(store, holder);
     // Lets the reservation through and nothing after it.
     let calls = 0;
-    node.faults = (method, _, stream) => (method === 'append' && stream!.startsWith('claim-') && ++calls > 1 ? death() : undefined);
-    await mustAppend(store, { ...holder, expectedRevision: 0n, events: newEvents(1), take: [held], release: [released] });
+    node.faults = (method, _, stream) =>
+      method === 'append' && stream!.startsWith('claim-') && ++calls > 1 ? death() : undefined;
+    await mustAppend(store, {
+      ...holder,
+      expectedRevision: 0n,
+      events: newEvents(1),
+      take: [held],
+      release: [released],
+    });
     await store.close();
     recover(node);
-    expect([dead.claim, held, released].map((claim) => wordsOf(node, claim).at(-1))).toEqual(['ClaimReserved', 'ClaimReserved', 'ClaimReserved']);
+    expect([dead.claim, held, released].map((claim) => wordsOf(node, claim).at(-1))).toEqual([
+      'ClaimReserved',
+      'ClaimReserved',
+      'ClaimReserved',
+    ]);
     const sweeper = openStore(node, AT_ONCE);
     expect(await sweeper.sweepClaims()).toBe(2);
-    expect([dead.claim, held, released].map((claim) => wordsOf(node, claim).at(-1))).toEqual(['ClaimReleased', 'ClaimReserved', 'ClaimReleased']);
+    expect([dead.claim, held, released].map((claim) => wordsOf(node, claim).at(-1))).toEqual([
+      'ClaimReleased',
+      'ClaimReserved',
+      'ClaimReleased',
+    ]);
     expect(await sweeper.claimHolder(held)).toBe(holder.stream);
   });
 
@@ -36,7 +51,8 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     const patient = openStore(node);
     expect(await patient.sweepClaims()).toBe(0);
     expect(wordsOf(node, claim)).toEqual(['ClaimReserved']);
-    for (let at = 0; at < 4; at += 1) await mustAppend(patient, newAppend(newTenant(), { take: [newClaim(newTenant())] }));
+    for (let at = 0; at < 4; at += 1)
+      await mustAppend(patient, newAppend(newTenant(), { take: [newClaim(newTenant())] }));
     const sweeper = openStore(node, AT_ONCE);
     expect(await sweeper.sweepClaims()).toBe(1);
     let sent = 0;
@@ -59,7 +75,15 @@ describe('EventStoreDB adapter: the sweep of claims', () => {
     await dying.close();
     recover(node);
     const word = confirmed({ holder: holder.stream, eventId: holder.events[0]!.id, revision: 0n });
-    node.log.append(claimStream(claim), 0n, [{ id: word.id, type: word.type, json: true, data: Buffer.from(JSON.stringify(word.data)), metadata: Buffer.alloc(0) }]);
+    node.log.append(claimStream(claim), 0n, [
+      {
+        id: word.id,
+        type: word.type,
+        json: true,
+        data: Buffer.from(JSON.stringify(word.data)),
+        metadata: Buffer.alloc(0),
+      },
+    ]);
     const sweeper = openStore(node, AT_ONCE);
     expect(await sweeper.claimHolder(claim)).toBeUndefined();
     expect(await sweeper.sweepClaims()).toBe(1);

@@ -42,7 +42,10 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     const store = openStore(node);
     const append = newAppend(newTenant());
     let refusals = 4;
-    node.faults = () => ((refusals -= 1) >= 0 ? callError(grpc.status.NOT_FOUND, 'Leader info available', { exception: 'not-leader' }) : undefined);
+    node.faults = () =>
+      (refusals -= 1) >= 0
+        ? callError(grpc.status.NOT_FOUND, 'Leader info available', { exception: 'not-leader' })
+        : undefined;
     await mustAppend(store, append);
     refusals = 2;
     await expectOnce(store, append);
@@ -66,7 +69,10 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     const held = new Promise<undefined>((resolve) => (release = resolve));
     node.faults = (method) => (method === 'gossip' ? held : undefined);
     const store = openStore(`esdb://127.0.0.1:${node.port},localhost:${node.port}?tls=false&gossipTimeout=20`);
-    const reading = store.head().then(() => 'read', () => 'given up');
+    const reading = store.head().then(
+      () => 'read',
+      () => 'given up',
+    );
     await expect.poll(() => node.calls.length, PATIENTLY).toBeGreaterThan(1);
     await store.close();
     release();
@@ -78,15 +84,23 @@ describe('EventStoreDB adapter: errors that the client lets fall', () => {
     let client: Client;
     afterEach(() => closeClient(client));
 
-    it.each(Array.from({ length: 12 }, (_, turns) => turns))('settles an append that began %i turns before', async (turns) => {
-      const node = await startNode();
-      client = openClient(serverSettings(node.connectionString), turns);
-      const inner = client as unknown as Inner;
-      const stub = await inner.getGRPCClient(StreamsClient);
-      const appending = client.appendToStream(`order-${randomUUID()}`, jsonEvent({ type: 'OrderPlaced', data: {} })).then(() => 'settled', () => 'settled');
-      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      await inner.handleError(stub, unavailable());
-      expect(await appending).toBe('settled');
-    });
+    it.each(Array.from({ length: 12 }, (_, turns) => turns))(
+      'settles an append that began %i turns before',
+      async (turns) => {
+        const node = await startNode();
+        client = openClient(serverSettings(node.connectionString), turns);
+        const inner = client as unknown as Inner;
+        const stub = await inner.getGRPCClient(StreamsClient);
+        const appending = client
+          .appendToStream(`order-${randomUUID()}`, jsonEvent({ type: 'OrderPlaced', data: {} }))
+          .then(
+            () => 'settled',
+            () => 'settled',
+          );
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+        await inner.handleError(stub, unavailable());
+        expect(await appending).toBe('settled');
+      },
+    );
   });
 });

@@ -25,7 +25,12 @@ describeEventStoreContract('EventStoreDB, through its client against the stand-i
 const DAY_MS = 86_400_000;
 
 const foreign = (over: Partial<Proposed> = {}): Proposed => ({
-  id: randomUUID(), type: 'OrderPlaced', json: true, data: Buffer.from('{"order":1}'), metadata: Buffer.alloc(0), ...over,
+  id: randomUUID(),
+  type: 'OrderPlaced',
+  json: true,
+  data: Buffer.from('{"order":1}'),
+  metadata: Buffer.alloc(0),
+  ...over,
 });
 
 describe('EventStoreDB adapter', () => {
@@ -38,7 +43,11 @@ describe('EventStoreDB adapter', () => {
     await mustAppend(store, newAppend(newTenant()));
     node.faults = (method, metadata) => void headers.push([method, metadata.get('requires-leader')[0]]);
     await Promise.all([1, 2, 3].map(() => mustAppend(store, newAppend(newTenant()))));
-    expect(headers).toEqual([['append', 'true'], ['append', 'true'], ['append', 'true']]);
+    expect(headers).toEqual([
+      ['append', 'true'],
+      ['append', 'true'],
+      ['append', 'true'],
+    ]);
     expect(node.calls.filter((method) => method === 'batchAppend')).toHaveLength(1);
   });
 
@@ -47,9 +56,16 @@ describe('EventStoreDB adapter', () => {
     const store = openStore(node);
     const tenantId = newTenant();
     const [erased, other] = [randomUUID(), randomUUID()];
-    const batch = (userId: string) => newEvents(1).map((event) => ({ ...event, type: 'TelemetryRecorded', data: JSON.stringify({ userId, observations: [] }) }));
+    const batch = (userId: string) =>
+      newEvents(1).map((event) => ({
+        ...event,
+        type: 'TelemetryRecorded',
+        data: JSON.stringify({ userId, observations: [] }),
+      }));
     const append = async (stream: string, expectedRevision: bigint, userId: string) =>
-      expect(await store.append({ tenantId, stream, expectedRevision, events: batch(userId), take: [], release: [] })).toMatchObject({ kind: 'appended' });
+      expect(
+        await store.append({ tenantId, stream, expectedRevision, events: batch(userId), take: [], release: [] }),
+      ).toMatchObject({ kind: 'appended' });
     const [shared, own] = [`deviceDay-${tenantId}.a`, `deviceDay-${tenantId}.b`];
     await append(shared, -1n, erased);
     await append(shared, 0n, other);
@@ -101,7 +117,12 @@ describe('EventStoreDB adapter', () => {
       foreign({ json: false, metadata: Buffer.from('no JSON') }),
       foreign({ type: '$>', json: false, data: Buffer.from(`0@${first.stream}`) }),
     ];
-    for (let at = 0; at < 400; at += 1) node.log.append('order-1', ANY, noise.map((event) => ({ ...event, id: randomUUID() })));
+    for (let at = 0; at < 400; at += 1)
+      node.log.append(
+        'order-1',
+        ANY,
+        noise.map((event) => ({ ...event, id: randomUUID() })),
+      );
     await mustAppend(store, second);
     node.log.append('$stats-1', ANY, [foreign({ type: '$statsCollected' })]);
     const { events, position: newest } = await store.readFeed(before, 10);
@@ -124,7 +145,9 @@ describe('EventStoreDB adapter', () => {
       const young = newEvents(1);
       await mustAppend(store, { ...append, expectedRevision: 1n, events: young });
       await store.setRetention(append.stream, 7);
-      expect((await store.readStream(append.stream)).map(({ id, revision }) => [id, revision])).toEqual([[young[0]!.id, 2n]]);
+      expect((await store.readStream(append.stream)).map(({ id, revision }) => [id, revision])).toEqual([
+        [young[0]!.id, 2n],
+      ]);
       expect(idsOf(await store.readStreamTail(append.stream, 5))).toEqual(idsOf(young));
       expect((await store.readFeed(before, 10)).events).toHaveLength(3);
       node.log.scavenge();

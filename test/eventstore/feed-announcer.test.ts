@@ -27,9 +27,21 @@ afterAll(async () => {
 });
 
 const append = (store: PostgresEventStore) => {
-  const metadata = { actor: { kind: 'system' as const, id: null }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+  const metadata = {
+    actor: { kind: 'system' as const, id: null },
+    correlationId: randomUUID(),
+    causationId: randomUUID(),
+    commandId: randomUUID(),
+  };
   const event = { id: randomUUID(), type: 'AlertRaised', version: 1, data: '{}', metadata };
-  return store.append({ tenantId: TENANT, stream: `alert-${TENANT}.${randomUUID()}`, expectedRevision: -1n, events: [event], take: [], release: [] });
+  return store.append({
+    tenantId: TENANT,
+    stream: `alert-${TENANT}.${randomUUID()}`,
+    expectedRevision: -1n,
+    events: [event],
+    take: [],
+    release: [],
+  });
 };
 
 it('tells other processes of growth: at once, in order, and of the rest before it closes', async () => {

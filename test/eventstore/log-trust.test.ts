@@ -8,7 +8,10 @@ const APPEND = {} as Parameters<EventStore['append']>[0];
 describe('trust in the event log', () => {
   const storeThat = (trust: LogTrust) => {
     const appended: unknown[] = [];
-    const raw = { append: (append: unknown) => Promise.resolve(appended.push(append)), readFeed: () => Promise.resolve('read') } as unknown as EventStore;
+    const raw = {
+      append: (append: unknown) => Promise.resolve(appended.push(append)),
+      readFeed: () => Promise.resolve('read'),
+    } as unknown as EventStore;
     return { store: whileTrusted(raw, trust), appended };
   };
 

@@ -24,7 +24,11 @@ describe('PostgreSQL store: what it refuses', () => {
   it('a value that no column takes fails for good, alone or beside appends that succeed', async () => {
     const broken = () => newAppend(newTenant(), { events: [newEvent({ type: 'With\u0000Nul' })] });
     await expect(store.append(broken())).rejects.toBeInstanceOf(AppendRefused);
-    const outcomes = await Promise.allSettled([store.append(newAppend(newTenant())), store.append(broken()), store.append(newAppend(newTenant()))]);
+    const outcomes = await Promise.allSettled([
+      store.append(newAppend(newTenant())),
+      store.append(broken()),
+      store.append(newAppend(newTenant())),
+    ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((outcomes[1] as PromiseRejectedResult).reason).toBeInstanceOf(AppendRefused);
   });

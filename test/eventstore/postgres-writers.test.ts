@@ -25,12 +25,23 @@ function anotherProcess(): PostgresEventStore {
   return new PostgresEventStore(database.store, fresh.config);
 }
 
-const metadata = { actor: { kind: 'system' as const, id: null }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+const metadata = {
+  actor: { kind: 'system' as const, id: null },
+  correlationId: randomUUID(),
+  causationId: randomUUID(),
+  commandId: randomUUID(),
+};
 const appendTo = (stream: string, expectedRevision = -1n, events = 1): Append => ({
   tenantId: TENANT,
   stream: `alert-${TENANT}.${stream}`,
   expectedRevision,
-  events: Array.from({ length: events }, () => ({ id: randomUUID(), type: 'AlertRaised', version: 1, data: '{}', metadata })),
+  events: Array.from({ length: events }, () => ({
+    id: randomUUID(),
+    type: 'AlertRaised',
+    version: 1,
+    data: '{}',
+    metadata,
+  })),
   take: [],
   release: [],
 });
@@ -49,14 +60,16 @@ it('three processes, each writing single events and groups, leave one log withou
     let revision = -1n;
     while (revision < 60n) {
       const verdict = await write(store, appendTo(shared, revision));
-      revision = verdict.kind === 'appended' ? verdict.revision : verdict.kind === 'wrongRevision' ? verdict.actual : revision;
+      revision =
+        verdict.kind === 'appended' ? verdict.revision : verdict.kind === 'wrongRevision' ? verdict.actual : revision;
     }
   };
   const alone = async (store: PostgresEventStore) => {
     for (let n = 0; n < 40; n += 1) await write(store, appendTo(randomUUID()));
   };
   const together = async (store: PostgresEventStore) => {
-    for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 8 }, () => write(store, appendTo(randomUUID(), -1n, 2))));
+    for (let n = 0; n < 10; n += 1)
+      await Promise.all(Array.from({ length: 8 }, () => write(store, appendTo(randomUUID(), -1n, 2))));
   };
   await Promise.all([contend(stores[0]!), contend(stores[1]!), alone(stores[2]!), contend(stores[2]!)]);
   await Promise.all([alone(stores[0]!), together(stores[1]!), alone(stores[2]!), contend(stores[2]!)]);
@@ -64,7 +77,9 @@ it('three processes, each writing single events and groups, leave one log withou
   const { events } = await stores[0]!.readFeed(0n, 10_000);
   expect(events.map(({ position }) => position)).toEqual(events.map((_, at) => BigInt(at + 1)));
   expect(events.map(({ id }) => id).sort()).toEqual(appended.sort());
-  expect(events.map(({ recordedAt }) => recordedAt)).toEqual(events.map(({ recordedAt }) => recordedAt).sort((a, b) => a - b));
+  expect(events.map(({ recordedAt }) => recordedAt)).toEqual(
+    events.map(({ recordedAt }) => recordedAt).sort((a, b) => a - b),
+  );
   const revisions = events.filter(({ stream }) => stream.endsWith(shared)).map(({ revision }) => revision);
   expect(revisions).toEqual(revisions.map((_, at) => BigInt(at)));
   await Promise.all(stores.map((store) => store.close()));
@@ -84,7 +99,10 @@ it('a process that remembers more of the log than there is leaves no gap', async
   expect(other).toMatchObject({ kind: 'appended', position: before });
   await databases[0]!.owner.query('delete from events where position > $1', [(before - 2n).toString()]);
   const group = await Promise.all([store.append(appendTo(randomUUID())), store.append(appendTo(randomUUID()))]);
-  expect(group).toMatchObject([{ kind: 'appended', position: before - 1n }, { kind: 'appended', position: before }]);
+  expect(group).toMatchObject([
+    { kind: 'appended', position: before - 1n },
+    { kind: 'appended', position: before },
+  ]);
 });
 
 it('an append without events is held against its stream like any other', async () => {
@@ -94,6 +112,9 @@ it('an append without events is held against its stream like any other', async (
   const claim = { tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) };
   const empty = { ...appendTo(stream, -1n, 0), take: [claim] };
   expect(await store.append(empty)).toMatchObject({ kind: 'wrongRevision', actual: 0n });
-  expect(await Promise.all([store.append(empty), store.append(appendTo(randomUUID()))])).toMatchObject([{ kind: 'wrongRevision' }, { kind: 'appended' }]);
+  expect(await Promise.all([store.append(empty), store.append(appendTo(randomUUID()))])).toMatchObject([
+    { kind: 'wrongRevision' },
+    { kind: 'appended' },
+  ]);
   expect(await store.claimHolder(claim)).toBeUndefined();
 });

@@ -45,7 +45,12 @@ describe('loads', () => {
     const { loader, looks } = newLoader();
     const [stream, other] = [newStream(), newStream()];
     await house.happen(stream, [RUNG, RUNG]);
-    const loads = [loader.load(rings, stream), loader.load(rings, stream), loader.load(rings, other), loader.loadWithRevision(rings, stream)];
+    const loads = [
+      loader.load(rings, stream),
+      loader.load(rings, stream),
+      loader.load(rings, other),
+      loader.loadWithRevision(rings, stream),
+    ];
     expect(await Promise.all(loads)).toEqual([2, 2, 0, { state: 2, revision: 1n }]);
     expect(looks).toEqual([stream, other]);
   });

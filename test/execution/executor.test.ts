@@ -13,7 +13,9 @@ import { openHouse, type House, type Process } from '../projector/house.ts';
 const seatEvents = defineEvents('hall', {
   SeatTaken: { version: 1, schema: z.object({ seat: z.int(), by: z.string() }), audit: false },
 });
-const hall = defineAggregate(seatEvents, { taken: 0 }, (_state, event: EventOf<typeof seatEvents>) => ({ taken: event.data.seat }));
+const hall = defineAggregate(seatEvents, { taken: 0 }, (_state, event: EventOf<typeof seatEvents>) => ({
+  taken: event.data.seat,
+}));
 const SEATS = 40;
 
 const digest = (value: string) => createHash('sha256').update(value).digest('hex');
@@ -33,7 +35,8 @@ const takeSeat = defineCommand({
 const clearHall = defineCommand({
   ...takeSeat,
   name: 'clear-hall',
-  decide: (state, { by }) => acceptWith(0, state.taken === 0 ? [] : [{ type: 'SeatTaken' as const, data: { seat: 0, by } }]),
+  decide: (state, { by }) =>
+    acceptWith(0, state.taken === 0 ? [] : [{ type: 'SeatTaken' as const, data: { seat: 0, by } }]),
 });
 
 /** One name a person; the second asks for another number. */
@@ -41,14 +44,16 @@ const register = defineCommand({
   name: 'register',
   aggregate: hall,
   stream: (input: { id: string; name: string }, { tenantId }) => streamName('hall', tenantId, input.id),
-  decide: (_state, { name }) => accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
+  decide: (_state, { name }) =>
+    accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
   whenClaimed: () => conflict('that name is taken'),
 });
 const registerNumbered = defineCommand({
   ...register,
   name: 'register-numbered',
   prepare: async ({ name }: { id: string; name: string }, ports: { next: () => number }) => `${name}-${ports.next()}`,
-  decide: (_state, _input, _context, name: string) => accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
+  decide: (_state, _input, _context, name: string) =>
+    accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
   whenClaimed: () => 'prepareAgain' as const,
 });
 
@@ -62,11 +67,20 @@ describe('commands that run at the same time', () => {
     let number = 0;
     // Everybody begins with the same few numbers, so that they are lost to each other again and again.
     const next = () => 1 + ((number += 1) >> 2);
-    executors = nodes.map(({ store, codec }) => new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({ ports: { next }, undo: async () => {} })));
+    executors = nodes.map(
+      ({ store, codec }) =>
+        new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({
+          ports: { next },
+          undo: async () => {},
+        })),
+    );
   });
   afterAll(() => house.close());
   const issuer = { tenantId: TENANTS[0]!, actor: { kind: 'system' as const, id: 'test' } };
-  const seatsOf = async (name: string) => (await house.store.readStream(streamName('hall', TENANTS[0]!, name))).map(({ data }) => (data as { seat: number }).seat);
+  const seatsOf = async (name: string) =>
+    (await house.store.readStream(streamName('hall', TENANTS[0]!, name))).map(
+      ({ data }) => (data as { seat: number }).seat,
+    );
 
   it('on one stream in one process are all decided on the newest state', async () => {
     const people = Array.from({ length: 50 }, (_, at) => `p${at}`);
@@ -79,7 +93,11 @@ describe('commands that run at the same time', () => {
   });
 
   it('on one stream in two processes never decide on an old state', async () => {
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, at) => executors[at % 2]!.execute(takeSeat, { hall: 'two', by: `p${at}` }, issuer)));
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, at) =>
+        executors[at % 2]!.execute(takeSeat, { hall: 'two', by: `p${at}` }, issuer),
+      ),
+    );
     const given = answers.map((answer) => orThrow(answer).result).sort((a, b) => a - b);
     expect(given).toEqual(Array.from({ length: 16 }, (_, at) => at + 1));
     expect(await seatsOf('two')).toEqual(given);
@@ -95,7 +113,13 @@ describe('commands that run at the same time', () => {
           return typeof value === 'function' ? (value.bind(target) as unknown) : value;
         },
       });
-      const executor = new Executor<{ next: () => number }>(store, house.codec, new AggregateLoader(store, house.codec), digest, () => ({ ports: { next: () => 0 }, undo: async () => {} }));
+      const executor = new Executor<{ next: () => number }>(
+        store,
+        house.codec,
+        new AggregateLoader(store, house.codec),
+        digest,
+        () => ({ ports: { next: () => 0 }, undo: async () => {} }),
+      );
       return { executor, reads: () => reads };
     };
 
@@ -112,19 +136,34 @@ describe('commands that run at the same time', () => {
       const [other] = executors;
       await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer);
       await other!.execute(clearHall, { hall: 'four', by: 'b' }, issuer);
-      expect(orThrow(await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer)).result, 'an event on the newest state').toBe(1);
+      expect(
+        orThrow(await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer)).result,
+        'an event on the newest state',
+      ).toBe(1);
       await executor.execute(clearHall, { hall: 'four', by: 'a' }, issuer);
       for (let seat = 1; seat <= SEATS; seat += 1) await other!.execute(takeSeat, { hall: 'four', by: 'b' }, issuer);
-      expect(orThrow(await executor.execute(clearHall, { hall: 'four', by: 'a' }, issuer)).events, 'remembered as clear, though it is full').toHaveLength(1);
+      expect(
+        orThrow(await executor.execute(clearHall, { hall: 'four', by: 'a' }, issuer)).events,
+        'remembered as clear, though it is full',
+      ).toHaveLength(1);
       for (let seat = 1; seat <= SEATS; seat += 1) await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer);
       await other!.execute(clearHall, { hall: 'four', by: 'b' }, issuer);
-      expect(orThrow(await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer)).result, 'remembered as full, though it is clear').toBe(1);
+      expect(
+        orThrow(await executor.execute(takeSeat, { hall: 'four', by: 'a' }, issuer)).result,
+        'remembered as full, though it is clear',
+      ).toBe(1);
     });
   });
 
   it('take back what a preparation kept, where it throws as where the decision refuses', async () => {
     const undone: string[] = [];
-    const executor = new Executor<{ what: string }>(house.store, house.codec, new AggregateLoader(house.store, house.codec), digest, () => ({ ports: { what: 'kept' }, undo: async () => void undone.push('undone') }));
+    const executor = new Executor<{ what: string }>(
+      house.store,
+      house.codec,
+      new AggregateLoader(house.store, house.codec),
+      digest,
+      () => ({ ports: { what: 'kept' }, undo: async () => void undone.push('undone') }),
+    );
     const fail = (how: 'throws' | 'refuses' | 'decides') =>
       executor.execute(
         defineCommand({
@@ -145,30 +184,55 @@ describe('commands that run at the same time', () => {
   });
 
   it('give a claim to one of them, and tell the others', async () => {
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => executors[at % 2]!.execute(register, { id: `r${at}`, name: 'ann' }, issuer)));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        executors[at % 2]!.execute(register, { id: `r${at}`, name: 'ann' }, issuer),
+      ),
+    );
     expect(answers.filter((answer) => !isFailure(answer))).toHaveLength(1);
-    expect(answers.filter(isFailure).map(({ kind, message }) => [kind, message])).toEqual(Array(11).fill(['conflict', 'that name is taken']));
+    expect(answers.filter(isFailure).map(({ kind, message }) => [kind, message])).toEqual(
+      Array(11).fill(['conflict', 'that name is taken']),
+    );
   });
 
   it('prepare again where another value would do, until each has one', async () => {
     const ids = Array.from({ length: 6 }, (_, at) => `n${at}`);
-    const answers = await Promise.all(ids.map((id, at) => executors[at % 2]!.execute(registerNumbered, { id, name: 'bob' }, issuer)));
+    const answers = await Promise.all(
+      ids.map((id, at) => executors[at % 2]!.execute(registerNumbered, { id, name: 'bob' }, issuer)),
+    );
     for (const answer of answers) orThrow(answer);
-    const names = await Promise.all(ids.map(async (id) => ((await house.store.readStream(streamName('hall', TENANTS[0]!, id)))[0]!.data as { by: string }).by));
+    const names = await Promise.all(
+      ids.map(
+        async (id) =>
+          ((await house.store.readStream(streamName('hall', TENANTS[0]!, id)))[0]!.data as { by: string }).by,
+      ),
+    );
     expect(new Set(names).size).toBe(6);
   });
 
   it('are answered like the first when the same command is tried again before anything else happened', async () => {
     const commandId = randomUUID();
     const { store, codec } = nodes[0]!;
-    const fresh = () => new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({ ports: {}, undo: async () => {} }));
-    const first = orThrow(await fresh().execute(register, { id: 'again', name: 'a'.repeat(64) }, { ...issuer, commandId }));
+    const fresh = () =>
+      new Executor(store, codec, new AggregateLoader(store, codec), digest, () => ({
+        ports: {},
+        undo: async () => {},
+      }));
+    const first = orThrow(
+      await fresh().execute(register, { id: 'again', name: 'a'.repeat(64) }, { ...issuer, commandId }),
+    );
     const events = (await store.readStream(streamName('hall', TENANTS[0]!, 'again'))).map(({ id }) => id);
     const verdict = await store.append({
       tenantId: TENANTS[0]!,
       stream: streamName('hall', TENANTS[0]!, 'again'),
       expectedRevision: -1n,
-      events: events.map((id) => ({ id, type: 'SeatTaken', version: 1, data: '{}', metadata: { actor: issuer.actor, correlationId: commandId, causationId: commandId, commandId } })),
+      events: events.map((id) => ({
+        id,
+        type: 'SeatTaken',
+        version: 1,
+        data: '{}',
+        metadata: { actor: issuer.actor, correlationId: commandId, causationId: commandId, commandId },
+      })),
       take: [],
       release: [],
     });

@@ -14,8 +14,12 @@ import { withNode } from '../fixtures/eventstoredb/with-node.ts';
 import { MemoryPersonKeys, openHouse } from '../projector/house.ts';
 import { TENANTS } from '../projector/ledger.ts';
 
-const counterEvents = defineEvents('counter', { Counted: { version: 1, schema: z.object({ value: z.int() }), audit: false } });
-const counter = defineAggregate(counterEvents, { value: 0 }, (_state, event: EventOf<typeof counterEvents>) => ({ value: event.data.value }));
+const counterEvents = defineEvents('counter', {
+  Counted: { version: 1, schema: z.object({ value: z.int() }), audit: false },
+});
+const counter = defineAggregate(counterEvents, { value: 0 }, (_state, event: EventOf<typeof counterEvents>) => ({
+  value: event.data.value,
+}));
 const stream = (name: string) => streamName('counter', TENANTS[0]!, name);
 
 /** Succeeds as often as it is run, which is what a retry must not do. */
@@ -23,7 +27,11 @@ const count = defineCommand({
   name: 'Count',
   aggregate: counter,
   stream: (name: string) => stream(name),
-  decide: ({ value }) => acceptWith({ from: value, to: value + 2 }, [1, 2].map((step) => ({ type: 'Counted' as const, data: { value: value + step } }))),
+  decide: ({ value }) =>
+    acceptWith(
+      { from: value, to: value + 2 },
+      [1, 2].map((step) => ({ type: 'Counted' as const, data: { value: value + step } })),
+    ),
 });
 const prepared = defineCommand({
   ...count,
@@ -34,17 +42,26 @@ const prepared = defineCommand({
 const once = defineCommand({
   ...count,
   name: 'CountOnce',
-  decide: ({ value }) => (value > 0 ? conflict() : acceptWith({ from: 0, to: 1 }, [{ type: 'Counted' as const, data: { value: 1 } }])),
+  decide: ({ value }) =>
+    value > 0 ? conflict() : acceptWith({ from: 0, to: 1 }, [{ type: 'Counted' as const, data: { value: 1 } }]),
 });
 
 const digest = (value: string) => createHash('sha256').update(value).digest('hex');
 const codec = new EventCodec([counterEvents], new MemoryPersonKeys());
-const issuer = () => ({ tenantId: TENANTS[0]!, actor: { kind: 'system' as const, id: 'test' }, commandId: randomUUID(), isRetryable: true });
+const issuer = () => ({
+  tenantId: TENANTS[0]!,
+  actor: { kind: 'system' as const, id: 'test' },
+  commandId: randomUUID(),
+  isRetryable: true,
+});
 
 let preparations = 0;
 /** A process of its own: it has seen nothing of what others did. */
 const newExecutor = (store: EventStore) =>
-  new Executor<{ prepared: () => number }>(store, codec, new AggregateLoader(store, codec), digest, () => ({ ports: { prepared: () => (preparations += 1) }, undo: async () => {} }));
+  new Executor<{ prepared: () => number }>(store, codec, new AggregateLoader(store, codec), digest, () => ({
+    ports: { prepared: () => (preparations += 1) },
+    undo: async () => {},
+  }));
 
 function describeRetries(name: string, withStore: (use: (store: EventStore) => Promise<void>) => Promise<void>) {
   describe(`a retryable command on ${name}`, () => {
@@ -80,7 +97,9 @@ function describeRetries(name: string, withStore: (use: (store: EventStore) => P
     it('appends once when two attempts run at the same time', () =>
       withStore(async (store) => {
         const mine = issuer();
-        const outcomes = await Promise.all(Array.from({ length: 4 }, () => newExecutor(store).execute(count, 'a', mine)));
+        const outcomes = await Promise.all(
+          Array.from({ length: 4 }, () => newExecutor(store).execute(count, 'a', mine)),
+        );
         expect(outcomes.map((outcome) => orThrow(outcome).result)).toEqual(Array(4).fill({ from: 0, to: 2 }));
         expect(await store.readStream(stream('a'))).toHaveLength(2);
       }));
@@ -96,7 +115,12 @@ function describeRetries(name: string, withStore: (use: (store: EventStore) => P
         const frozen = new Proxy(store, {
           get(target, key) {
             const value = Reflect.get(target, key) as unknown;
-            if (key === 'append') return async (append: Parameters<EventStore['append']>[0]) => (sleeps(), await asleep, target.append(append));
+            if (key === 'append')
+              return async (append: Parameters<EventStore['append']>[0]) => (
+                sleeps(),
+                await asleep,
+                target.append(append)
+              );
             return typeof value === 'function' ? (value.bind(target) as unknown) : value;
           },
         });
@@ -114,7 +138,8 @@ function describeRetries(name: string, withStore: (use: (store: EventStore) => P
         const mine = issuer();
         const executor = newExecutor(store);
         orThrow(await executor.execute(count, 'a', mine));
-        for (let others = 0; others < 150; others += 1) orThrow(await executor.execute(count, 'a', { ...issuer(), isRetryable: false }));
+        for (let others = 0; others < 150; others += 1)
+          orThrow(await executor.execute(count, 'a', { ...issuer(), isRetryable: false }));
         expect(orThrow(await newExecutor(store).execute(count, 'a', mine)).result).toEqual({ from: 0, to: 2 });
       }));
   });

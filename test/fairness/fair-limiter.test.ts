@@ -44,7 +44,15 @@ describe('a fair limiter', () => {
 
   it('serves keys by turns, not in the order of their calls', async () => {
     const works = new Works(new FairLimiter({ ...SHARES, atOnce: 1, perKey: 1 }));
-    for (const [key, name] of [['a', 'a1'], ['a', 'a2'], ['a', 'a3'], ['b', 'b1'], ['c', 'c1'], ['b', 'b2']] as const) void works.start(key, name);
+    for (const [key, name] of [
+      ['a', 'a1'],
+      ['a', 'a2'],
+      ['a', 'a3'],
+      ['b', 'b1'],
+      ['c', 'c1'],
+      ['b', 'b2'],
+    ] as const)
+      void works.start(key, name);
     await vi.advanceTimersByTimeAsync(0);
     for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) await works.end(name);
     expect(works.begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
@@ -67,7 +75,11 @@ describe('a fair limiter', () => {
     const limiter = new FairLimiter(SHARES);
     const works = new Works(limiter);
     for (let n = 0; n < 6; n += 1) void works.start('a', `a${n}`);
-    await expect(works.start('a', 'a6')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true, retryAfterSeconds: 1 });
+    await expect(works.start('a', 'a6')).rejects.toMatchObject({
+      name: 'TooBusy',
+      isOwnShare: true,
+      retryAfterSeconds: 1,
+    });
     for (let n = 0; n < 3; n += 1) void works.start('b', `b${n}`);
     await expect(works.start('c', 'c0')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
     expect([limiter.running, limiter.waiting]).toEqual([3, 6]);
@@ -96,7 +108,13 @@ describe('a fair limiter', () => {
 describe('a fair queue', () => {
   it('rotates on each level of its keys', () => {
     const queue = new FairQueue<string>();
-    for (const [tenant, address, item] of [['a', '1', 'a1'], ['a', '1', 'a1 again'], ['a', '2', 'a2'], ['b', '9', 'b9']] as const) queue.push([tenant, address], item);
+    for (const [tenant, address, item] of [
+      ['a', '1', 'a1'],
+      ['a', '1', 'a1 again'],
+      ['a', '2', 'a2'],
+      ['b', '9', 'b9'],
+    ] as const)
+      queue.push([tenant, address], item);
     expect(Array.from({ length: 5 }, () => queue.shift())).toEqual(['a1', 'b9', 'a2', 'a1 again', undefined]);
     expect(queue.size).toBe(0);
   });
@@ -104,6 +122,11 @@ describe('a fair queue', () => {
   it('forgets what is removed, once', () => {
     const queue = new FairQueue<string>();
     queue.push(['a', '1'], 'x');
-    expect([queue.remove(['a', '1'], 'x'), queue.remove(['a', '1'], 'x'), queue.size, queue.sizeOf('a')]).toEqual([true, false, 0, 0]);
+    expect([queue.remove(['a', '1'], 'x'), queue.remove(['a', '1'], 'x'), queue.size, queue.sizeOf('a')]).toEqual([
+      true,
+      false,
+      0,
+      0,
+    ]);
   });
 });

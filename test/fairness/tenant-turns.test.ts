@@ -10,7 +10,9 @@ describe('turns of tenants', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     probeMs = 0;
-    turns = new TenantTurns(() => (probeMs === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, probeMs))));
+    turns = new TenantTurns(() =>
+      probeMs === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, probeMs)),
+    );
   });
   afterEach(() => {
     turns.close();
@@ -70,7 +72,12 @@ describe('turns of tenants', () => {
 
   it('give a tenant a rest after each request then, and its callers their turns', async () => {
     await strained();
-    for (const [name, caller] of [['x1', 'x'], ['x2', 'x'], ['y1', 'y']] as const) await ask(A, name, caller);
+    for (const [name, caller] of [
+      ['x1', 'x'],
+      ['x2', 'x'],
+      ['y1', 'y'],
+    ] as const)
+      await ask(A, name, caller);
     for (const name of ['a1', 'a2', 'a3']) await end(name);
     expect(names()).toEqual([]);
     await vi.advanceTimersByTimeAsync(600);
@@ -122,7 +129,8 @@ describe('turns of tenants', () => {
   it('refuse what waits too long, and what exceeds the part of a tenant or a caller in the queue', async () => {
     await strained();
     const refused: unknown[] = [];
-    const enter = (caller: string) => void Promise.resolve(turns.enter(A, caller)).catch((error: unknown) => refused.push(error));
+    const enter = (caller: string) =>
+      void Promise.resolve(turns.enter(A, caller)).catch((error: unknown) => refused.push(error));
     for (let n = 0; n < 64; n += 1) enter('somebody');
     expect(() => turns.enter(A, 'somebody')).toThrow(expect.objectContaining({ name: 'TooBusy', isOwnShare: true }));
     for (let n = 0; n < 192; n += 1) enter(`w${n}`);

@@ -26,17 +26,22 @@ describe.skipIf(lacking)(`PostgreSQL crashes alone${lacking}`, () => {
     cluster = await PostgresCluster.create();
   }, 60_000);
   afterAll(() => cluster.destroy());
-  const installation = sharedInstallation(() => ({ cluster, nodes: [
+  const installation = sharedInstallation(() => ({
+    cluster,
+    nodes: [
       { name: 'api', role: 'api' as const },
       { name: 'projector', role: 'projector' as const },
-    ] }));
+    ],
+  }));
 
   it(`folds again what a crash undid, ${CRASHES} times`, { timeout: patience(CRASHES) }, async () => {
     const { journal, written } = installation();
     for (let round = 0; round < CRASHES; round += 1) {
       const writers = new Writers(journal, written);
       const before = journal.size;
-      await until('writes are acknowledged', 30_000, () => journal.size >= before + WRITES_A_ROUND).finally(() => writers.stop());
+      await until('writes are acknowledged', 30_000, () => journal.size >= before + WRITES_A_ROUND).finally(() =>
+        writers.stop(),
+      );
       await sleep(MOMENTS_MS[round % MOMENTS_MS.length]);
       await (round % 2 === 0 ? killOneBackend(installation(), round) : crash(cluster));
       await until('PostgreSQL has recovered', 20_000, () => cluster.isReady());

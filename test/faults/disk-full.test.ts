@@ -17,7 +17,11 @@ describe.skipIf(lacking)(`the database's disk is full${lacking}`, () => {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     disk = SmallDisk.mount(MEGABYTES);
-    cluster = await PostgresCluster.create({ folder: disk.folder, initdb: ['--wal-segsize=1'], settings: { min_wal_size: "'2MB'", max_wal_size: "'8MB'", wal_keep_size: 0, wal_recycle: 'off' } });
+    cluster = await PostgresCluster.create({
+      folder: disk.folder,
+      initdb: ['--wal-segsize=1'],
+      settings: { min_wal_size: "'2MB'", max_wal_size: "'8MB'", wal_keep_size: 0, wal_recycle: 'off' },
+    });
   }, 60_000);
   afterAll(async () => {
     await cluster?.destroy();
@@ -31,16 +35,24 @@ describe.skipIf(lacking)(`the database's disk is full${lacking}`, () => {
     ],
   }));
 
-  it('loses nothing, refuses as unavailable, and goes on when there is room again', { timeout: patience(2) }, async () => {
-    const { journal } = installation();
-    await underWrites(installation(), async () => {
-      disk.fill();
-      await until('the full disk is felt', 30_000, () => journal.doubts > 0);
-      await sleep(FULL_MS);
-      disk.free();
-      // It ends itself when its log cannot be written; whatever supervises it starts it again.
-      if (!cluster.isRunning || !(await until('PostgreSQL works', 10_000, () => cluster.isReady()).catch(() => false))) await cluster.restart('immediate');
-      await until('PostgreSQL works', 20_000, () => cluster.isReady());
-    });
-  });
+  it(
+    'loses nothing, refuses as unavailable, and goes on when there is room again',
+    { timeout: patience(2) },
+    async () => {
+      const { journal } = installation();
+      await underWrites(installation(), async () => {
+        disk.fill();
+        await until('the full disk is felt', 30_000, () => journal.doubts > 0);
+        await sleep(FULL_MS);
+        disk.free();
+        // It ends itself when its log cannot be written; whatever supervises it starts it again.
+        if (
+          !cluster.isRunning ||
+          !(await until('PostgreSQL works', 10_000, () => cluster.isReady()).catch(() => false))
+        )
+          await cluster.restart('immediate');
+        await until('PostgreSQL works', 20_000, () => cluster.isReady());
+      });
+    },
+  );
 });

@@ -60,22 +60,30 @@ describe.skipIf(lacking)(`PostgreSQL fails over to a replica${lacking}`, () => {
     await expectIntact(installation);
   });
 
-  it('stops writing read models and says so where the replica lagged, so that the log went backwards', { timeout: patience(2) }, async () => {
-    await write(WRITES);
-    await sleep(500);
-    await replica.query(`alter system set primary_conninfo = ''`);
-    await replica.query('select pg_reload_conf()');
-    await until('the replica has stopped following', 10_000, async () => (await replica.query('select 1 from pg_stat_wal_receiver')).length === 0);
-    await write(WRITES);
-    await sleep(500);
-    const prober = new Prober(() => installation.running);
-    await failOver();
-    // Some of these are answered, some refused: whichever, nothing wrong may be shown of them.
-    const writers = new Writers(installation.journal, installation.written);
-    await sleep(AFTERWARDS_MS);
-    await writers.stop();
-    await expectLogDoubted(installation);
-    await expectNoGhosts(installation);
-    expect(await prober.stop()).toEqual([]);
-  });
+  it(
+    'stops writing read models and says so where the replica lagged, so that the log went backwards',
+    { timeout: patience(2) },
+    async () => {
+      await write(WRITES);
+      await sleep(500);
+      await replica.query(`alter system set primary_conninfo = ''`);
+      await replica.query('select pg_reload_conf()');
+      await until(
+        'the replica has stopped following',
+        10_000,
+        async () => (await replica.query('select 1 from pg_stat_wal_receiver')).length === 0,
+      );
+      await write(WRITES);
+      await sleep(500);
+      const prober = new Prober(() => installation.running);
+      await failOver();
+      // Some of these are answered, some refused: whichever, nothing wrong may be shown of them.
+      const writers = new Writers(installation.journal, installation.written);
+      await sleep(AFTERWARDS_MS);
+      await writers.stop();
+      await expectLogDoubted(installation);
+      await expectNoGhosts(installation);
+      expect(await prober.stop()).toEqual([]);
+    },
+  );
 });

@@ -27,18 +27,22 @@ describe.skipIf(lacking)(`PostgreSQL has no connections left${lacking}`, () => {
     ],
   }));
 
-  it('loses nothing, answers probes and recovers when others take every connection', { timeout: patience() }, async () => {
-    const { database } = installation();
-    await underWrites(installation(), async () => {
-      const others: pg.Client[] = [];
-      try {
-        await takeAll(cluster, database, others);
-        await sleep(EXHAUSTED_MS);
-      } finally {
-        await Promise.all(others.map((client) => client.end().catch(() => undefined)));
-      }
-    });
-  });
+  it(
+    'loses nothing, answers probes and recovers when others take every connection',
+    { timeout: patience() },
+    async () => {
+      const { database } = installation();
+      await underWrites(installation(), async () => {
+        const others: pg.Client[] = [];
+        try {
+          await takeAll(cluster, database, others);
+          await sleep(EXHAUSTED_MS);
+        } finally {
+          await Promise.all(others.map((client) => client.end().catch(() => undefined)));
+        }
+      });
+    },
+  );
 
   it('leaves room for others after faults', { timeout: patience() }, async () => {
     const { database, proxy } = installation();
@@ -59,7 +63,11 @@ async function takeAll(cluster: PostgresCluster, database: string, taken: pg.Cli
   await superuser.connect();
   for (let round = 0; round < ROUNDS; round += 1) {
     const attempts = Array.from({ length: CONNECTIONS }, async () => {
-      const client = new pg.Client({ connectionString: cluster.url(database), application_name: 'somebody else', connectionTimeoutMillis: 5_000 });
+      const client = new pg.Client({
+        connectionString: cluster.url(database),
+        application_name: 'somebody else',
+        connectionTimeoutMillis: 5_000,
+      });
       client.on('error', () => undefined);
       await client.connect().then(
         () => taken.push(client),
@@ -67,7 +75,9 @@ async function takeAll(cluster: PostgresCluster, database: string, taken: pg.Cli
       );
     });
     await Promise.all(attempts);
-    await superuser.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'castellan%'`);
+    await superuser.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'castellan%'`,
+    );
   }
   await superuser.end();
 }

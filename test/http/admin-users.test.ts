@@ -6,8 +6,14 @@ import { challenge, codeOf, login, secondFactorOf, verify } from '../dsl/second-
 const ADMINS = '/api/v1/admin/admin-users';
 const RECOVERY = '/api/v1/recovery/reset';
 const recoveryKey = 'a-recovery-key-for-tests';
-const draft = (over: object = {}) => ({ email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType: 'analyst', ...over });
-const times = <T>(count: number, work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+const draft = (over: object = {}) => ({
+  email: `${randomUUID()}@acme.example`,
+  displayName: 'Grace',
+  roleType: 'analyst',
+  ...over,
+});
+const times = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
 describe('admin users', () => {
   let app: TestApp;
@@ -40,27 +46,47 @@ describe('admin users', () => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
-    expect((await tenant.admin.get(`${ADMINS}/roles`)).body).toEqual({ roles: ['super_admin', 'admin', 'analyst', 'viewer'], total: 4 });
+    expect((await tenant.admin.get(`${ADMINS}/roles`)).body).toEqual({
+      roles: ['super_admin', 'admin', 'analyst', 'viewer'],
+      total: 4,
+    });
   });
 
   it('are made with a temporary password that has to be changed, or with a password of their own', async () => {
     const temporary = await acme.admin.post(ADMINS, draft());
-    expect([temporary.status, temporary.body]).toMatchObject([201, { temporaryPassword: expect.any(String), mustChangePassword: true, status: 'active', displayName: 'Grace' }]);
+    expect([temporary.status, temporary.body]).toMatchObject([
+      201,
+      { temporaryPassword: expect.any(String), mustChangePassword: true, status: 'active', displayName: 'Grace' },
+    ]);
     const { email, id, temporaryPassword } = temporary.body;
-    expect((await login(app, { ...acme, email }, temporaryPassword)).body).toMatchObject({ mustChangePassword: true, userId: id });
+    expect((await login(app, { ...acme, email }, temporaryPassword)).body).toMatchObject({
+      mustChangePassword: true,
+      userId: id,
+    });
     expect((await acme.admin.get(`${ADMINS}/${id}`)).text).not.toContain(temporaryPassword);
     const own = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
     expect(own.body).not.toHaveProperty('temporaryPassword');
     expect((await login(app, { ...acme, email: own.body.email })).body.user.roleType).toBe('analyst');
   });
 
-  it.each([{ email: 'nobody' }, { roleType: 'executive' }, { roleType: 'owner' }, { displayName: 'x' }, { password: 'too-short-1A!' .slice(0, 11) }, { password: 'no-digits-at-all-A' }, { password: 'Password123!' }, { password: 'Grace-2026-!!', displayName: 'Grace' }])('are not made with %j', async (wrong) => {
+  it.each([
+    { email: 'nobody' },
+    { roleType: 'executive' },
+    { roleType: 'owner' },
+    { displayName: 'x' },
+    { password: 'too-short-1A!'.slice(0, 11) },
+    { password: 'no-digits-at-all-A' },
+    { password: 'Password123!' },
+    { password: 'Grace-2026-!!', displayName: 'Grace' },
+  ])('are not made with %j', async (wrong) => {
     expect((await acme.admin.post(ADMINS, draft(wrong))).status).toBe(400);
   });
 
   it('have an e-mail of their own in their tenant, in whatever letters, also of fifty at once', async () => {
     const email = `ada-${randomUUID()}@acme.example`;
-    const answers = await times(50, (n) => acme.admin.post(ADMINS, draft({ email: n % 2 === 0 ? email : email.toUpperCase(), password: PASSWORD })));
+    const answers = await times(50, (n) =>
+      acme.admin.post(ADMINS, draft({ email: n % 2 === 0 ? email : email.toUpperCase(), password: PASSWORD })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
     expect((await (await app.newTenant()).admin.post(ADMINS, draft({ email }))).status).toBe(201);
     const { id } = answers.find(({ status }) => status === 201)!.body;
@@ -75,9 +101,17 @@ describe('admin users', () => {
   it('are changed field by field, and signed in by the new e-mail', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
     const one = `${ADMINS}/${made.id}`;
-    expect((await acme.admin.put(one, { displayName: 'Hopper', unknown: 1 })).body).toMatchObject({ displayName: 'Hopper', email: made.email, roleType: 'analyst', status: 'active' });
+    expect((await acme.admin.put(one, { displayName: 'Hopper', unknown: 1 })).body).toMatchObject({
+      displayName: 'Hopper',
+      email: made.email,
+      roleType: 'analyst',
+      status: 'active',
+    });
     const email = `new-${made.email}`;
-    expect((await acme.admin.put(one, { email, roleType: 'viewer' })).body).toMatchObject({ email, roleType: 'viewer' });
+    expect((await acme.admin.put(one, { email, roleType: 'viewer' })).body).toMatchObject({
+      email,
+      roleType: 'viewer',
+    });
     expect((await login(app, { ...acme, email: made.email })).status).toBe(401);
     expect((await login(app, { ...acme, email })).status).toBe(200);
     expect((await acme.admin.put(one, { status: 'suspended' })).body.status).toBe('suspended');
@@ -86,13 +120,17 @@ describe('admin users', () => {
     expect((await login(app, { ...acme, email }, 'Wrong-Horse-7!')).body).toEqual({ error: 'invalid credentials' });
     expect((await acme.admin.put(one, { status: 'active' })).body.status).toBe('active');
     expect((await login(app, { ...acme, email })).status).toBe(200);
-    for (const wrong of [{ status: 'locked' }, { roleType: 'executive' }, { displayName: 7 }, { email: 'x' }]) expect((await acme.admin.put(one, wrong)).status).toBe(400);
+    for (const wrong of [{ status: 'locked' }, { roleType: 'executive' }, { displayName: 7 }, { email: 'x' }])
+      expect((await acme.admin.put(one, wrong)).status).toBe(400);
   });
 
   it('use the mobile app or not', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft());
     const flag = `${ADMINS}/${made.id}/mobile-access`;
-    expect((await acme.admin.put(flag, { mobileAccess: false })).body).toMatchObject({ id: made.id, mobileAccess: false });
+    expect((await acme.admin.put(flag, { mobileAccess: false })).body).toMatchObject({
+      id: made.id,
+      mobileAccess: false,
+    });
     expect((await acme.admin.put(flag)).body.mobileAccess).toBe(true);
     expect((await acme.admin.put(flag, {})).body.mobileAccess).toBe(false);
     expect((await acme.admin.put(flag, { mobileAccess: 'yes' })).status).toBe(400);
@@ -101,13 +139,24 @@ describe('admin users', () => {
   it('get a temporary password that works once it is reset, and the old one does not', async () => {
     const { body: made } = await acme.admin.post(ADMINS, draft({ password: PASSWORD }));
     const { status, body } = await acme.admin.post(`${ADMINS}/${made.id}/reset-password`);
-    expect([status, body]).toEqual([200, { temporaryPassword: expect.any(String), temporaryPasswordExpiresAt: expect.any(String), message: expect.any(String) }]);
+    expect([status, body]).toEqual([
+      200,
+      {
+        temporaryPassword: expect.any(String),
+        temporaryPasswordExpiresAt: expect.any(String),
+        message: expect.any(String),
+      },
+    ]);
     expect((await login(app, { ...acme, email: made.email })).status).toBe(401);
     const forced = await login(app, { ...acme, email: made.email }, body.temporaryPassword);
     expect(forced.body).toMatchObject({ mustChangePassword: true, userId: made.id });
     // Another reset makes the token of the first one worthless.
     await acme.admin.post(`${ADMINS}/${made.id}/reset-password`);
-    const change = { tempToken: forced.body.tempToken, newPassword: 'Another-Horse-8!', confirmPassword: 'Another-Horse-8!' };
+    const change = {
+      tempToken: forced.body.tempToken,
+      newPassword: 'Another-Horse-8!',
+      confirmPassword: 'Another-Horse-8!',
+    };
     expect((await app.anonymous.post('/api/v1/auth/change-password', change)).status).toBe(401);
   });
 
@@ -120,7 +169,12 @@ describe('admin users', () => {
   });
 
   it('leave no sealed password behind when they are refused', async () => {
-    const secrets = async () => (await app.services.database.owner.query('select count(*)::int as n from secrets where tenant_id = $1', [acme.tenantId])).rows[0].n;
+    const secrets = async () =>
+      (
+        await app.services.database.owner.query('select count(*)::int as n from secrets where tenant_id = $1', [
+          acme.tenantId,
+        ])
+      ).rows[0].n;
     const admin = (await app.adminWithRole(acme, 'admin')).client;
     const before = await secrets();
     expect((await admin.post(ADMINS, draft({ roleType: 'super_admin' }))).status).toBe(403);
@@ -132,7 +186,8 @@ describe('admin users', () => {
     const tenant = await app.newTenant();
     const self = `${ADMINS}/${tenant.adminId}`;
     await app.adminWithRole(tenant, 'super_admin');
-    for (const change of [{ roleType: 'admin' }, { status: 'suspended' }]) expect((await tenant.admin.put(self, change)).status).toBe(409);
+    for (const change of [{ roleType: 'admin' }, { status: 'suspended' }])
+      expect((await tenant.admin.put(self, change)).status).toBe(409);
     expect((await tenant.admin.delete(self)).status).toBe(409);
     expect((await tenant.admin.put(self, { displayName: 'Still here' })).status).toBe(200);
   });
@@ -151,7 +206,9 @@ describe('admin users', () => {
       for (const { status } of answers.filter((answer) => !done.includes(answer))) expect([401, 403]).toContain(status);
       const winner = answers[0]!.status < 300 ? tenant.admin : bob.client;
       const { adminUsers } = (await winner.get(ADMINS)).body as { adminUsers: { roleType: string; status: string }[] };
-      expect(adminUsers.filter(({ roleType, status }) => roleType === 'super_admin' && status === 'active')).toHaveLength(1);
+      expect(
+        adminUsers.filter(({ roleType, status }) => roleType === 'super_admin' && status === 'active'),
+      ).toHaveLength(1);
     }
   });
 
@@ -159,7 +216,8 @@ describe('admin users', () => {
     const admin = (await app.adminWithRole(acme, 'admin')).client;
     const made = await admin.post(ADMINS, draft({ roleType: 'viewer' }));
     expect(made.status).toBe(201);
-    for (const roleType of ['admin', 'super_admin']) expect((await admin.post(ADMINS, draft({ roleType }))).status).toBe(403);
+    for (const roleType of ['admin', 'super_admin'])
+      expect((await admin.post(ADMINS, draft({ roleType }))).status).toBe(403);
     expect((await admin.put(`${ADMINS}/${made.body.id}`, { roleType: 'admin' })).status).toBe(403);
     const self = `${ADMINS}/${acme.adminId}`;
     expect((await admin.get(self)).status).toBe(200);
@@ -170,12 +228,14 @@ describe('admin users', () => {
   });
 
   describe('are recovered', () => {
-    const recover = (email: string, over: object = {}, headers: Record<string, string> = {}) => app.anonymous.post(RECOVERY, { recoveryKey, email, ...over }, { headers });
+    const recover = (email: string, over: object = {}, headers: Record<string, string> = {}) =>
+      app.anonymous.post(RECOVERY, { recoveryKey, email, ...over }, { headers });
 
     it('from any state: suspended, locked, with a second factor, signed in', async () => {
       const tenant = await app.newTenant();
       await app.adminWithRole(tenant, 'super_admin');
-      const { email, id } = (await tenant.admin.post(ADMINS, draft({ password: PASSWORD, roleType: 'super_admin' }))).body;
+      const { email, id } = (await tenant.admin.post(ADMINS, draft({ password: PASSWORD, roleType: 'super_admin' })))
+        .body;
       const account = { tenantId: tenant.tenantId, email, adminId: id };
       const grace = await app.reauthenticated((await login(app, account)).body.accessToken);
       const { secret } = await secondFactorOf(grace);
@@ -183,20 +243,33 @@ describe('admin users', () => {
       for (let n = 0; n < 5; n += 1) await login(app, account, 'Wrong-Horse-7!');
       expect((await tenant.admin.put(`${ADMINS}/${id}`, { status: 'suspended' })).status).toBe(200);
       const { status, body } = await recover(email.toUpperCase());
-      expect([status, body]).toEqual([200, { success: true, tempPassword: expect.any(String), message: expect.any(String) }]);
-      expect((await tenant.admin.get(`${ADMINS}/${id}`)).body).toMatchObject({ status: 'active', mfaEnabled: false, mustChangePassword: true, lockedUntil: null });
+      expect([status, body]).toEqual([
+        200,
+        { success: true, tempPassword: expect.any(String), message: expect.any(String) },
+      ]);
+      expect((await tenant.admin.get(`${ADMINS}/${id}`)).body).toMatchObject({
+        status: 'active',
+        mfaEnabled: false,
+        mustChangePassword: true,
+        lockedUntil: null,
+      });
       expect((await grace.get('/api/v1/admin/me')).status).toBe(401);
       expect((await verify(app, waiting, { code: await codeOf(secret) })).status).toBe(401);
       const forced = await login(app, account, body.tempPassword);
       expect(forced.body).toMatchObject({ mustChangePassword: true, userId: id });
-      const change = { tempToken: forced.body.tempToken, newPassword: 'Another-Horse-8!', confirmPassword: 'Another-Horse-8!' };
+      const change = {
+        tempToken: forced.body.tempToken,
+        newPassword: 'Another-Horse-8!',
+        confirmPassword: 'Another-Horse-8!',
+      };
       expect((await app.anonymous.post('/api/v1/auth/change-password', change)).status).toBe(200);
       expect((await login(app, account, 'Another-Horse-8!')).body.accessToken).toEqual(expect.any(String));
       expect((await login(app, account, body.tempPassword)).status).toBe(401);
     });
 
     it('by whoever holds the key alone, and every attempt is in the audit log of the installation', async () => {
-      const refusals = async () => (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
+      const refusals = async () =>
+        (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
       const before = await refusals();
       for (const wrong of ['a-recovery-key-for-testz', recoveryKey.toUpperCase(), `${recoveryKey}x`, 'x']) {
         const answer = await recover(acme.email, { recoveryKey: wrong });
@@ -233,7 +306,8 @@ describe('recovery', () => {
     await without.close();
     const limited = await startApp({ recoveryKey, rateBudgets: {} });
     const statuses: number[] = [];
-    for (let n = 0; n < 6; n += 1) statuses.push((await limited.anonymous.post(RECOVERY, { recoveryKey: 'wrong', email: 'x@acme.example' })).status);
+    for (let n = 0; n < 6; n += 1)
+      statuses.push((await limited.anonymous.post(RECOVERY, { recoveryKey: 'wrong', email: 'x@acme.example' })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
     await limited.close();
   });

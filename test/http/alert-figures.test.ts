@@ -27,12 +27,34 @@ afterAll(async () => {
 
 async function raise({ tenantId }: TestTenant, over: object = {}): Promise<string> {
   const alertId = randomUUID();
-  const input = { alertId, alertType: 'password_reuse' as const, title: 'Reuse', description: '', fingerprint: alertId, userId: null, deviceId: null, domain: 'shop.example', url: null, cause: alertId, metadata: {}, ...over };
-  const { position } = orThrow(await app.services.executor.execute(raiseAlert, input, { tenantId, actor: system('test') }));
+  const input = {
+    alertId,
+    alertType: 'password_reuse' as const,
+    title: 'Reuse',
+    description: '',
+    fingerprint: alertId,
+    userId: null,
+    deviceId: null,
+    domain: 'shop.example',
+    url: null,
+    cause: alertId,
+    metadata: {},
+    ...over,
+  };
+  const { position } = orThrow(
+    await app.services.executor.execute(raiseAlert, input, { tenantId, actor: system('test') }),
+  );
   await app.services.freshness.waitFor(['alerts', 'alert_hours'], position!, 10_000);
   return alertId;
 }
-const jobContext = () => ({ id: randomUUID(), attempt: 1, isLastAttempt: false, tenantId: undefined, correlationId: randomUUID(), signal: new AbortController().signal });
+const jobContext = () => ({
+  id: randomUUID(),
+  attempt: 1,
+  isLastAttempt: false,
+  tenantId: undefined,
+  correlationId: randomUUID(),
+  signal: new AbortController().signal,
+});
 
 describe('the figures of alerts over HTTP', () => {
   let tenant: TestTenant;
@@ -40,7 +62,8 @@ describe('the figures of alerts over HTTP', () => {
   beforeAll(async () => {
     tenant = await app.newTenant();
     ids = [];
-    for (const alertType of ['password_reuse', 'password_reuse', 'phishing_detected', 'weak_password']) ids.push(await raise(tenant, { alertType }));
+    for (const alertType of ['password_reuse', 'password_reuse', 'phishing_detected', 'weak_password'])
+      ids.push(await raise(tenant, { alertType }));
     await raise(await app.newTenant());
     await tenant.admin.put(`${ALERTS}/${ids[0]}/acknowledge`);
     await tenant.admin.put(`${ALERTS}/${ids[0]}/resolve`, { status: 'resolved' });
@@ -60,7 +83,9 @@ describe('the figures of alerts over HTTP', () => {
     const { trend, ...header } = await get(`trend?timeframe=${timeframe}`);
     expect(header).toEqual({ timeframe, interval });
     expect(trend).toHaveLength(length);
-    expect(trend.at(-1).date).toBe(new Date().toISOString().slice(0, interval === 'hour' ? 13 : 10) + (interval === 'hour' ? ':00:00.000Z' : ''));
+    expect(trend.at(-1).date).toBe(
+      new Date().toISOString().slice(0, interval === 'hour' ? 13 : 10) + (interval === 'hour' ? ':00:00.000Z' : ''),
+    );
     expect(trend.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(4);
     const split = (await get(`trend/by-severity?timeframe=${timeframe}`)).trend;
     expect(split.at(-1)).toMatchObject({ critical: 1, high: 1, medium: 2, low: 0, total: 4 });
@@ -71,7 +96,9 @@ describe('the figures of alerts over HTTP', () => {
     const metrics = await get('triage-metrics');
     const { alerts } = (await tenant.admin.get(ALERTS)).body;
     const seconds = (name: string) => {
-      const times = alerts.filter((one: Record<string, string | null>) => one[name]).map((one: Record<string, string>) => (Date.parse(one[name]!) - Date.parse(one['createdAt']!)) / 1000);
+      const times = alerts
+        .filter((one: Record<string, string | null>) => one[name])
+        .map((one: Record<string, string>) => (Date.parse(one[name]!) - Date.parse(one['createdAt']!)) / 1000);
       return times.reduce((sum: number, time: number) => sum + time, 0) / times.length;
     };
     expect(metrics).toEqual({
@@ -87,11 +114,24 @@ describe('the figures of alerts over HTTP', () => {
 
   it('are null and nought where there is nothing', async () => {
     const { admin } = await app.newTenant();
-    expect((await admin.get(`${ALERTS}/triage-metrics?timeframe=90d`)).body).toEqual({ timeframe: '90d', totalAlerts: 0, mttrSeconds: null, mttaSeconds: null, acknowledgmentRate: 0, resolutionRate: 0, falsePositiveRate: 0 });
+    expect((await admin.get(`${ALERTS}/triage-metrics?timeframe=90d`)).body).toEqual({
+      timeframe: '90d',
+      totalAlerts: 0,
+      mttrSeconds: null,
+      mttaSeconds: null,
+      acknowledgmentRate: 0,
+      resolutionRate: 0,
+      falsePositiveRate: 0,
+    });
     expect((await admin.get(`${ALERTS}/aggregated`)).body).toEqual({ aggregates: [], total: 0 });
   });
 
-  it.each(['trend?timeframe=1d', 'trend/by-severity?timeframe=x', 'triage-metrics?timeframe=8d', 'aggregated?start_date=yesterday'])('refuse %s', async (path) => {
+  it.each([
+    'trend?timeframe=1d',
+    'trend/by-severity?timeframe=x',
+    'triage-metrics?timeframe=8d',
+    'aggregated?start_date=yesterday',
+  ])('refuse %s', async (path) => {
     expect((await tenant.admin.get(`${ALERTS}/${path}`)).status).toBe(400);
   });
 
@@ -101,12 +141,17 @@ describe('the figures of alerts over HTTP', () => {
     const reuse = aggregates.find(({ alertType }: { alertType: string }) => alertType === 'password_reuse');
     expect(reuse).toMatchObject({ domain: 'shop.example', severity: 'medium', count: 2, userCount: 0, openCount: 0 });
     expect(reuse.alertIds.toSorted()).toEqual([ids[0], ids[1]].toSorted());
-    expect(aggregates.find(({ alertType }: { alertType: string }) => alertType === 'weak_password')).toMatchObject({ severity: 'high', openCount: 1 });
+    expect(aggregates.find(({ alertType }: { alertType: string }) => alertType === 'weak_password')).toMatchObject({
+      severity: 'high',
+      openCount: 1,
+    });
   });
 
   it('make up the security posture, part by part', async () => {
     const { body } = await tenant.admin.get('/api/v1/admin/security-posture');
-    expect(body.breakdown.map(({ category, weight }: { category: string; weight: number }) => [category, weight])).toEqual([
+    expect(
+      body.breakdown.map(({ category, weight }: { category: string; weight: number }) => [category, weight]),
+    ).toEqual([
       ['password_hygiene', 25],
       ['breached_passwords', 20],
       ['mfa_adoption', 20],
@@ -114,7 +159,10 @@ describe('the figures of alerts over HTTP', () => {
       ['alert_response', 10],
       ['policy_coverage', 10],
     ]);
-    const parts = body.breakdown.reduce((sum: number, { score, weight }: { score: number; weight: number }) => sum + (score * weight) / 100, 0);
+    const parts = body.breakdown.reduce(
+      (sum: number, { score, weight }: { score: number; weight: number }) => sum + (score * weight) / 100,
+      0,
+    );
     expect(body.score).toBe(Math.round(parts));
     expect(body.breakdown[4]).toMatchObject({ score: 50, details: '2 of 4 alerts of 30 days are closed' });
     expect(body.breakdown[5].score).toBe(0);
@@ -138,15 +186,28 @@ describe('the central portal', () => {
   it('takes an alert, again if asked, and learns nothing personal', async () => {
     const id = await raise(tenant, { userId: randomUUID(), url: 'https://shop.example/where-kim-was' });
     const first = await forward(id);
-    expect([first.status, first.body]).toEqual([200, { forwarded: true, forwardedAt: expect.any(String), portalAlertId: expect.stringMatching(/^portal-\d+$/) }]);
+    expect([first.status, first.body]).toEqual([
+      200,
+      { forwarded: true, forwardedAt: expect.any(String), portalAlertId: expect.stringMatching(/^portal-\d+$/) },
+    ]);
     expect((await tenant.admin.get(`${ALERTS}/${id}`)).body.forwardedAt).toBe(first.body.forwardedAt);
     const sent = portal.taken.at(-1)!;
-    expect(sent.body).toMatchObject({ tenantId: tenant.tenantId, deliveryId: sent.headers['idempotency-key'], alert: { id, alertType: 'password_reuse', domain: 'shop.example' } });
+    expect(sent.body).toMatchObject({
+      tenantId: tenant.tenantId,
+      deliveryId: sent.headers['idempotency-key'],
+      alert: { id, alertType: 'password_reuse', domain: 'shop.example' },
+    });
     expect(JSON.stringify(sent.body)).not.toContain('where-kim-was');
     const second = await forward(id);
     expect(second.body.portalAlertId).not.toBe(first.body.portalAlertId);
-    const { rows } = await app.services.database.owner.query(`select data->>'portalAlertId' as portal from events where type = 'AlertForwarded' and data->>'alertId' = $1 order by position`, [id]);
-    expect(rows.map(({ portal: receipt }) => receipt as string)).toEqual([first.body.portalAlertId, second.body.portalAlertId]);
+    const { rows } = await app.services.database.owner.query(
+      `select data->>'portalAlertId' as portal from events where type = 'AlertForwarded' and data->>'alertId' = $1 order by position`,
+      [id],
+    );
+    expect(rows.map(({ portal: receipt }) => receipt as string)).toEqual([
+      first.body.portalAlertId,
+      second.body.portalAlertId,
+    ]);
   });
 
   it('gets later what it could not take, once', async () => {
@@ -165,8 +226,14 @@ describe('the central portal', () => {
     await job.handle(data, jobContext());
     await job.handle(data, jobContext());
     await app.settled();
-    expect(portal.taken.slice(before).map(({ headers }) => headers['idempotency-key'])).toEqual([data.deliveryId, data.deliveryId]);
-    const { rows } = await app.services.database.owner.query(`select 1 from events where type = 'AlertForwarded' and data->>'alertId' = $1`, [id]);
+    expect(portal.taken.slice(before).map(({ headers }) => headers['idempotency-key'])).toEqual([
+      data.deliveryId,
+      data.deliveryId,
+    ]);
+    const { rows } = await app.services.database.owner.query(
+      `select 1 from events where type = 'AlertForwarded' and data->>'alertId' = $1`,
+      [id],
+    );
     expect(rows).toHaveLength(1);
     expect((await tenant.admin.get(`${ALERTS}/${id}`)).body.forwardedAt).toEqual(expect.any(String));
   });
@@ -181,29 +248,65 @@ describe('the central portal', () => {
 
   it('says whether it is there', async () => {
     const { body } = await tenant.admin.get('/api/v1/admin/portal/status');
-    expect(body).toEqual({ configured: true, connected: true, portalUrl: portal.url, lastCheckedAt: expect.any(String), lastError: null });
+    expect(body).toEqual({
+      configured: true,
+      connected: true,
+      portalUrl: portal.url,
+      lastCheckedAt: expect.any(String),
+      lastError: null,
+    });
     const fetch = guardedFetch({ allowPrivate: true });
-    expect(await new Portal(undefined, fetch).status()).toEqual({ configured: false, connected: false, portalUrl: null, lastCheckedAt: null, lastError: null });
-    expect(await new Portal({ url: portal.url, apiKey: 'wrong' }, fetch).status()).toMatchObject({ connected: false, lastError: 'the portal refused the API key' });
-    expect(await new Portal({ url: 'http://user:secret@127.0.0.1:9', apiKey: undefined }, fetch).status()).toMatchObject({ portalUrl: 'http://127.0.0.1:9', connected: false });
-    expect(await new Portal({ url: 'http://127.0.0.1:9', apiKey: undefined }, fetch).status()).toMatchObject({ connected: false, lastError: 'the portal cannot be reached' });
+    expect(await new Portal(undefined, fetch).status()).toEqual({
+      configured: false,
+      connected: false,
+      portalUrl: null,
+      lastCheckedAt: null,
+      lastError: null,
+    });
+    expect(await new Portal({ url: portal.url, apiKey: 'wrong' }, fetch).status()).toMatchObject({
+      connected: false,
+      lastError: 'the portal refused the API key',
+    });
+    expect(
+      await new Portal({ url: 'http://user:secret@127.0.0.1:9', apiKey: undefined }, fetch).status(),
+    ).toMatchObject({ portalUrl: 'http://127.0.0.1:9', connected: false });
+    expect(await new Portal({ url: 'http://127.0.0.1:9', apiKey: undefined }, fetch).status()).toMatchObject({
+      connected: false,
+      lastError: 'the portal cannot be reached',
+    });
   });
 });
 
 describe('a device that is not heard of', () => {
   it('raises one alert a silence, and none while muted', async () => {
     const tenant = await app.newTenant();
-    const [silent, muted, lively] = [await enrolledDevice(app, tenant), await enrolledDevice(app, tenant), await enrolledDevice(app, tenant)];
+    const [silent, muted, lively] = [
+      await enrolledDevice(app, tenant),
+      await enrolledDevice(app, tenant),
+      await enrolledDevice(app, tenant),
+    ];
     for (const { client } of [silent, muted, lively]) client.close();
     await tenant.admin.put(`/api/v1/admin/devices/${muted.deviceId}/silence-stale-alerts`, {});
     await app.settled();
-    await app.services.database.owner.query(`update devices set enrolled_at = now() - interval '8 days', last_seen_at = null where device_id = any($1)`, [[silent.deviceId, muted.deviceId]]);
+    await app.services.database.owner.query(
+      `update devices set enrolled_at = now() - interval '8 days', last_seen_at = null where device_id = any($1)`,
+      [[silent.deviceId, muted.deviceId]],
+    );
     const job = alertStaleDevices(app.services.database.projector, app.services.executor);
     const staleAlerts = async () => {
       await job.handle({}, jobContext());
       await app.settled();
       return (await tenant.admin.get(`${ALERTS}?alert_type=device_stale`)).body.alerts;
     };
-    for (let n = 0; n < 2; n += 1) expect(await staleAlerts()).toMatchObject([{ alertType: 'device_stale', severity: 'low', deviceId: silent.deviceId, userId: silent.userId, occurrenceCount: 1 }]);
+    for (let n = 0; n < 2; n += 1)
+      expect(await staleAlerts()).toMatchObject([
+        {
+          alertType: 'device_stale',
+          severity: 'low',
+          deviceId: silent.deviceId,
+          userId: silent.userId,
+          occurrenceCount: 1,
+        },
+      ]);
   });
 });

@@ -23,12 +23,29 @@ describe('enrollment of agents by themselves', () => {
   });
   afterAll(() => app.close());
 
-  async function person(source: Exclude<EmployeeSource, 'enrollment'>, over: { externalId?: string; isActive?: boolean } = {}, tenant = acme, on = app) {
+  async function person(
+    source: Exclude<EmployeeSource, 'enrollment'>,
+    over: { externalId?: string; isActive?: boolean } = {},
+    tenant = acme,
+    on = app,
+  ) {
     const userId = randomUUID();
     const email = `${userId.slice(0, 8)}@corp.example`;
-    const input = { userId, email, displayName: 'Ada', department: null, jobTitle: null, externalId: null, source, isActive: true, ...over };
+    const input = {
+      userId,
+      email,
+      displayName: 'Ada',
+      department: null,
+      jobTitle: null,
+      externalId: null,
+      source,
+      isActive: true,
+      ...over,
+    };
     const { services } = on;
-    const { position } = orThrow(await services.executor.execute(createEmployee, input, { tenantId: tenant.tenantId, actor: system('test') }));
+    const { position } = orThrow(
+      await services.executor.execute(createEmployee, input, { tenantId: tenant.tenantId, actor: system('test') }),
+    );
     await services.freshness.waitFor(['employees'], position!, 10_000);
     return { userId, upn: email };
   }
@@ -39,10 +56,18 @@ describe('enrollment of agents by themselves', () => {
     deviceInfo: { hostname: 'ADA-LAPTOP', osType: 'Windows', osVersion: '11', agentVersion: '3.1.0' },
     ...over,
   });
-  const enroll = (body: unknown, headers: Record<string, string> = { 'x-tenant-id': acme.tenantId, 'x-enrollment-secret': secret }, over = app.anonymous) => over.post(path, body, { headers });
+  const enroll = (
+    body: unknown,
+    headers: Record<string, string> = { 'x-tenant-id': acme.tenantId, 'x-enrollment-secret': secret },
+    over = app.anonymous,
+  ) => over.post(path, body, { headers });
   const keysOf = (body: { certificateData: string }) => {
     const bundle = Buffer.from(body.certificateData, 'base64').toString();
-    return bundle.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\n/g) as [certificate: string, privateKey: string, authority: string];
+    return bundle.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\n/g) as [
+      certificate: string,
+      privateKey: string,
+      authority: string,
+    ];
   };
   const clientOf = (body: { certificateData: string }) => {
     const [certificate, privateKey] = keysOf(body);
@@ -64,19 +89,37 @@ describe('enrollment of agents by themselves', () => {
     expect((await client.get(POLICIES)).status).toBe(200);
     client.close();
     const shown = (await acme.admin.get(`/api/v1/admin/devices/${body.deviceId}`)).body;
-    expect(shown).toMatchObject({ userId, userEmail: upn, hostname: 'ADA-LAPTOP', osType: 'windows', agentVersion: '3.1.0', browserType: null, status: 'active' });
+    expect(shown).toMatchObject({
+      userId,
+      userEmail: upn,
+      hostname: 'ADA-LAPTOP',
+      osType: 'windows',
+      agentVersion: '3.1.0',
+      browserType: null,
+      status: 'active',
+    });
     expect((await acme.admin.get(`/api/v1/admin/users/${userId}`)).body.status).toBe('active');
   });
 
   it('lets an agent sign on with its key, at the heartbeat and nowhere else, until the key is replaced or the device is cut off', async () => {
     const { upn } = await person('directory');
     const first = (await enroll(agentOf(upn))).body;
-    const beat = (accessKey: string) => app.anonymous.post('/api/v1/ext/heartbeat', { extensionVersion: '3.1.0' }, { headers: { 'x-access-key': accessKey } });
+    const beat = (accessKey: string) =>
+      app.anonymous.post(
+        '/api/v1/ext/heartbeat',
+        { extensionVersion: '3.1.0' },
+        { headers: { 'x-access-key': accessKey } },
+      );
     const heard = await beat(first.accessKey);
     expect([heard.status, heard.body.commands]).toEqual([200, []]);
-    expect((await acme.admin.get(`/api/v1/admin/devices/${first.deviceId}`)).body).toMatchObject({ lastSeenAt: expect.any(String), extensionVersion: '3.1.0' });
-    for (const door of [POLICIES, '/api/v1/ext/policy-keys']) expect((await app.anonymous.get(door, { headers: { 'x-access-key': first.accessKey } })).status).toBe(401);
-    for (const wrong of ['', 'x', 'A'.repeat(43), `${first.accessKey}x`, first.accessKey.toUpperCase()]) expect((await beat(wrong)).status).toBe(401);
+    expect((await acme.admin.get(`/api/v1/admin/devices/${first.deviceId}`)).body).toMatchObject({
+      lastSeenAt: expect.any(String),
+      extensionVersion: '3.1.0',
+    });
+    for (const door of [POLICIES, '/api/v1/ext/policy-keys'])
+      expect((await app.anonymous.get(door, { headers: { 'x-access-key': first.accessKey } })).status).toBe(401);
+    for (const wrong of ['', 'x', 'A'.repeat(43), `${first.accessKey}x`, first.accessKey.toUpperCase()])
+      expect((await beat(wrong)).status).toBe(401);
 
     const client = clientOf(first);
     const again = (await enroll(agentOf(upn), undefined, client)).body;
@@ -85,7 +128,11 @@ describe('enrollment of agents by themselves', () => {
     expect((await beat(first.accessKey)).status).toBe(401);
     await acme.admin.put(`/api/v1/admin/devices/${again.deviceId}/wipe`);
     expect((await beat(again.accessKey)).body.commands).toMatchObject([{ type: 'wipe' }]);
-    expect((await acme.admin.get(`/api/v1/admin/devices/${again.deviceId}`)).body).toMatchObject({ wipeRequestedAt: expect.any(String), wipeDeliveredAt: expect.any(String), wipedAt: null });
+    expect((await acme.admin.get(`/api/v1/admin/devices/${again.deviceId}`)).body).toMatchObject({
+      wipeRequestedAt: expect.any(String),
+      wipeDeliveredAt: expect.any(String),
+      wipedAt: null,
+    });
     await acme.admin.put(`/api/v1/admin/devices/${again.deviceId}/revoke`);
     expect((await beat(again.accessKey)).status).toBe(401);
   });
@@ -119,17 +166,33 @@ describe('enrollment of agents by themselves', () => {
     const { body } = await enroll(agentOf(upn));
     const client = clientOf(body);
     const ofDevice = `/api/v1/admin/devices/${body.deviceId}`;
-    expect(await client.get(CODE)).toMatchObject({ status: 403, body: { error: expect.stringContaining('confirm') as string } });
+    expect(await client.get(CODE)).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('confirm') as string },
+    });
     expect((await acme.admin.get(ofDevice)).body.enrollmentConfirmed).toBe(false);
-    const unconfirmed = async () => ((await acme.admin.get(`/api/v1/admin/devices?user_id=${userId}&enrollment_confirmed=false`)).body.devices as { id: string }[]).map(({ id }) => id);
+    const unconfirmed = async () =>
+      (
+        (await acme.admin.get(`/api/v1/admin/devices?user_id=${userId}&enrollment_confirmed=false`)).body.devices as {
+          id: string;
+        }[]
+      ).map(({ id }) => id);
     expect(await unconfirmed()).toEqual([body.deviceId]);
-    expect(await acme.admin.put(`${ofDevice}/confirm-enrollment`)).toMatchObject({ status: 200, body: { enrollmentConfirmed: true } });
+    expect(await acme.admin.put(`${ofDevice}/confirm-enrollment`)).toMatchObject({
+      status: 200,
+      body: { enrollmentConfirmed: true },
+    });
     expect(await unconfirmed()).toEqual([]);
     const { dailyCode } = (await client.get(CODE)).body as { dailyCode: string };
-    expect((await acme.admin.post('/api/v1/admin/verification/daily-code/verify', { userId, code: dailyCode })).body.valid).toBe(true);
+    expect(
+      (await acme.admin.post('/api/v1/admin/verification/daily-code/verify', { userId, code: dailyCode })).body.valid,
+    ).toBe(true);
     // Its own certificate carries the confirmation over; a name and the secret do not.
     const renewed = (await enroll(agentOf(upn), undefined, client)).body;
-    expect([renewed.deviceId, (await acme.admin.get(ofDevice)).body.enrollmentConfirmed]).toEqual([body.deviceId, true]);
+    expect([renewed.deviceId, (await acme.admin.get(ofDevice)).body.enrollmentConfirmed]).toEqual([
+      body.deviceId,
+      true,
+    ]);
     const another = (await enroll(agentOf(upn))).body;
     expect((await acme.admin.get(`/api/v1/admin/devices/${another.deviceId}`)).body.enrollmentConfirmed).toBe(false);
     expect((await acme.admin.put(`/api/v1/admin/devices/${randomUUID()}/confirm-enrollment`)).status).toBe(404);
@@ -139,7 +202,12 @@ describe('enrollment of agents by themselves', () => {
   it('makes up nobody: an unknown, manually added, inactive or foreign user is not found', async () => {
     const other = await app.newTenant();
     const foreign = await person('directory', {}, other);
-    const people = [await person('manual'), await person('import'), await person('directory', { isActive: false }), foreign];
+    const people = [
+      await person('manual'),
+      await person('import'),
+      await person('directory', { isActive: false }),
+      foreign,
+    ];
     const before = (await acme.admin.get('/api/v1/admin/users')).body.total as number;
     for (const upn of ['nobody@corp.example', ...people.map((known) => known.upn)]) {
       expect(await enroll(agentOf(upn))).toMatchObject({ status: 404, body: refusal('user_not_found') });
@@ -150,9 +218,19 @@ describe('enrollment of agents by themselves', () => {
   it('says in its own words what is wrong with a request', async () => {
     const { upn } = await person('directory');
     expect(await enroll(agentOf(upn), {})).toMatchObject({ status: 400, body: refusal('missing_tenant') });
-    const bad = [agentOf(upn, { upn: undefined }), agentOf(upn, { username: '' }), agentOf(upn, { tenantId: 'acme' }), agentOf(upn, { tenantId: randomUUID() }), agentOf(upn, { deviceInfo: { osType: 'beos' } }), []];
+    const bad = [
+      agentOf(upn, { upn: undefined }),
+      agentOf(upn, { username: '' }),
+      agentOf(upn, { tenantId: 'acme' }),
+      agentOf(upn, { tenantId: randomUUID() }),
+      agentOf(upn, { deviceInfo: { osType: 'beos' } }),
+      [],
+    ];
     for (const body of bad) expect(await enroll(body)).toMatchObject({ status: 400, body: refusal('invalid_request') });
-    const broken = await app.anonymous.send('POST', path, { raw: '{', headers: { 'content-type': 'application/json', 'x-tenant-id': acme.tenantId } });
+    const broken = await app.anonymous.send('POST', path, {
+      raw: '{',
+      headers: { 'content-type': 'application/json', 'x-tenant-id': acme.tenantId },
+    });
     expect(broken).toMatchObject({ status: 400, body: refusal('invalid_request') });
     const text = await app.anonymous.send('POST', path, { raw: 'x', headers: { 'content-type': 'text/plain' } });
     expect(text).toMatchObject({ status: 415, body: refusal('invalid_request') });
@@ -163,14 +241,23 @@ describe('enrollment of agents by themselves', () => {
     const { upn } = await person('directory', {}, bare);
     const itsSecret = await agentSecretOf(bare);
     await bare.admin.delete('/api/v1/admin/certificates/ca');
-    const answer = await enroll(agentOf(upn, { tenantId: bare.tenantId }), { 'x-tenant-id': bare.tenantId, 'x-enrollment-secret': itsSecret });
-    expect(answer).toMatchObject({ status: 503, body: { ...refusal('service_unavailable'), error: 'certificate service not configured' } });
+    const answer = await enroll(agentOf(upn, { tenantId: bare.tenantId }), {
+      'x-tenant-id': bare.tenantId,
+      'x-enrollment-secret': itsSecret,
+    });
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { ...refusal('service_unavailable'), error: 'certificate service not configured' },
+    });
   });
 
   it('puts neither the key nor the name of the computer into the log', async () => {
     const { upn } = await person('directory');
     const { accessKey } = (await enroll(agentOf(upn, { deviceInfo: { hostname: 'VERY-PRIVATE-HOST' } }))).body;
-    const { rows } = await app.services.database.owner.query<{ data: string }>('select data::text as data from events where tenant_id = $1', [acme.tenantId]);
+    const { rows } = await app.services.database.owner.query<{ data: string }>(
+      'select data::text as data from events where tenant_id = $1',
+      [acme.tenantId],
+    );
     const log = rows.map(({ data }) => data).join();
     expect(log).toContain('accessKeyDigest');
     expect(log).not.toContain(accessKey);
@@ -198,7 +285,12 @@ describe('enrollment of agents by themselves', () => {
     ];
     const before = (await acme.admin.get('/api/v1/admin/devices')).body.total as number;
     const answers = await Promise.all(
-      attempts.map(([upn, tenantId, shown]) => enroll(agentOf(upn, { tenantId }), { 'x-tenant-id': tenantId, ...(shown === undefined ? {} : { 'x-enrollment-secret': shown }) })),
+      attempts.map(([upn, tenantId, shown]) =>
+        enroll(agentOf(upn, { tenantId }), {
+          'x-tenant-id': tenantId,
+          ...(shown === undefined ? {} : { 'x-enrollment-secret': shown }),
+        }),
+      ),
     );
     expect(answers.map(({ status }) => status)).toEqual(attempts.map(() => 503));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -208,12 +300,21 @@ describe('enrollment of agents by themselves', () => {
   });
 
   describe('the secret', () => {
-    const issue = async (tenant: TestTenant, body?: object) => (await tenant.admin.post(SECRET, body)).body as { id: string; secret: string; previousExpiresAt: string | null };
+    const issue = async (tenant: TestTenant, body?: object) =>
+      (await tenant.admin.post(SECRET, body)).body as { id: string; secret: string; previousExpiresAt: string | null };
     const works = async (tenant: TestTenant, shown: string) => {
-      const { status } = await enroll(agentOf('nobody@corp.example', { tenantId: tenant.tenantId }), { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': shown });
+      const { status } = await enroll(agentOf('nobody@corp.example', { tenantId: tenant.tenantId }), {
+        'x-tenant-id': tenant.tenantId,
+        'x-enrollment-secret': shown,
+      });
       return status === 404;
     };
-    const statusOf = async (tenant: TestTenant) => (await tenant.admin.get(SECRET)).body as { configured: boolean; lastRotatedAt: string | null; versions: { id: string; expiresAt: string | null }[] };
+    const statusOf = async (tenant: TestTenant) =>
+      (await tenant.admin.get(SECRET)).body as {
+        configured: boolean;
+        lastRotatedAt: string | null;
+        versions: { id: string; expiresAt: string | null }[];
+      };
 
     it('is shown once and kept nowhere', async () => {
       const tenant = await app.newTenant();
@@ -221,8 +322,15 @@ describe('enrollment of agents by themselves', () => {
       const issued = await issue(tenant);
       expect(Buffer.from(issued.secret, 'base64url')).toHaveLength(32);
       const shown = await tenant.admin.get(SECRET);
-      expect(shown.body).toEqual({ configured: true, lastRotatedAt: expect.any(String), versions: [{ id: issued.id, createdAt: expect.any(String), createdBy: tenant.adminId, expiresAt: null }] });
-      const { rows } = await app.services.database.owner.query<{ data: string }>('select data::text as data from events where tenant_id = $1', [tenant.tenantId]);
+      expect(shown.body).toEqual({
+        configured: true,
+        lastRotatedAt: expect.any(String),
+        versions: [{ id: issued.id, createdAt: expect.any(String), createdBy: tenant.adminId, expiresAt: null }],
+      });
+      const { rows } = await app.services.database.owner.query<{ data: string }>(
+        'select data::text as data from events where tenant_id = $1',
+        [tenant.tenantId],
+      );
       expect(shown.text + rows.map(({ data }) => data).join()).not.toContain(issued.secret);
       expect(await works(tenant, issued.secret)).toBe(true);
     });
@@ -230,11 +338,21 @@ describe('enrollment of agents by themselves', () => {
     it('is rotated with an overlap, in which two are valid and never three', async () => {
       const tenant = await app.newTenant();
       const [first, second] = [await issue(tenant), await issue(tenant)];
-      expect([first.previousExpiresAt, Date.parse(second.previousExpiresAt!) > Date.now() + 6.9 * 86_400_000]).toEqual([null, true]);
+      expect([first.previousExpiresAt, Date.parse(second.previousExpiresAt!) > Date.now() + 6.9 * 86_400_000]).toEqual([
+        null,
+        true,
+      ]);
       expect(await Promise.all([first, second].map((one) => works(tenant, one.secret)))).toEqual([true, true]);
       const third = await issue(tenant, { overlapHours: 1 });
-      expect(await Promise.all([first, second, third].map((one) => works(tenant, one.secret)))).toEqual([false, true, true]);
-      expect((await statusOf(tenant)).versions).toMatchObject([{ id: third.id, expiresAt: null }, { id: second.id, expiresAt: third.previousExpiresAt }]);
+      expect(await Promise.all([first, second, third].map((one) => works(tenant, one.secret)))).toEqual([
+        false,
+        true,
+        true,
+      ]);
+      expect((await statusOf(tenant)).versions).toMatchObject([
+        { id: third.id, expiresAt: null },
+        { id: second.id, expiresAt: third.previousExpiresAt },
+      ]);
     });
 
     it('ends the one before at once where it has leaked', async () => {
@@ -248,21 +366,41 @@ describe('enrollment of agents by themselves', () => {
       const tenant = await app.newTenant();
       const { upn } = await person('directory', {}, tenant);
       const [first, second] = [await issue(tenant), await issue(tenant)];
-      const { body } = await enroll(agentOf(upn, { tenantId: tenant.tenantId }), { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': first.secret });
+      const { body } = await enroll(agentOf(upn, { tenantId: tenant.tenantId }), {
+        'x-tenant-id': tenant.tenantId,
+        'x-enrollment-secret': first.secret,
+      });
       expect((await tenant.admin.delete(`${SECRET}/${first.id}`)).status).toBe(204);
       expect(await Promise.all([first, second].map((one) => works(tenant, one.secret)))).toEqual([false, true]);
       expect((await tenant.admin.delete(`${SECRET}/${first.id}`)).status).toBe(404);
       expect((await tenant.admin.delete(SECRET)).status).toBe(204);
-      expect([await works(tenant, second.secret), (await statusOf(tenant)).configured, (await tenant.admin.delete(SECRET)).status]).toEqual([false, false, 404]);
+      expect([
+        await works(tenant, second.secret),
+        (await statusOf(tenant)).configured,
+        (await tenant.admin.delete(SECRET)).status,
+      ]).toEqual([false, false, 404]);
       const client = clientOf(body);
       expect((await client.get(POLICIES)).status).toBe(200);
       client.close();
-      const audited = (await tenant.admin.get('/api/v1/admin/audit-log?page_size=100')).body.auditLogs as { action: string }[];
-      expect(audited.map(({ action }) => action).filter((action) => action.startsWith('agent_secret.')).sort()).toEqual(['agent_secret.issued', 'agent_secret.issued', 'agent_secret.removed', 'agent_secret.removed']);
+      const audited = (await tenant.admin.get('/api/v1/admin/audit-log?page_size=100')).body.auditLogs as {
+        action: string;
+      }[];
+      expect(
+        audited
+          .map(({ action }) => action)
+          .filter((action) => action.startsWith('agent_secret.'))
+          .sort(),
+      ).toEqual(['agent_secret.issued', 'agent_secret.issued', 'agent_secret.removed', 'agent_secret.removed']);
     });
 
-    it.each([{ overlapHours: -1 }, { overlapHours: 1.5 }, { overlapHours: 2161 }, { overlapHours: '1' }])('is refused for %j', async (body) => {
-      expect(await acme.admin.post(SECRET, body)).toMatchObject({ status: 400, body: { error: expect.stringContaining('overlapHours') as string } });
-    });
+    it.each([{ overlapHours: -1 }, { overlapHours: 1.5 }, { overlapHours: 2161 }, { overlapHours: '1' }])(
+      'is refused for %j',
+      async (body) => {
+        expect(await acme.admin.post(SECRET, body)).toMatchObject({
+          status: 400,
+          body: { error: expect.stringContaining('overlapHours') as string },
+        });
+      },
+    );
   });
 });

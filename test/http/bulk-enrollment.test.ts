@@ -43,17 +43,27 @@ describe('bulk enrollment over HTTP', () => {
     expect(answer.headers.get('content-type')).toBe('application/zip');
     expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+\.zip"$/);
     const files = unzipped(Buffer.from(await answer.arrayBuffer()));
-    expect([...files.keys()]).toEqual(Array.from({ length: 12 }, (_, index) => `config-${String(index + 1).padStart(3, '0')}.json`));
-    const { token, tenantId } = JSON.parse(files.get('config-012.json')!.toString()) as { token: string; tenantId: string };
+    expect([...files.keys()]).toEqual(
+      Array.from({ length: 12 }, (_, index) => `config-${String(index + 1).padStart(3, '0')}.json`),
+    );
+    const { token, tenantId } = JSON.parse(files.get('config-012.json')!.toString()) as {
+      token: string;
+      tenantId: string;
+    };
     expect((await tryToEnroll(app, tenantId, token)).status).toBe(200);
   });
 
-  it.each([{}, { count: 0 }, { count: 1_001 }, { count: 1.5 }, { count: '3' }, { count: 1, format: 'xml' }, { count: 1, format: 'ZIP' }])(
-    'refuses %j',
-    async (body) => {
-      expect((await acme.admin.post(path, body)).status).toBe(400);
-    },
-  );
+  it.each([
+    {},
+    { count: 0 },
+    { count: 1_001 },
+    { count: 1.5 },
+    { count: '3' },
+    { count: 1, format: 'xml' },
+    { count: 1, format: 'ZIP' },
+  ])('refuses %j', async (body) => {
+    expect((await acme.admin.post(path, body)).status).toBe(400);
+  });
 
   it('answers a repeated request with the same tokens, and with a new archive', async () => {
     const headers = { 'idempotency-key': 'bulk-1' };

@@ -22,19 +22,26 @@ describe('while more passwords are to be checked than can wait', () => {
     const refuse = () => {
       throw new TooManyWaiting();
     };
-    const spies = [vi.spyOn(passwords, 'reserve').mockImplementation(refuse), vi.spyOn(passwords, 'hash').mockImplementation(async () => refuse())];
+    const spies = [
+      vi.spyOn(passwords, 'reserve').mockImplementation(refuse),
+      vi.spyOn(passwords, 'hash').mockImplementation(async () => refuse()),
+    ];
     try {
       return await work();
     } finally {
       for (const spy of spies) spy.mockRestore();
     }
   };
-  const login = (over: object = {}) => app.anonymous.post(LOGIN, { email: acme.email, password: PASSWORD, tenantId: acme.tenantId, ...over });
-  const triesOf = async (tenantId: TestTenant['tenantId'], email: string) => (await app.services.store.readStream(loginStream(tenantId, app.services.accountDigest(email)), { from: 0n })).length;
+  const login = (over: object = {}) =>
+    app.anonymous.post(LOGIN, { email: acme.email, password: PASSWORD, tenantId: acme.tenantId, ...over });
+  const triesOf = async (tenantId: TestTenant['tenantId'], email: string) =>
+    (await app.services.store.readStream(loginStream(tenantId, app.services.accountDigest(email)), { from: 0n }))
+      .length;
 
   it('a sign-in is refused for now, and costs no try', async () => {
     await busy(async () => {
-      for (let n = 0; n < 8; n += 1) expect(await login()).toMatchObject({ status: 503, body: { error: 'service unavailable' } });
+      for (let n = 0; n < 8; n += 1)
+        expect(await login()).toMatchObject({ status: 503, body: { error: 'service unavailable' } });
     });
     expect(await triesOf(acme.tenantId, acme.email)).toBe(0);
     expect((await login()).status).toBe(200);
@@ -43,7 +50,11 @@ describe('while more passwords are to be checked than can wait', () => {
   it("so is that of an organization's admin", async () => {
     const north = await newOrganization(app);
     const before = await triesOf(north.organizationId, north.email);
-    await busy(async () => expect((await app.anonymous.post('/api/v1/org/auth/login', { email: north.email, password: north.password })).status).toBe(503));
+    await busy(async () =>
+      expect(
+        (await app.anonymous.post('/api/v1/org/auth/login', { email: north.email, password: north.password })).status,
+      ).toBe(503),
+    );
     expect(await triesOf(north.organizationId, north.email)).toBe(before);
   });
 
@@ -51,15 +62,26 @@ describe('while more passwords are to be checked than can wait', () => {
     const email = `new@${acme.tenantId.slice(0, 8)}.example`;
     const made = await acme.admin.post('/api/v1/admin/admin-users', { email, displayName: 'New', roleType: 'viewer' });
     expect(made.status).toBe(201);
-    const { tempToken } = (await login({ email, password: made.body.tempPassword ?? made.body.temporaryPassword })).body;
+    const { tempToken } = (await login({ email, password: made.body.tempPassword ?? made.body.temporaryPassword }))
+      .body;
     expect(tempToken).toEqual(expect.any(String));
-    const change = () => app.anonymous.post('/api/v1/auth/change-password', { tempToken, newPassword: 'Another-Horse-8!', confirmPassword: 'Another-Horse-8!' });
+    const change = () =>
+      app.anonymous.post('/api/v1/auth/change-password', {
+        tempToken,
+        newPassword: 'Another-Horse-8!',
+        confirmPassword: 'Another-Horse-8!',
+      });
     expect((await busy(change)).status).toBe(503);
     expect((await change()).status).toBe(200);
   });
 
   it('nobody is made', async () => {
-    const body = { email: `x@${acme.tenantId.slice(0, 8)}.example`, displayName: 'Somebody', roleType: 'viewer', password: PASSWORD };
+    const body = {
+      email: `x@${acme.tenantId.slice(0, 8)}.example`,
+      displayName: 'Somebody',
+      roleType: 'viewer',
+      password: PASSWORD,
+    };
     expect((await busy(() => acme.admin.post('/api/v1/admin/admin-users', body))).status).toBe(503);
     expect((await acme.admin.post('/api/v1/admin/admin-users', body)).status).toBe(201);
   });

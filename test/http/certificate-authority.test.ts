@@ -12,8 +12,12 @@ const path = '/api/v1/admin/certificates/ca';
 const POLICIES = '/api/v1/ext/policies';
 const YEAR = 365 * 86_400_000;
 
-const authority = (now = Date.now()): Authority => createAuthority({ commonName: 'Own CA', organization: 'Acme', years: 5, now });
-const bodyOf = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }) => ({ certificate: certificatePem, privateKey: privateKeyPem });
+const authority = (now = Date.now()): Authority =>
+  createAuthority({ commonName: 'Own CA', organization: 'Acme', years: 5, now });
+const bodyOf = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }) => ({
+  certificate: certificatePem,
+  privateKey: privateKeyPem,
+});
 
 describe('the certificate authority over HTTP', () => {
   let app: TestApp;
@@ -50,9 +54,15 @@ describe('the certificate authority over HTTP', () => {
     try {
       writeFileSync(`${folder}/list.der`, Buffer.from(await answer.arrayBuffer()));
       writeFileSync(`${folder}/ca.pem`, mine.certificatePem);
-      const { stdout, stderr } = spawnSync('openssl', ['crl', '-inform', 'DER', '-in', `${folder}/list.der`, '-CAfile', `${folder}/ca.pem`, '-noout', '-text'], { encoding: 'utf8' });
+      const { stdout, stderr } = spawnSync(
+        'openssl',
+        ['crl', '-inform', 'DER', '-in', `${folder}/list.der`, '-CAfile', `${folder}/ca.pem`, '-noout', '-text'],
+        { encoding: 'utf8' },
+      );
       expect(stderr).toContain('verify OK');
-      expect([...stdout.matchAll(/Serial Number: ([0-9A-F]+)/g)].map(([, serial]) => serial)).toEqual([new X509Certificate(bad.certificatePem).serialNumber]);
+      expect([...stdout.matchAll(/Serial Number: ([0-9A-F]+)/g)].map(([, serial]) => serial)).toEqual([
+        new X509Certificate(bad.certificatePem).serialNumber,
+      ]);
       expect(stdout).toContain('Privilege Withdrawn');
     } finally {
       rmSync(folder, { recursive: true });
@@ -79,7 +89,9 @@ describe('the certificate authority over HTTP', () => {
     expect(await status()).toEqual(answer.body);
     const device = await enrolledDevice(app, acme);
     expect(device.caCertificatePem).toBe(mine.certificatePem);
-    expect(new X509Certificate(device.certificatePem).verify(new X509Certificate(mine.certificatePem).publicKey)).toBe(true);
+    expect(new X509Certificate(device.certificatePem).verify(new X509Certificate(mine.certificatePem).publicKey)).toBe(
+      true,
+    );
     for (const { client } of [old, device]) {
       expect((await client.get(POLICIES)).status).toBe(200);
       client.close();
@@ -100,7 +112,9 @@ describe('the certificate authority over HTTP', () => {
     await fresh();
     const before = await status();
     const good = bodyOf(authority());
-    const leaf = bodyOf(issueServerCertificate({ hostNames: ['castellan.example'], ipAddresses: [], now: Date.now(), days: 30 }));
+    const leaf = bodyOf(
+      issueServerCertificate({ hostNames: ['castellan.example'], ipAddresses: [], now: Date.now(), days: 30 }),
+    );
     const damaged = good.certificate.replace(/.{20}\n-----END/, 'A'.repeat(20) + '\n-----END');
     const cases: [unknown, string][] = [
       [{ certificate: good.certificate }, 'privateKey'],
@@ -117,7 +131,10 @@ describe('the certificate authority over HTTP', () => {
     ];
     for (const [body, field] of cases) {
       const answer = await acme.admin.post(path, body);
-      expect({ status: answer.status, error: answer.body.error }).toEqual({ status: 400, error: expect.stringContaining(`validation failed: ${field}`) as string });
+      expect({ status: answer.status, error: answer.body.error }).toEqual({
+        status: 400,
+        error: expect.stringContaining(`validation failed: ${field}`) as string,
+      });
     }
     const huge = `${good.certificate}${'x'.repeat(64 * 1024)}`;
     expect((await acme.admin.post(path, { ...good, certificate: huge })).status).toBe(413);
@@ -131,7 +148,10 @@ describe('the certificate authority over HTTP', () => {
     expect((await acme.admin.delete(path)).status).toBe(204);
     expect(await status()).toEqual({ configured: false });
     expect((await acme.admin.delete(path)).status).toBe(404);
-    expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({ status: 503, body: { error: 'certificate service not configured' } });
+    expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({
+      status: 503,
+      body: { error: 'certificate service not configured' },
+    });
     expect((await tryToEnroll(app, acme.tenantId, 'no-such-token')).status).toBe(401);
     expect((await device.client.get(POLICIES)).status).toBe(200);
     expect((await acme.admin.post(path, bodyOf(authority()))).status).toBe(201);
@@ -145,12 +165,17 @@ describe('the certificate authority over HTTP', () => {
     const answers = [await acme.admin.post(path, bodyOf(mine)), await acme.admin.get(`${path}/status`)];
     for (const { text } of answers) expect(text).not.toMatch(/PRIVATE KEY|privateKey/);
     const { owner } = app.services.database;
-    const { rows: logged } = await owner.query<{ data: string }>('select data::text as data from events where tenant_id = $1', [acme.tenantId]);
+    const { rows: logged } = await owner.query<{ data: string }>(
+      'select data::text as data from events where tenant_id = $1',
+      [acme.tenantId],
+    );
     const log = logged.map(({ data }) => data).join();
     expect(log).toContain(mine.fingerprintSha256);
     expect(log).not.toContain('PRIVATE KEY');
     const keys = async () => {
-      const { rows } = await owner.query(`select 1 from secrets where tenant_id = $1 and field = 'caPrivateKey'`, [acme.tenantId]);
+      const { rows } = await owner.query(`select 1 from secrets where tenant_id = $1 and field = 'caPrivateKey'`, [
+        acme.tenantId,
+      ]);
       return rows.length;
     };
     expect(await keys()).toBe(1);

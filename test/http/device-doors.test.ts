@@ -21,7 +21,10 @@ const newDevice = async (tenant = acme) => {
   return device;
 };
 beforeAll(async () => {
-  app = await startApp({ ...SECRETS, portal: { url: 'https://portal.example/hub', apiKey: 'the-api-key-of-the-portal' } });
+  app = await startApp({
+    ...SECRETS,
+    portal: { url: 'https://portal.example/hub', apiKey: 'the-api-key-of-the-portal' },
+  });
   acme = await app.newTenant();
 });
 afterAll(async () => {
@@ -34,7 +37,12 @@ describe('a device that is revoked', () => {
     const [device, other] = [await newDevice(), await newDevice()];
     expect((await device.client.get(POLICIES)).status).toBe(200);
     await acme.admin.put(`/api/v1/admin/devices/${device.deviceId}/revoke`);
-    const refused = await Promise.all([device.client.get(POLICIES), device.client.post(HEARTBEAT, { extensionVersion: '1' }), device.client.post('/api/v1/ext/events', { events: [{}] }), device.client.post('/api/v1/ext/unblock', { key: 'x', domain: 'a.example' })]);
+    const refused = await Promise.all([
+      device.client.get(POLICIES),
+      device.client.post(HEARTBEAT, { extensionVersion: '1' }),
+      device.client.post('/api/v1/ext/events', { events: [{}] }),
+      device.client.post('/api/v1/ext/unblock', { key: 'x', domain: 'a.example' }),
+    ]);
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect((await other.client.get(POLICIES)).status).toBe(200);
   });
@@ -56,9 +64,27 @@ describe('the bundle that extensions work by', () => {
 describe('what is installed in a browser', () => {
   const path = (id: string) => `/api/v1/admin/devices/${id}/extensions`;
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
-  const inventory = (minutes: number, ...extensions: object[]) => ({ eventId: randomUUID(), kind: 'extension_inventory', occurredAt: at(minutes), data: { extensions } });
-  const change = (minutes: number, extensionId: string, data: object) => ({ eventId: randomUUID(), kind: 'extension_event', occurredAt: at(minutes), data: { extensionId, ...data } });
-  const one = (extensionId: string, over: object = {}) => ({ extensionId, name: extensionId.toUpperCase(), version: '1.0', publisher: 'Acme', permissions: ['tabs'], isEnabled: true, ...over });
+  const inventory = (minutes: number, ...extensions: object[]) => ({
+    eventId: randomUUID(),
+    kind: 'extension_inventory',
+    occurredAt: at(minutes),
+    data: { extensions },
+  });
+  const change = (minutes: number, extensionId: string, data: object) => ({
+    eventId: randomUUID(),
+    kind: 'extension_event',
+    occurredAt: at(minutes),
+    data: { extensionId, ...data },
+  });
+  const one = (extensionId: string, over: object = {}) => ({
+    extensionId,
+    name: extensionId.toUpperCase(),
+    version: '1.0',
+    publisher: 'Acme',
+    permissions: ['tabs'],
+    isEnabled: true,
+    ...over,
+  });
 
   it('is its latest inventory and what changed since', async () => {
     const device = await newDevice();
@@ -66,22 +92,35 @@ describe('what is installed in a browser', () => {
     const send = (...events: object[]) => device.client.post('/api/v1/ext/events', { events });
     expect(await shown()).toEqual({ extensions: [], total: 0 });
     const [first, second] = [inventory(-60, one('a'), one('b'), one('c')), change(-50, 'b', { change: 'disabled' })];
-    await send(first, second, change(-40, 'c', { change: 'removed' }), change(-30, 'd', { change: 'installed', name: 'New', version: '2' }));
+    await send(
+      first,
+      second,
+      change(-40, 'c', { change: 'removed' }),
+      change(-30, 'd', { change: 'installed', name: 'New', version: '2' }),
+    );
     expect(await shown()).toEqual({
       total: 3,
       extensions: [
         { ...one('a'), isWhitelisted: false, installedAt: first.occurredAt, lastSeenAt: first.occurredAt },
-        { ...one('b'), isEnabled: false, isWhitelisted: false, installedAt: first.occurredAt, lastSeenAt: second.occurredAt },
+        {
+          ...one('b'),
+          isEnabled: false,
+          isWhitelisted: false,
+          installedAt: first.occurredAt,
+          lastSeenAt: second.occurredAt,
+        },
         expect.objectContaining({ extensionId: 'd', name: 'New', version: '2', permissions: [], isEnabled: true }),
       ],
     });
     await send(inventory(-65, one('z')));
     await send(change(-70, 'a', { change: 'removed' }));
     await send(inventory(-20, one('a', { version: '1.1' })), inventory(-90, one('old')));
-    expect((await shown()).extensions).toMatchObject([{ extensionId: 'a', version: '1.1', installedAt: first.occurredAt }]);
+    expect((await shown()).extensions).toMatchObject([
+      { extensionId: 'a', version: '1.1', installedAt: first.occurredAt },
+    ]);
   });
 
-  it('is not told of devices that are not there, or another tenant\'s', async () => {
+  it("is not told of devices that are not there, or another tenant's", async () => {
     const device = await newDevice(await app.newTenant());
     expect((await acme.admin.get(path(device.deviceId))).status).toBe(404);
     expect((await acme.admin.get(path(randomUUID()))).status).toBe(404);
@@ -93,16 +132,35 @@ describe('the support bundle', () => {
     const stranger = await app.newTenant();
     recentLines.write(JSON.stringify({ level: 40, tenantId: acme.tenantId, msg: 'mine' }));
     recentLines.write(JSON.stringify({ level: 40, tenantId: stranger.tenantId, msg: 'theirs' }));
-    const answer = await fetch(`${app.url}/api/v1/admin/support-bundle`, { headers: { authorization: `Bearer ${acme.token}` } });
+    const answer = await fetch(`${app.url}/api/v1/admin/support-bundle`, {
+      headers: { authorization: `Bearer ${acme.token}` },
+    });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/zip']);
-    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="support-bundle-\d{4}-\d\d-\d\d\.zip"$/);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="support-bundle-\d{4}-\d\d-\d\d\.zip"$/,
+    );
     const files = unzipped(Buffer.from(await answer.arrayBuffer()));
-    expect([...files.keys()]).toEqual(['about.json', 'config.json', 'health.json', 'projections.json', 'jobs.json', 'log.ndjson']);
+    expect([...files.keys()]).toEqual([
+      'about.json',
+      'config.json',
+      'health.json',
+      'projections.json',
+      'jobs.json',
+      'log.ndjson',
+    ]);
     const read = (name: string) => JSON.parse(files.get(name)!.toString());
     expect(read('about.json')).toMatchObject({ version: expect.any(String), tenantId: acme.tenantId });
-    expect(read('config.json')).toMatchObject({ database: 'embedded', recoveryKeyConfigured: true, portalConfigured: true });
+    expect(read('config.json')).toMatchObject({
+      database: 'embedded',
+      recoveryKeyConfigured: true,
+      portalConfigured: true,
+    });
     expect(read('health.json').dependencies).toHaveProperty('postgres');
-    expect(read('projections.json').projections.find(({ name }: { name: string }) => name === 'alerts')).toMatchObject({ kind: 'model', state: 'live', isUpToDate: expect.any(Boolean) });
+    expect(read('projections.json').projections.find(({ name }: { name: string }) => name === 'alerts')).toMatchObject({
+      kind: 'model',
+      state: 'live',
+      isUpToDate: expect.any(Boolean),
+    });
     // What all tenants do together is counted nowhere.
     expect(files.get('projections.json')!.toString()).not.toMatch(/position|head/);
     for (const state of Object.values(read('jobs.json'))) expect(state).toBeTypeOf('boolean');
@@ -110,7 +168,19 @@ describe('the support bundle', () => {
     expect(files.get('log.ndjson')!.toString()).toContain('"mine"');
     const everything = [...files.values()].map(String).join('\n');
     const { masterKey, auditKey, dataDir } = app.config;
-    const secrets = [...Object.values(SECRETS), 'the-api-key-of-the-portal', 'portal.example', dataDir, acme.token, acme.email, '"theirs"', masterKey.toString('hex'), masterKey.toString('base64'), auditKey.toString('hex'), auditKey.toString('base64')];
+    const secrets = [
+      ...Object.values(SECRETS),
+      'the-api-key-of-the-portal',
+      'portal.example',
+      dataDir,
+      acme.token,
+      acme.email,
+      '"theirs"',
+      masterKey.toString('hex'),
+      masterKey.toString('base64'),
+      auditKey.toString('hex'),
+      auditKey.toString('base64'),
+    ];
     for (const secret of secrets) expect(everything).not.toContain(secret);
   });
 
@@ -132,8 +202,12 @@ describe('the support bundle', () => {
 
 describe('the certificate of the TLS listener', () => {
   const TLS = '/api/v1/admin/tls';
-  const make = (days = 40) => issueServerCertificate({ hostNames: ['castellan.example'], ipAddresses: ['127.0.0.1'], now: Date.now(), days });
-  const bodyOf = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }) => ({ certificate: certificatePem, privateKey: privateKeyPem });
+  const make = (days = 40) =>
+    issueServerCertificate({ hostNames: ['castellan.example'], ipAddresses: ['127.0.0.1'], now: Date.now(), days });
+  const bodyOf = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }) => ({
+    certificate: certificatePem,
+    privateKey: privateKeyPem,
+  });
   const shownOnTheWire = () =>
     new Promise<string>((resolve, reject) => {
       const { hostname, port } = new URL(app.tlsUrl);
@@ -154,7 +228,14 @@ describe('the certificate of the TLS listener', () => {
     const answer = await acme.admin.post(`${TLS}/certificate`, bodyOf(first));
     expect([answer.status, answer.body]).toEqual([
       200,
-      { configured: true, subject: 'CN=castellan.example', issuer: 'CN=castellan.example', expiresAt: new Date(first.expiresAt).toISOString(), daysRemaining: 39, source: 'uploaded' },
+      {
+        configured: true,
+        subject: 'CN=castellan.example',
+        issuer: 'CN=castellan.example',
+        expiresAt: new Date(first.expiresAt).toISOString(),
+        daysRemaining: 39,
+        source: 'uploaded',
+      },
     ]);
     expect(await shownOnTheWire()).toBe(fingerprintOf(first.certificatePem));
     expect((await acme.admin.get(`${TLS}/status`)).body).toEqual(answer.body);
@@ -162,7 +243,9 @@ describe('the certificate of the TLS listener', () => {
     const second = make();
     await acme.admin.post(`${TLS}/certificate`, bodyOf(second));
     expect(await shownOnTheWire()).toBe(fingerprintOf(second.certificatePem));
-    const { rows } = await app.services.database.owner.query(`select data from events where type = 'ServerCertificateInstalled'`);
+    const { rows } = await app.services.database.owner.query(
+      `select data from events where type = 'ServerCertificateInstalled'`,
+    );
     expect(rows).toHaveLength(2);
     expect(JSON.stringify(rows)).not.toContain('PRIVATE KEY');
   });
@@ -178,11 +261,19 @@ describe('the certificate of the TLS listener', () => {
   });
 
   it('is refused when it is larger than any certificate', async () => {
-    expect((await acme.admin.post(`${TLS}/certificate`, { certificate: 'x'.repeat(70_000), privateKey: 'y' })).status).toBe(413);
+    expect(
+      (await acme.admin.post(`${TLS}/certificate`, { certificate: 'x'.repeat(70_000), privateKey: 'y' })).status,
+    ).toBe(413);
   });
 
   it('is the affair of the tenant that set the installation up, once there is one', async () => {
-    const setup = { email: 'first@castellan.example', password: 'Correct-Horse-7!', displayName: 'First', licenseKey: licenseKey({ clientName: 'First' }), externalBaseUrl: 'https://castellan.example' };
+    const setup = {
+      email: 'first@castellan.example',
+      password: 'Correct-Horse-7!',
+      displayName: 'First',
+      licenseKey: licenseKey({ clientName: 'First' }),
+      externalBaseUrl: 'https://castellan.example',
+    };
     const { status, body } = await app.anonymous.post('/api/v1/setup/complete', setup);
     expect(status).toBe(201);
     expect((await acme.admin.post(`${TLS}/certificate`, bodyOf(make()))).status).toBe(403);

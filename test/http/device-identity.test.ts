@@ -5,7 +5,11 @@ import { system } from '../../src/kernel/actor.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { createAuthority, type Authority } from '../../src/pki/authority.ts';
-import { issueDeviceCertificate, type DeviceCertificate, type DeviceCertificateRequest } from '../../src/pki/device-certificate.ts';
+import {
+  issueDeviceCertificate,
+  type DeviceCertificate,
+  type DeviceCertificateRequest,
+} from '../../src/pki/device-certificate.ts';
 import { prepareIssuer } from '../../src/pki/issuer.ts';
 import { issueServerCertificate } from '../../src/pki/server-certificate.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
@@ -19,7 +23,10 @@ const DAY = 86_400_000;
 const HEARD = 200;
 const REFUSED = 401;
 
-const bodyOf = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }) => ({ certificate: certificatePem, privateKey: privateKeyPem });
+const bodyOf = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }) => ({
+  certificate: certificatePem,
+  privateKey: privateKeyPem,
+});
 
 describe('the identity of a device', () => {
   let app: TestApp;
@@ -29,7 +36,12 @@ describe('the identity of a device', () => {
   beforeAll(async () => {
     app = await startApp();
     acme = await app.newTenant();
-    authority = createAuthority({ commonName: 'Acme CA', organization: 'Acme', years: 10, now: Date.now() - 900 * DAY });
+    authority = createAuthority({
+      commonName: 'Acme CA',
+      organization: 'Acme',
+      years: 10,
+      now: Date.now() - 900 * DAY,
+    });
     await acme.admin.post(CA, bodyOf(authority));
     device = await enrolledDevice(app, acme);
   });
@@ -47,15 +59,28 @@ describe('the identity of a device', () => {
     }
   }
   const issuedBy = (signer: Authority, over: Partial<DeviceCertificateRequest> = {}) => {
-    const request = { tenantId: acme.tenantId, deviceId: device.deviceId, notBefore: Date.now(), notAfter: Date.now() + DAY, ...over };
+    const request = {
+      tenantId: acme.tenantId,
+      deviceId: device.deviceId,
+      notBefore: Date.now(),
+      notAfter: Date.now() + DAY,
+      ...over,
+    };
     return orThrow(issueDeviceCertificate(prepareIssuer(signer), request));
   };
-  const answerToIssued = ({ certificatePem, privateKeyPem }: DeviceCertificate) => answerTo(certificatePem, privateKeyPem);
+  const answerToIssued = ({ certificatePem, privateKeyPem }: DeviceCertificate) =>
+    answerTo(certificatePem, privateKeyPem);
   /** As if the device had got this certificate from us, good for long: what is refused then is refused for what it is. */
   async function registered(certificate: DeviceCertificate): Promise<DeviceCertificate> {
     const inAYear = new Date(Date.now() + 365 * DAY).toISOString();
     const { deviceId } = device;
-    const data = { deviceId, serialNumber: certificate.serialNumber, publicKeySha256: certificate.publicKeySha256, expiresAt: inAYear, previousValidUntil: inAYear };
+    const data = {
+      deviceId,
+      serialNumber: certificate.serialNumber,
+      publicKeySha256: certificate.publicKeySha256,
+      expiresAt: inAYear,
+      previousValidUntil: inAYear,
+    };
     const register = defineCommand({
       name: 'RegisterForTest',
       aggregate: deviceAggregate,
@@ -63,7 +88,9 @@ describe('the identity of a device', () => {
       decide: () => accept([{ type: 'DeviceCertificateIssued' as const, data }]),
     });
     const { services } = app;
-    const { position } = orThrow(await services.executor.execute(register, undefined, { tenantId: acme.tenantId, actor: system('test') }));
+    const { position } = orThrow(
+      await services.executor.execute(register, undefined, { tenantId: acme.tenantId, actor: system('test') }),
+    );
     await services.freshness.waitFor(['live-state'], position!, 10_000);
     return certificate;
   }
@@ -74,7 +101,12 @@ describe('the identity of a device', () => {
 
   it('is nobody without a certificate, over TLS and over HTTP', async () => {
     expect((await app.anonymous.get(POLICIES)).status).toBe(REFUSED);
-    const { certificatePem, privateKeyPem } = issueServerCertificate({ hostNames: ['device.example'], ipAddresses: [], now: Date.now(), days: 1 });
+    const { certificatePem, privateKeyPem } = issueServerCertificate({
+      hostNames: ['device.example'],
+      ipAddresses: [],
+      now: Date.now(),
+      days: 1,
+    });
     expect(await answerTo(certificatePem, privateKeyPem)).toBe(REFUSED);
   });
 
@@ -86,7 +118,9 @@ describe('the identity of a device', () => {
   it('is not proved by the right authority alone: the device must have got that very certificate', async () => {
     expect(await answerToIssued(issuedBy(authority))).toBe(REFUSED);
     expect(await answerToIssued(issuedBy(authority, { deviceId: randomUUID() }))).toBe(REFUSED);
-    expect(await answerToIssued(await registered(issuedBy(authority, { notAfter: Date.now() + 300 * DAY })))).toBe(HEARD);
+    expect(await answerToIssued(await registered(issuedBy(authority, { notAfter: Date.now() + 300 * DAY })))).toBe(
+      HEARD,
+    );
   });
 
   it('is not proved by another authority, whatever the certificate says', async () => {
@@ -114,10 +148,20 @@ describe('the identity of a device', () => {
     const ending = rsaAuthority({ notBefore: Date.now() - DAY, notAfter: Date.now() + 20 * DAY });
     await tenant.admin.post(CA, bodyOf(ending));
     const due = await enrolledDevice(app, tenant);
-    await tenant.admin.post(CA, bodyOf(createAuthority({ commonName: 'Next CA', organization: 'Acme', years: 10, now: Date.now() })));
+    await tenant.admin.post(
+      CA,
+      bodyOf(createAuthority({ commonName: 'Next CA', organization: 'Acme', years: 10, now: Date.now() })),
+    );
     const { status, body } = await due.client.post(RENEW);
     expect(status).toBe(200);
-    expect(Object.keys(body).sort()).toEqual(['caCertificate', 'clientCertificate', 'clientPrivateKey', 'deviceId', 'expiresAt', 'userId']);
+    expect(Object.keys(body).sort()).toEqual([
+      'caCertificate',
+      'clientCertificate',
+      'clientPrivateKey',
+      'deviceId',
+      'expiresAt',
+      'userId',
+    ]);
     expect(body).toMatchObject({ deviceId: due.deviceId, userId: due.userId });
     expect(Date.parse(body.expiresAt)).toBeGreaterThan(Date.now() + 364 * DAY);
     expect(await answerTo(body.clientCertificate, body.clientPrivateKey)).toBe(HEARD);
@@ -138,9 +182,18 @@ describe('the identity of a device behind a proxy that ends TLS', () => {
     try {
       const acme = await app.newTenant();
       const device = await enrolledDevice(app, acme);
-      const answerWith = async (header: string) => (await app.anonymous.get(POLICIES, { headers: { 'x-client-cert': header } })).status;
+      const answerWith = async (header: string) =>
+        (await app.anonymous.get(POLICIES, { headers: { 'x-client-cert': header } })).status;
       expect(await answerWith(encodeURIComponent(device.certificatePem))).toBe(HEARD);
-      for (const header of ['', '%', '%00', 'none', encodeURIComponent(device.caCertificatePem), encodeURIComponent(device.certificatePem).slice(0, -60), 'A'.repeat(9_000)]) {
+      for (const header of [
+        '',
+        '%',
+        '%00',
+        'none',
+        encodeURIComponent(device.caCertificatePem),
+        encodeURIComponent(device.certificatePem).slice(0, -60),
+        'A'.repeat(9_000),
+      ]) {
         expect(await answerWith(header), header.slice(0, 20)).toBe(REFUSED);
       }
       await acme.admin.put(`/api/v1/admin/devices/${device.deviceId}/revoke`);

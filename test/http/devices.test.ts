@@ -62,7 +62,8 @@ describe('devices over HTTP', () => {
     const second = await enrolledDevice(app, tenant);
     const third = await enrolledDevice(app, tenant);
     await tenant.admin.put(ofAcme(second.deviceId, '/revoke'));
-    const ids = async (query: string) => (await tenant.admin.get(`${path}?${query}`)).body.devices.map(({ id }: { id: string }) => id) as string[];
+    const ids = async (query: string) =>
+      (await tenant.admin.get(`${path}?${query}`)).body.devices.map(({ id }: { id: string }) => id) as string[];
     expect(await ids('')).toEqual([third.deviceId, second.deviceId, first.deviceId]);
     expect(await ids(`user_id=${first.userId}`)).toEqual([first.deviceId]);
     expect(await ids('status=revoked')).toEqual([second.deviceId]);
@@ -78,7 +79,10 @@ describe('devices over HTTP', () => {
     const tenant = await app.newTenant();
     const device = await enrolledDevice(app, tenant);
     const age = (column: string, days: number) =>
-      app.services.database.owner.query(`update devices set ${column} = now() - make_interval(days => $2) where device_id = $1`, [device.deviceId, days]);
+      app.services.database.owner.query(
+        `update devices set ${column} = now() - make_interval(days => $2) where device_id = $1`,
+        [device.deviceId, days],
+      );
     const status = async () => (await tenant.admin.get(ofAcme(device.deviceId))).body.status as string;
     await age('enrolled_at', 6);
     expect(await status()).toBe('active');
@@ -99,7 +103,8 @@ describe('devices over HTTP', () => {
     const { admin } = other;
     expect((await admin.get(path)).body.total).toBe(0);
     expect((await admin.get(ofAcme(deviceId))).status).toBe(404);
-    for (const action of ['/revoke', '/wipe', '/silence-stale-alerts']) expect((await admin.put(ofAcme(deviceId, action), {})).status).toBe(404);
+    for (const action of ['/revoke', '/wipe', '/silence-stale-alerts'])
+      expect((await admin.put(ofAcme(deviceId, action), {})).status).toBe(404);
     expect((await admin.delete(ofAcme(deviceId))).status).toBe(404);
     for (const id of [NOWHERE, 'no-uuid']) expect((await acme.admin.put(ofAcme(id, '/revoke'))).status).toBe(404);
     expect((await client.get(POLICIES)).status).toBe(200);
@@ -127,7 +132,11 @@ describe('devices over HTTP', () => {
     const device = await enrolledDevice(app, acme);
     const { status, body } = await acme.admin.put(ofAcme(device.deviceId, '/wipe'));
     expect(status).toBe(200);
-    expect(body).toMatchObject({ status: 'wipe_pending', wipeRequestedAt: expect.any(String) as string, wipedAt: null });
+    expect(body).toMatchObject({
+      status: 'wipe_pending',
+      wipeRequestedAt: expect.any(String) as string,
+      wipedAt: null,
+    });
     expect((await acme.admin.put(ofAcme(device.deviceId, '/wipe'))).body.wipeRequestedAt).toBe(body.wipeRequestedAt);
     expect((await device.client.get(POLICIES)).status).toBe(200);
     device.client.close();
@@ -139,7 +148,10 @@ describe('devices over HTTP', () => {
     expect((await silence()).body).toMatchObject({ staleAlertsSilenced: true, staleAlertsSilencedUntil: null });
     const until = Date.parse((await silence({ untilDays: 7 })).body.staleAlertsSilencedUntil);
     expect(Math.abs(until - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
-    expect((await silence({ silenced: false })).body).toMatchObject({ staleAlertsSilenced: false, staleAlertsSilencedUntil: null });
+    expect((await silence({ silenced: false })).body).toMatchObject({
+      staleAlertsSilenced: false,
+      staleAlertsSilencedUntil: null,
+    });
     for (const untilDays of [0, 366, 1.5, '7']) expect((await silence({ untilDays })).status).toBe(400);
     const analyst = await app.adminWithRole(acme, 'analyst');
     expect((await analyst.client.put(ofAcme(device.deviceId, '/silence-stale-alerts'), {})).status).toBe(200);

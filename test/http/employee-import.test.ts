@@ -17,8 +17,13 @@ describe('the import of employees', () => {
 
   async function send(tenant: TestTenant, parts: Record<string, string | Blob>) {
     const form = new FormData();
-    for (const [name, value] of Object.entries(parts)) form.append(name, value as Blob, ...(typeof value === 'string' ? [] : [`${name}.csv`]));
-    const answer = await fetch(app.url + IMPORT, { method: 'POST', headers: { authorization: `Bearer ${tenant.token}` }, body: form });
+    for (const [name, value] of Object.entries(parts))
+      form.append(name, value as Blob, ...(typeof value === 'string' ? [] : [`${name}.csv`]));
+    const answer = await fetch(app.url + IMPORT, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.token}` },
+      body: form,
+    });
     return { status: answer.status, body: (await answer.json()) as { rows: { row: number; outcome: string }[] } };
   }
   const file = (...lines: (string | Uint8Array<ArrayBuffer>)[]) => new Blob(lines.flatMap((line) => [line, '\r\n']));
@@ -28,15 +33,36 @@ describe('the import of employees', () => {
 
   it('adds who is new and changes who is known', async () => {
     const [known, fresh] = [address(), address()];
-    await acme.admin.post(USERS, { email: known, displayName: 'Old Name', department: 'Research', jobTitle: 'Analyst' });
+    await acme.admin.post(USERS, {
+      email: known,
+      displayName: 'Old Name',
+      department: 'Research',
+      jobTitle: 'Analyst',
+    });
     const answer = await importing(acme, HEADER, `${known.toUpperCase()},"New, Name",,Lead`, `${fresh},Bo,Sales,`);
     const { users } = await all(acme);
     const idOf = (email: string) => users.find((one: { email: string }) => one.email === email).id;
-    const rows = [{ row: 2, outcome: 'updated', userId: idOf(known) }, { row: 3, outcome: 'imported', userId: idOf(fresh) }];
-    expect([answer.status, answer.body]).toEqual([200, { imported: 1, updated: 1, skipped: 0, total: 2, errors: [], rows }]);
+    const rows = [
+      { row: 2, outcome: 'updated', userId: idOf(known) },
+      { row: 3, outcome: 'imported', userId: idOf(fresh) },
+    ];
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { imported: 1, updated: 1, skipped: 0, total: 2, errors: [], rows },
+    ]);
     // An empty cell keeps what is known.
-    expect(users.find(({ email }: { email: string }) => email === known)).toMatchObject({ displayName: 'New, Name', department: 'Research', jobTitle: 'Lead', source: 'manual' });
-    expect(users.find(({ email }: { email: string }) => email === fresh)).toMatchObject({ displayName: 'Bo', department: 'Sales', jobTitle: null, source: 'import' });
+    expect(users.find(({ email }: { email: string }) => email === known)).toMatchObject({
+      displayName: 'New, Name',
+      department: 'Research',
+      jobTitle: 'Lead',
+      source: 'manual',
+    });
+    expect(users.find(({ email }: { email: string }) => email === fresh)).toMatchObject({
+      displayName: 'Bo',
+      department: 'Sales',
+      jobTitle: null,
+      source: 'import',
+    });
   });
 
   it('takes good rows beside bad ones, and names those by their number', async () => {
@@ -55,7 +81,13 @@ describe('the import of employees', () => {
       `${address()},Eve`,
     );
     expect(answer.body.rows.map(({ row, outcome }) => [row, outcome])).toEqual([
-      [2, 'imported'], [3, 'refused'], [5, 'refused'], [6, 'refused'], [7, 'refused'], [8, 'refused'], [9, 'imported'],
+      [2, 'imported'],
+      [3, 'refused'],
+      [5, 'refused'],
+      [6, 'refused'],
+      [7, 'refused'],
+      [8, 'refused'],
+      [9, 'imported'],
     ]);
     expect(answer.body).toMatchObject({
       imported: 2,
@@ -75,7 +107,15 @@ describe('the import of employees', () => {
 
   it('refuses the row of a cell that holds what no column takes, and goes on with the others', async () => {
     const tenant = await app.newTenant();
-    const answer = await importing(tenant, HEADER, `${address()},An\u0000n,,`, `${address()},Bo,Sa\u0001les,`, `a\u0000${address()},Cy,,`, `${address()},Di,,Lead`, `${address()},"E\nve",,`);
+    const answer = await importing(
+      tenant,
+      HEADER,
+      `${address()},An\u0000n,,`,
+      `${address()},Bo,Sa\u0001les,`,
+      `a\u0000${address()},Cy,,`,
+      `${address()},Di,,Lead`,
+      `${address()},"E\nve",,`,
+    );
     expect(answer).toMatchObject({
       status: 200,
       body: {
@@ -95,7 +135,14 @@ describe('the import of employees', () => {
   it('changes nothing where nothing is said', async () => {
     const email = address();
     await importing(acme, HEADER, `${email},Ann,,`);
-    expect((await importing(acme, 'E-Mail,Display Name', `${email},`)).body).toMatchObject({ imported: 0, updated: 0, skipped: 1, total: 1, errors: [], rows: [{ row: 2, outcome: 'unchanged' }] });
+    expect((await importing(acme, 'E-Mail,Display Name', `${email},`)).body).toMatchObject({
+      imported: 0,
+      updated: 0,
+      skipped: 1,
+      total: 1,
+      errors: [],
+      rows: [{ row: 2, outcome: 'unchanged' }],
+    });
   });
 
   it('takes many', async () => {
@@ -135,7 +182,9 @@ describe('the import of employees', () => {
     expect((await send(acme, { file: file(HEADER, new Uint8Array([0xff, 0xfe, 0x41])) })).status).toBe(400);
     expect((await send(acme, { file: file(HEADER, 'x'.repeat(6 * 1024 * 1024)) })).status).toBe(413);
     for (const rows of [10_001, 100_000]) {
-      const { status, body } = await send(acme, { file: file([HEADER, ...Array.from({ length: rows }, (_, n) => `p${n}@acme.example,P,,`)].join('\r\n')) });
+      const { status, body } = await send(acme, {
+        file: file([HEADER, ...Array.from({ length: rows }, (_, n) => `p${n}@acme.example,P,,`)].join('\r\n')),
+      });
       expect([status, body]).toEqual([413, { error: 'file: must have at most 10000 rows' }]);
     }
     expect((await acme.admin.get(`${USERS}?search=p1@acme.example`)).body.total).toBe(0);
@@ -145,7 +194,9 @@ describe('the import of employees', () => {
     const answer = await importing(acme, `email${',c'.repeat(100_000)}`, ...Array.from({ length: 10_000 }, () => 'x'));
     expect(answer).toMatchObject({ status: 413, body: { error: 'file: must have at most 100 columns' } });
     const other = address();
-    expect(await importing(acme, `note,email${',c'.repeat(97)},Display Name`, `kept,${other}${',x'.repeat(97)},Ada`)).toMatchObject({ status: 200 });
+    expect(
+      await importing(acme, `note,email${',c'.repeat(97)},Display Name`, `kept,${other}${',x'.repeat(97)},Ada`),
+    ).toMatchObject({ status: 200 });
     expect((await all(acme)).users).toContainEqual(expect.objectContaining({ email: other, displayName: 'Ada' }));
   });
 
@@ -153,7 +204,9 @@ describe('the import of employees', () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=zzz' };
     const raw = '--zzz\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail,displayName\r\n';
     expect((await acme.admin.send('POST', IMPORT, { raw, headers })).status).toBe(400);
-    expect((await acme.admin.send('POST', IMPORT, { raw, headers: { 'content-type': 'multipart/form-data' } })).status).toBe(400);
+    expect(
+      (await acme.admin.send('POST', IMPORT, { raw, headers: { 'content-type': 'multipart/form-data' } })).status,
+    ).toBe(400);
     expect((await acme.admin.send('POST', IMPORT, { raw: 'nonsense', headers })).status).toBe(400);
   });
 });

@@ -4,7 +4,13 @@ import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice } from '../dsl/enrolled-device.ts';
 
 const USERS = '/api/v1/admin/users';
-const person = (over: object = {}) => ({ email: `${randomUUID()}@acme.example`, displayName: 'Ada Lovelace', department: 'Research', jobTitle: 'Analyst', ...over });
+const person = (over: object = {}) => ({
+  email: `${randomUUID()}@acme.example`,
+  displayName: 'Ada Lovelace',
+  department: 'Research',
+  jobTitle: 'Analyst',
+  ...over,
+});
 
 describe('employees over HTTP', () => {
   let app: TestApp;
@@ -33,7 +39,13 @@ describe('employees over HTTP', () => {
       updatedAt: expect.any(String),
     });
     expect((await acme.admin.get(`${USERS}/${body.id}`)).body).toEqual(body);
-    expect((await acme.admin.get(`${USERS}?search=${sent.email}`)).body).toEqual({ users: [body], total: 1, page: 1, pageSize: 20, totalPages: 1 });
+    expect((await acme.admin.get(`${USERS}?search=${sent.email}`)).body).toEqual({
+      users: [body],
+      total: 1,
+      page: 1,
+      pageSize: 20,
+      totalPages: 1,
+    });
   });
 
   it('need an e-mail and a name alone', async () => {
@@ -41,12 +53,17 @@ describe('employees over HTTP', () => {
     expect([status, body.department, body.jobTitle]).toEqual([201, null, null]);
   });
 
-  it.each([{}, { displayName: 'x' }, { email: 'x@acme.example' }, person({ email: 'nobody' }), person({ displayName: ' ' }), person({ department: 7 }), person({ jobTitle: 'x'.repeat(201) })])(
-    'are refused as %j',
-    async (body) => {
-      expect((await acme.admin.post(USERS, body)).status).toBe(400);
-    },
-  );
+  it.each([
+    {},
+    { displayName: 'x' },
+    { email: 'x@acme.example' },
+    person({ email: 'nobody' }),
+    person({ displayName: ' ' }),
+    person({ department: 7 }),
+    person({ jobTitle: 'x'.repeat(201) }),
+  ])('are refused as %j', async (body) => {
+    expect((await acme.admin.post(USERS, body)).status).toBe(400);
+  });
 
   it('have an e-mail of their own in their tenant, in whatever letters', async () => {
     const sent = person();
@@ -71,7 +88,10 @@ describe('employees over HTTP', () => {
     const path = `${USERS}/${body.id}`;
     const changed = await acme.admin.put(path, { jobTitle: 'Lead', unknown: true });
     expect([changed.status, changed.body]).toEqual([200, { ...body, jobTitle: 'Lead', updatedAt: expect.any(String) }]);
-    expect((await acme.admin.put(path, { department: null })).body).toMatchObject({ department: null, jobTitle: 'Lead' });
+    expect((await acme.admin.put(path, { department: null })).body).toMatchObject({
+      department: null,
+      jobTitle: 'Lead',
+    });
     expect((await acme.admin.put(path, {})).body).toMatchObject({ email: sent.email, displayName: sent.displayName });
     expect((await acme.admin.put(path, { email: 'nobody' })).status).toBe(400);
   });
@@ -97,20 +117,33 @@ describe('employees over HTTP', () => {
     const { body } = await acme.admin.post(USERS, sent);
     const path = `${USERS}/${body.id}`;
     expect((await acme.admin.delete(path)).status).toBe(204);
-    for (const { status } of [await acme.admin.get(path), await acme.admin.put(path, { jobTitle: 'x' }), await acme.admin.delete(path)]) expect(status).toBe(404);
+    for (const { status } of [
+      await acme.admin.get(path),
+      await acme.admin.put(path, { jobTitle: 'x' }),
+      await acme.admin.delete(path),
+    ])
+      expect(status).toBe(404);
     expect((await acme.admin.post(USERS, sent)).status).toBe(201);
   });
 
   it('of nobody and of nowhere are not there', async () => {
-    for (const id of [randomUUID(), 'not-an-id', '../users']) expect((await acme.admin.get(`${USERS}/${encodeURIComponent(id)}`)).status).toBe(404);
+    for (const id of [randomUUID(), 'not-an-id', '../users'])
+      expect((await acme.admin.get(`${USERS}/${encodeURIComponent(id)}`)).status).toBe(404);
   });
 
   it('are listed by page, newest first, and by what is asked', async () => {
     const tenant = await app.newTenant();
-    for (const [name, department] of [['Ann', 'Sales'], ['Bob', 'sales'], ['50%_off', 'Research']]) {
+    for (const [name, department] of [
+      ['Ann', 'Sales'],
+      ['Bob', 'sales'],
+      ['50%_off', 'Research'],
+    ]) {
       await tenant.admin.post(USERS, person({ displayName: name, department }));
     }
-    const names = async (query: string) => (await tenant.admin.get(`${USERS}?${query}`)).body.users.map(({ displayName }: { displayName: string }) => displayName);
+    const names = async (query: string) =>
+      (await tenant.admin.get(`${USERS}?${query}`)).body.users.map(
+        ({ displayName }: { displayName: string }) => displayName,
+      );
     expect(await names('')).toEqual(['50%_off', 'Bob', 'Ann']);
     expect(await names('page_size=2&page=2')).toEqual(['Ann']);
     expect(await names('department=SALES')).toEqual(['Bob', 'Ann']);
@@ -118,7 +151,12 @@ describe('employees over HTTP', () => {
     expect(await names(`search=${encodeURIComponent('%_')}`)).toEqual(['50%_off']);
     expect(await names('search=%25')).toEqual(['50%_off']);
     expect(await names('status=inactive')).toEqual([]);
-    expect((await tenant.admin.get(`${USERS}?page_size=2`)).body).toMatchObject({ total: 3, page: 1, pageSize: 2, totalPages: 2 });
+    expect((await tenant.admin.get(`${USERS}?page_size=2`)).body).toMatchObject({
+      total: 3,
+      page: 1,
+      pageSize: 2,
+      totalPages: 2,
+    });
     expect((await tenant.admin.get(`${USERS}?status=gone`)).status).toBe(400);
   });
 
@@ -140,9 +178,19 @@ describe('employees over HTTP', () => {
     client.close();
     await app.settled();
     const path = `${USERS}/${userId}`;
-    const placeholder = { email: `device-${deviceId}@placeholder.invalid`, status: 'pending', source: 'enrollment', isPlaceholder: true, deviceCount: 1 };
+    const placeholder = {
+      email: `device-${deviceId}@placeholder.invalid`,
+      status: 'pending',
+      source: 'enrollment',
+      isPlaceholder: true,
+      deviceCount: 1,
+    };
     expect((await tenant.admin.get(path)).body).toMatchObject(placeholder);
-    expect((await tenant.admin.put(path, { email: 'ada@acme.example', displayName: 'Ada' })).body).toMatchObject({ isPlaceholder: false, status: 'active', deviceCount: 1 });
+    expect((await tenant.admin.put(path, { email: 'ada@acme.example', displayName: 'Ada' })).body).toMatchObject({
+      isPlaceholder: false,
+      status: 'active',
+      deviceCount: 1,
+    });
     await tenant.admin.delete(`/api/v1/admin/devices/${deviceId}`);
     expect((await tenant.admin.get(path)).body).toMatchObject({ status: 'active', deviceCount: 0 });
   });

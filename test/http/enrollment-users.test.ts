@@ -37,7 +37,9 @@ describe('the user of a browser that enrolls', () => {
     it('never has more devices than seats, though browsers race for the last one', async () => {
       const small = await app.newTenant({ license: { maxUsers: 2 } });
       const tokens = await Promise.all(Array.from({ length: 8 }, () => enrollmentTokenOf(small)));
-      const statuses = (await Promise.all(tokens.map((token) => tryToEnroll(app, small.tenantId, token)))).map(({ status }) => status);
+      const statuses = (await Promise.all(tokens.map((token) => tryToEnroll(app, small.tenantId, token)))).map(
+        ({ status }) => status,
+      );
       expect(statuses.filter((status) => status === 200)).toHaveLength(2);
       expect(statuses.filter((status) => status === 403)).toHaveLength(6);
       await app.settled();
@@ -50,14 +52,34 @@ describe('the user of a browser that enrolls', () => {
     const device = await enrolledDevice(app, acme);
     const { status, body } = await acme.admin.get(`/api/v1/admin/users/${device.userId}`);
     expect(status).toBe(200);
-    expect(body).toMatchObject({ id: device.userId, email: `device-${device.deviceId}@placeholder.invalid`, status: 'pending', isPlaceholder: true });
+    expect(body).toMatchObject({
+      id: device.userId,
+      email: `device-${device.deviceId}@placeholder.invalid`,
+      status: 'pending',
+      isPlaceholder: true,
+    });
     device.client.close();
   });
 
   it('is made also where the process that enrolled the browser ended right after', async () => {
     const deviceId = randomUUID();
-    const described = { deviceFingerprint: 'fp-crash', browserType: 'edge', browserVersion: null, osType: null, osVersion: null, extensionVersion: '2', hostname: null, agentVersion: null } as const;
-    const input = { deviceId, besideDeviceId: null, certificateSerial: null, enrollmentToken: await enrollmentTokenOf(acme), device: described };
+    const described = {
+      deviceFingerprint: 'fp-crash',
+      browserType: 'edge',
+      browserVersion: null,
+      osType: null,
+      osVersion: null,
+      extensionVersion: '2',
+      hostname: null,
+      agentVersion: null,
+    } as const;
+    const input = {
+      deviceId,
+      besideDeviceId: null,
+      certificateSerial: null,
+      enrollmentToken: await enrollmentTokenOf(acme),
+      device: described,
+    };
     const issuer = { tenantId: acme.tenantId, actor: { kind: 'device', id: deviceId } } as const;
     const { result } = orThrow(await app.services.executor.execute(enrollDevice, input, issuer));
     await app.settled();

@@ -1,6 +1,11 @@
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { enrollmentToken, enrollmentTokenStream, identifyToken, newEnrollmentToken } from '../../src/domain/enrollment/enrollment-token.ts';
+import {
+  enrollmentToken,
+  enrollmentTokenStream,
+  identifyToken,
+  newEnrollmentToken,
+} from '../../src/domain/enrollment/enrollment-token.ts';
 import type { EnrollmentEvent } from '../../src/domain/enrollment/events.ts';
 import { system } from '../../src/kernel/actor.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
@@ -30,26 +35,50 @@ describe('enrollment over HTTP', () => {
   async function expiredToken(): Promise<string> {
     const token = newEnrollmentToken();
     const identity = identifyToken(token);
-    const issued: EnrollmentEvent = { type: 'EnrollmentTokenIssued', data: { ...identity, userId: null, batchId: null, expiresAt: new Date(Date.now() - 1_000).toISOString() } };
+    const issued: EnrollmentEvent = {
+      type: 'EnrollmentTokenIssued',
+      data: { ...identity, userId: null, batchId: null, expiresAt: new Date(Date.now() - 1_000).toISOString() },
+    };
     const stream = () => enrollmentTokenStream(acme.tenantId, identity.tokenId);
-    const issueIt = defineCommand({ name: 'IssueExpiredForTest', aggregate: enrollmentToken, stream, decide: () => accept([issued]) });
-    orThrow(await app.services.executor.execute(issueIt, undefined, { tenantId: acme.tenantId, actor: system('test') }));
+    const issueIt = defineCommand({
+      name: 'IssueExpiredForTest',
+      aggregate: enrollmentToken,
+      stream,
+      decide: () => accept([issued]),
+    });
+    orThrow(
+      await app.services.executor.execute(issueIt, undefined, { tenantId: acme.tenantId, actor: system('test') }),
+    );
     return token;
   }
 
   /** As if time had passed: a license that was good and has run out. */
   async function expireLicense(tenantId: TenantId): Promise<void> {
     const { license } = (await app.services.lookups.tenant(tenantId, tenantId))!;
-    const expired: TenantEvent = { type: 'LicenseInstalled', data: { ...license!, expiresAt: new Date(Date.now() - 1_000).toISOString() } };
-    const install = defineCommand({ name: 'ExpireForTest', aggregate: tenantAggregate, stream: () => tenantStream(tenantId), decide: () => accept([expired]) });
-    const { position } = orThrow(await app.services.executor.execute(install, undefined, { tenantId, actor: system('test') }));
+    const expired: TenantEvent = {
+      type: 'LicenseInstalled',
+      data: { ...license!, expiresAt: new Date(Date.now() - 1_000).toISOString() },
+    };
+    const install = defineCommand({
+      name: 'ExpireForTest',
+      aggregate: tenantAggregate,
+      stream: () => tenantStream(tenantId),
+      decide: () => accept([expired]),
+    });
+    const { position } = orThrow(
+      await app.services.executor.execute(install, undefined, { tenantId, actor: system('test') }),
+    );
     await app.services.freshness.waitFor(['live-state'], position!, 10_000);
   }
 
   describe('a token', () => {
     it('lasts for 30 days where nobody asks for more or less', async () => {
       const before = Date.now();
-      for (const asked of [await acme.admin.post('/api/v1/admin/enrollment/token'), await issue(undefined), await issue(null)]) {
+      for (const asked of [
+        await acme.admin.post('/api/v1/admin/enrollment/token'),
+        await issue(undefined),
+        await issue(null),
+      ]) {
         expect(asked.status).toBe(201);
         expect(Date.parse(asked.body.expiresAt)).toBeGreaterThanOrEqual(before + 30 * DAY);
         expect(Date.parse(asked.body.expiresAt)).toBeLessThanOrEqual(Date.now() + 30 * DAY);
@@ -73,7 +102,11 @@ describe('enrollment over HTTP', () => {
       const foreign = await enrolledDevice(app, other);
       foreign.client.close();
       await acme.admin.put(`/api/v1/admin/users/${userId}`, { status: 'inactive' });
-      for (const user of [userId, foreign.userId, randomUUID(), 'nobody']) expect(await bound(user)).toMatchObject({ status: 400, body: { error: expect.stringContaining('userId') as string } });
+      for (const user of [userId, foreign.userId, randomUUID(), 'nobody'])
+        expect(await bound(user)).toMatchObject({
+          status: 400,
+          body: { error: expect.stringContaining('userId') as string },
+        });
     });
 
     it('that is bound to somebody enrolls nobody once they are inactive, and again when they are back', async () => {
@@ -82,7 +115,10 @@ describe('enrollment over HTTP', () => {
       const token = await enrollmentTokenOf(acme, userId);
       const become = (status: string) => acme.admin.put(`/api/v1/admin/users/${userId}`, { status });
       await become('inactive');
-      expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({ status: 401, body: { error: 'invalid or expired enrollment token' } });
+      expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({
+        status: 401,
+        body: { error: 'invalid or expired enrollment token' },
+      });
       await become('active');
       expect(await tryToEnroll(app, acme.tenantId, token)).toMatchObject({ status: 200, body: { userId } });
     });
@@ -101,7 +137,10 @@ describe('enrollment over HTTP', () => {
     it('is nowhere in the event log', async () => {
       const { token } = (await issue(1)).body;
       const found = async (text: string) => {
-        const { rows } = await app.services.database.owner.query(`select type from events where position(convert_to($1, 'utf8') in convert_to(data::text, 'utf8')) > 0`, [text]);
+        const { rows } = await app.services.database.owner.query(
+          `select type from events where position(convert_to($1, 'utf8') in convert_to(data::text, 'utf8')) > 0`,
+          [text],
+        );
         return rows as unknown[];
       };
       expect(await found(identifyToken(token).tokenDigest)).toEqual([{ type: 'EnrollmentTokenIssued' }]);
@@ -139,13 +178,19 @@ describe('enrollment over HTTP', () => {
       device.client.close();
     });
 
-    it.skipIf(!hasOpenssl)(withOpenssl('gets a certificate that openssl takes for a TLS client of that CA'), async () => {
-      const { client, certificatePem, caCertificatePem } = await enrolledDevice(app, acme);
-      const files = { 'ca.pem': caCertificatePem, 'client.pem': certificatePem };
-      const verdict = openssl(['verify', '-x509_strict', '-purpose', 'sslclient', '-CAfile', 'ca.pem', 'client.pem'], files);
-      expect(verdict.output).toContain('client.pem: OK');
-      client.close();
-    });
+    it.skipIf(!hasOpenssl)(
+      withOpenssl('gets a certificate that openssl takes for a TLS client of that CA'),
+      async () => {
+        const { client, certificatePem, caCertificatePem } = await enrolledDevice(app, acme);
+        const files = { 'ca.pem': caCertificatePem, 'client.pem': certificatePem };
+        const verdict = openssl(
+          ['verify', '-x509_strict', '-purpose', 'sslclient', '-CAfile', 'ca.pem', 'client.pem'],
+          files,
+        );
+        expect(verdict.output).toContain('client.pem: OK');
+        client.close();
+      },
+    );
 
     it('may spell the names of families as it likes', async () => {
       const device = await enrolledDevice(app, acme, { browserType: 'Firefox', osType: 'MacOS' });
@@ -162,7 +207,12 @@ describe('enrollment over HTTP', () => {
     it('keeps its token when the request was not valid', async () => {
       const enrollmentToken = await enrollmentTokenOf(acme);
       const missing = ['deviceFingerprint', 'browserType', 'extensionVersion'].map((field) => ({ [field]: undefined }));
-      const wrong = [{ browserType: 'netscape' }, { osType: 'beos' }, { deviceFingerprint: '' }, { extensionVersion: 7 }];
+      const wrong = [
+        { browserType: 'netscape' },
+        { osType: 'beos' },
+        { deviceFingerprint: '' },
+        { extensionVersion: 7 },
+      ];
       for (const over of [...missing, ...wrong]) {
         expect((await tryToEnroll(app, acme.tenantId, enrollmentToken, over)).status, JSON.stringify(over)).toBe(400);
       }
@@ -205,12 +255,16 @@ describe('enrollment over HTTP', () => {
       const { userId, client: before } = await enrolledDevice(app, acme);
       before.close();
       const tokens = await Promise.all(Array.from({ length: 5 }, () => enrollmentTokenOf(acme, userId)));
-      const answers = await Promise.all(tokens.map((token) => tryToEnroll(app, acme.tenantId, token, { deviceFingerprint: 'the-same' })));
+      const answers = await Promise.all(
+        tokens.map((token) => tryToEnroll(app, acme.tenantId, token, { deviceFingerprint: 'the-same' })),
+      );
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       expect(new Set(answers.map(({ body }) => body.deviceId)).size).toBe(1);
       expect(new Set(answers.map(({ body }) => body.userId)).size).toBe(1);
       const clients = answers.map(({ body }) => app.device(body.clientCertificate, body.clientPrivateKey));
-      const statuses = await Promise.all(clients.map((client) => client.get('/api/v1/ext/policies').then(({ status }) => status)));
+      const statuses = await Promise.all(
+        clients.map((client) => client.get('/api/v1/ext/policies').then(({ status }) => status)),
+      );
       expect(statuses.filter((status) => status === 200)).toHaveLength(1);
       expect(statuses.filter((status) => status === 401)).toHaveLength(4);
       for (const client of clients) client.close();

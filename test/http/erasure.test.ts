@@ -29,23 +29,49 @@ describe('the erasure of a person', () => {
     const mark = `zq${randomUUID().replaceAll('-', '')}`;
     const userId = randomUUID();
     const email = `${mark}@corp.example`;
-    const input = { userId, email, displayName: `N ${mark}`, department: `D ${mark}`, jobTitle: `J ${mark}`, externalId: `X-${mark}`, source: 'directory', isActive: true } as const;
-    orThrow(await app.services.executor.execute(createEmployee, input, { tenantId: acme.tenantId, actor: system('test') }));
+    const input = {
+      userId,
+      email,
+      displayName: `N ${mark}`,
+      department: `D ${mark}`,
+      jobTitle: `J ${mark}`,
+      externalId: `X-${mark}`,
+      source: 'directory',
+      isActive: true,
+    } as const;
+    orThrow(
+      await app.services.executor.execute(createEmployee, input, { tenantId: acme.tenantId, actor: system('test') }),
+    );
     await app.settled();
     await acme.admin.put(`${USERS}/${userId}`, { email: `second-${email}`, displayName: `Second ${mark}` });
     const enrolled = await app.anonymous.post(
       '/api/v1/enroll/auto',
-      { username: 'someone', upn: `second-${email}`, tenantId: acme.tenantId, deviceInfo: { hostname: `HOST-${mark}` } },
+      {
+        username: 'someone',
+        upn: `second-${email}`,
+        tenantId: acme.tenantId,
+        deviceInfo: { hostname: `HOST-${mark}` },
+      },
       { headers: { 'x-tenant-id': acme.tenantId, 'x-enrollment-secret': await agentSecretOf(acme) } },
     );
     if (enrolled.status !== 200) throw new Error(enrolled.text);
     const pem = Buffer.from(enrolled.body.certificateData as string, 'base64').toString();
-    const block = (label: string) => new RegExp(`-----BEGIN ${label}-----[\\s\\S]+?-----END ${label}-----`).exec(pem)![0];
+    const block = (label: string) =>
+      new RegExp(`-----BEGIN ${label}-----[\\s\\S]+?-----END ${label}-----`).exec(pem)![0];
     const device = app.device(block('CERTIFICATE'), block('PRIVATE KEY'));
-    const common = { occurredAt: new Date().toISOString(), domain: 'shop.example', url: `https://shop.example/${mark}` };
+    const common = {
+      occurredAt: new Date().toISOString(),
+      domain: 'shop.example',
+      url: `https://shop.example/${mark}`,
+    };
     const events = [
       { ...common, eventId: randomUUID(), kind: 'navigation', data: { title: `T ${mark}`, isNewSite: true } },
-      { ...common, eventId: randomUUID(), kind: 'credential_attempt', data: { username: `u-${mark}`, passwordHash: 'ab'.repeat(32), isBreached: true, action: 'warn' } },
+      {
+        ...common,
+        eventId: randomUUID(),
+        kind: 'credential_attempt',
+        data: { username: `u-${mark}`, passwordHash: 'ab'.repeat(32), isBreached: true, action: 'warn' },
+      },
       { ...common, eventId: randomUUID(), kind: 'clickfix_detected', data: { action: 'block', snippet: `S ${mark}` } },
     ];
     const { status, body } = await device.post('/api/v1/ext/events', { events });
@@ -63,7 +89,10 @@ describe('the erasure of a person', () => {
     );
     const found: string[] = [];
     for (const { name } of rows) {
-      const { rowCount } = await owner.query(`select 1 from ${name} t where strpos(lower(t::text), lower($1)) > 0 limit 1`, [word]);
+      const { rowCount } = await owner.query(
+        `select 1 from ${name} t where strpos(lower(t::text), lower($1)) > 0 limit 1`,
+        [word],
+      );
       if (rowCount) found.push(name);
     }
     return found.sort();
@@ -83,7 +112,9 @@ describe('the erasure of a person', () => {
     const { userId, mark } = await somebody();
     const before = await tablesWith(mark);
     // The test would prove nothing if the values had not been there.
-    expect(before.map((name) => name.replace(/_v\d+.*$/, ''))).toEqual(expect.arrayContaining(['public.employees', 'public.devices']));
+    expect(before.map((name) => name.replace(/_v\d+.*$/, ''))).toEqual(
+      expect.arrayContaining(['public.employees', 'public.devices']),
+    );
     expect(before).not.toContain('public.events');
 
     expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
@@ -94,8 +125,19 @@ describe('the erasure of a person', () => {
 
     const stored = await app.services.store.readStream(`employee-${acme.tenantId}.${userId}`);
     const decoded = await app.services.codec.decode(stored);
-    expect(decoded.map((event) => event?.type)).toEqual(['EmployeeCreated', 'EmployeeUpdated', 'EmployeeDeleted', 'EmployeeErasureRequested', 'EmployeeErased']);
-    expect(decoded[0]?.data).toMatchObject({ email: '[erased]', emailDigest: '[erased]', displayName: '[erased]', source: 'directory' });
+    expect(decoded.map((event) => event?.type)).toEqual([
+      'EmployeeCreated',
+      'EmployeeUpdated',
+      'EmployeeDeleted',
+      'EmployeeErasureRequested',
+      'EmployeeErased',
+    ]);
+    expect(decoded[0]?.data).toMatchObject({
+      email: '[erased]',
+      emailDigest: '[erased]',
+      displayName: '[erased]',
+      source: 'directory',
+    });
   });
 
   it('reaches somebody who was deleted before', async () => {
@@ -120,7 +162,13 @@ describe('the erasure of a person', () => {
 
   it('is carried out also where whoever decided it did not live to do so', async () => {
     const { userId, mark } = await somebody();
-    orThrow(await app.services.executor.execute(decideErasure, { userId }, { tenantId: acme.tenantId, actor: system('test') }));
+    orThrow(
+      await app.services.executor.execute(
+        decideErasure,
+        { userId },
+        { tenantId: acme.tenantId, actor: system('test') },
+      ),
+    );
     await app.settled();
     expect(await tablesWith(mark)).toEqual([]);
   });
@@ -134,25 +182,81 @@ describe('the erasure of a person', () => {
     const host = `h${randomUUID().replaceAll('-', '')}`;
     const device = await enrolledDevice(app, acme, { deviceFingerprint: `fp-${mark}` });
     const { userId, deviceId } = device;
-    expect((await acme.admin.put(`${USERS}/${userId}`, { email: `${mark}@corp.example`, displayName: `N ${mark}` })).status).toBe(200);
-    const seen = (kind: string, data: object, name = 'shop') => ({ eventId: randomUUID(), kind, occurredAt: new Date().toISOString(), domain: `${name}.${host}.example`, url: `https://${name}.${host}.example/${mark}`, data });
+    expect(
+      (await acme.admin.put(`${USERS}/${userId}`, { email: `${mark}@corp.example`, displayName: `N ${mark}` })).status,
+    ).toBe(200);
+    const seen = (kind: string, data: object, name = 'shop') => ({
+      eventId: randomUUID(),
+      kind,
+      occurredAt: new Date().toISOString(),
+      domain: `${name}.${host}.example`,
+      url: `https://${name}.${host}.example/${mark}`,
+      data,
+    });
     const password = { username: `u-${mark}`, passwordHash: 'cd'.repeat(32), isBreached: true, action: 'warn' };
     const events = [
-      seen('navigation', { title: `T ${mark}`, isNewSite: true, referrerDomain: `from.${host}.example`, technologies: [{ name: 'React', version: '18' }, { name: `${mark}@corp.example`, version: null }, { name: 'Vue', version: `by ${mark}@corp.example` }] }),
+      seen('navigation', {
+        title: `T ${mark}`,
+        isNewSite: true,
+        referrerDomain: `from.${host}.example`,
+        technologies: [
+          { name: 'React', version: '18' },
+          { name: `${mark}@corp.example`, version: null },
+          { name: 'Vue', version: `by ${mark}@corp.example` },
+        ],
+      }),
       seen('credential_attempt', password),
       seen('credential_attempt', password, 'other'),
-      seen('auth_flow', { provider: `I ${mark}`, method: 'password', relyingParty: `rp.${host}.example`, mfaObserved: false, outcome: 'success' }),
-      seen('auth_flow', { provider: null, method: 'password', relyingParty: `L ${mark}`, mfaObserved: false, outcome: 'failure' }),
+      seen('auth_flow', {
+        provider: `I ${mark}`,
+        method: 'password',
+        relyingParty: `rp.${host}.example`,
+        mfaObserved: false,
+        outcome: 'success',
+      }),
+      seen('auth_flow', {
+        provider: null,
+        method: 'password',
+        relyingParty: `L ${mark}`,
+        mfaObserved: false,
+        outcome: 'failure',
+      }),
       seen('canary_cookie_triggered', { cookieName: `C ${mark}` }),
-      seen('extension_event', { extensionId: `x-${mark}`, change: 'installed', name: `Y ${mark}`, version: `V ${mark}`, permissions: [`M ${mark}`] }),
+      seen('extension_event', {
+        extensionId: `x-${mark}`,
+        change: 'installed',
+        name: `Y ${mark}`,
+        version: `V ${mark}`,
+        permissions: [`M ${mark}`],
+      }),
       seen('clickfix_detected', { action: 'block', snippet: `S ${mark}` }),
       seen('policy_decision', { signals: ['phishing_signal'], action: 'warn', userDecision: 'proceeded' }),
-      { ...seen('extension_inventory', { extensions: [{ extensionId: `ext-${mark}`, name: `E ${mark}`, version: `V ${mark}`, publisher: `P ${mark}`, permissions: [`M ${mark}`], isEnabled: true }] }), domain: null, url: null },
+      {
+        ...seen('extension_inventory', {
+          extensions: [
+            {
+              extensionId: `ext-${mark}`,
+              name: `E ${mark}`,
+              version: `V ${mark}`,
+              publisher: `P ${mark}`,
+              permissions: [`M ${mark}`],
+              isEnabled: true,
+            },
+          ],
+        }),
+        domain: null,
+        url: null,
+      },
     ];
-    expect((await device.client.post('/api/v1/ext/events', { deviceSequence: 1, events })).body).toMatchObject({ accepted: events.length, rejected: [] });
+    expect((await device.client.post('/api/v1/ext/events', { deviceSequence: 1, events })).body).toMatchObject({
+      accepted: events.length,
+      rejected: [],
+    });
     await app.settled();
     // The browser passes to this person's record, and writes about it.
-    const { alerts } = (await acme.admin.get(`/api/v1/admin/alerts?page_size=100&user_id=${userId}`)).body as { alerts: { id: string; userId: string }[] };
+    const { alerts } = (await acme.admin.get(`/api/v1/admin/alerts?page_size=100&user_id=${userId}`)).body as {
+      alerts: { id: string; userId: string }[];
+    };
     const own = alerts.filter((alert) => alert.userId === userId);
     expect(own.length).toBeGreaterThan(3);
     const on = (path: string, body: object) => acme.admin.put(`/api/v1/admin/alerts/${own[0]!.id}/${path}`, body);
@@ -161,7 +265,15 @@ describe('the erasure of a person', () => {
     expect((await on('resolve', { status: 'resolved', resolution: `R ${mark}` })).status).toBe(200);
     expect((await on('reopen', { notes: `O ${mark}` })).status).toBe(200);
     for (const whose of [{ userId }, { deviceId }]) {
-      expect((await acme.admin.post('/api/v1/admin/unblock-keys', { domain: `unblock.${host}.example`, reason: `B ${mark}`, ...whose }, { headers: { 'idempotency-key': randomUUID() } })).status).toBe(201);
+      expect(
+        (
+          await acme.admin.post(
+            '/api/v1/admin/unblock-keys',
+            { domain: `unblock.${host}.example`, reason: `B ${mark}`, ...whose },
+            { headers: { 'idempotency-key': randomUUID() } },
+          )
+        ).status,
+      ).toBe(201);
     }
     device.client.close();
     await app.settled();
@@ -173,7 +285,10 @@ describe('the erasure of a person', () => {
     const { owner } = app.services.database;
     const found: string[] = [];
     for (const name of await tablesWith(one)) {
-      const { rows } = await owner.query<{ row: string }>(`select t::text as row from ${name} t where strpos(lower(t::text), $1) > 0 and strpos(lower(t::text), $2) > 0`, [one, other]);
+      const { rows } = await owner.query<{ row: string }>(
+        `select t::text as row from ${name} t where strpos(lower(t::text), $1) > 0 and strpos(lower(t::text), $2) > 0`,
+        [one, other],
+      );
       for (const { row } of rows) found.push(`${name} ${row}`);
     }
     return found;
@@ -183,8 +298,12 @@ describe('the erasure of a person', () => {
     const { userId, deviceId, mark, host } = await somebodyKnownInEveryWay();
     const names = (found: readonly string[]) => new Set(found.map((row) => row.split(' ')[0]!.replace(/_v\d+.*$/, '')));
     // The test would prove nothing if the values had not been there.
-    expect([...names(await tablesWith(mark))]).toEqual(expect.arrayContaining(['public.alerts', 'public.unblock_keys', 'public.devices', 'public.installed_extensions']));
-    expect([...names(await rowsWithBoth(host, userId))]).toEqual(expect.arrayContaining(['public.events', 'public.alerts', 'public.endpoint_users']));
+    expect([...names(await tablesWith(mark))]).toEqual(
+      expect.arrayContaining(['public.alerts', 'public.unblock_keys', 'public.devices', 'public.installed_extensions']),
+    );
+    expect([...names(await rowsWithBoth(host, userId))]).toEqual(
+      expect.arrayContaining(['public.events', 'public.alerts', 'public.endpoint_users']),
+    );
 
     expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
     await app.settled();
@@ -192,15 +311,24 @@ describe('the erasure of a person', () => {
     expect(await tablesWith(mark)).toEqual([]);
     expect(await rowsWithBoth(host, deviceId)).toEqual([]);
     // Discovery keeps the host: it says nothing of anybody.
-    expect([...names(await rowsWithBoth(host, 'shop'))]).toEqual(expect.arrayContaining(['public.events', 'public.endpoints']));
+    expect([...names(await rowsWithBoth(host, 'shop'))]).toEqual(
+      expect.arrayContaining(['public.events', 'public.endpoints']),
+    );
 
     expect(await differences()).toEqual([]);
     const { store, codec, database, projector, models } = app.services;
-    for (const model of models) await rebuildLive({ store, codec, pool: database.projector }, projector, model, () => {});
+    for (const model of models)
+      await rebuildLive({ store, codec, pool: database.projector }, projector, model, () => {});
     expect(await tablesWith(mark)).toEqual([]);
     for (const id of [userId, deviceId]) expect(await rowsWithBoth(host, id)).toEqual([]);
     expect((await acme.admin.get('/api/v1/admin/audit-log/verify')).body).toMatchObject({ valid: true });
-    for (const path of ['audit-log/export?format=json', 'search?q=zq', 'alerts?page_size=100', 'devices?page_size=100', 'unblock-keys']) {
+    for (const path of [
+      'audit-log/export?format=json',
+      'search?q=zq',
+      'alerts?page_size=100',
+      'devices?page_size=100',
+      'unblock-keys',
+    ]) {
       const { text } = await acme.admin.get(`/api/v1/admin/${path}`);
       expect([path, text.includes(mark), text.includes(host)]).toEqual([path, false, false]);
     }
@@ -209,15 +337,28 @@ describe('the erasure of a person', () => {
   it('leaves the telemetry of another person on the same browser', async () => {
     const device = await enrolledDevice(app, acme);
     const report = async (client: typeof device.client, domain: string) => {
-      const events = [{ eventId: randomUUID(), kind: 'navigation', occurredAt: new Date().toISOString(), domain, url: null, data: { title: null, isNewSite: false } }];
+      const events = [
+        {
+          eventId: randomUUID(),
+          kind: 'navigation',
+          occurredAt: new Date().toISOString(),
+          domain,
+          url: null,
+          data: { title: null, isNewSite: false },
+        },
+      ];
       expect((await client.post('/api/v1/ext/events', { events })).body).toMatchObject({ accepted: 1 });
     };
     const [first, second] = [`${randomUUID()}.example`, `${randomUUID()}.example`];
     await report(device.client, first);
     await app.settled();
-    const other = (await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Bo' })).body.id as string;
+    const other = (await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Bo' })).body
+      .id as string;
     // As an enrollment would have it that gives the browser to somebody else; here the log is told directly.
-    await app.services.database.owner.query(`update events set data = jsonb_set(data::jsonb, '{userId}', to_jsonb($1::text))::json where type = 'TelemetryRecorded' and strpos(data::text, $2) > 0`, [other, first]);
+    await app.services.database.owner.query(
+      `update events set data = jsonb_set(data::jsonb, '{userId}', to_jsonb($1::text))::json where type = 'TelemetryRecorded' and strpos(data::text, $2) > 0`,
+      [other, first],
+    );
     await report(device.client, second);
     expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(1);
     expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(0);
@@ -246,7 +387,9 @@ describe('the erasure of a person', () => {
         where type = 'AnonymousTelemetryRecorded' and strpos(data::text, $1) > 0 order by seen->>'domain'`,
       [events[0]!.domain],
     );
-    const expected = events.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)).map(({ data: { provider } }) => providerNamed(provider));
+    const expected = events
+      .toSorted((a, b) => (a.domain < b.domain ? -1 : 1))
+      .map(({ data: { provider } }) => providerNamed(provider));
     expect(kept.rows.map(({ provider }) => provider ?? 'none')).toEqual(expected);
   });
 

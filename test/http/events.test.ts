@@ -13,23 +13,38 @@ const visit = (hours: number, over: Record<string, unknown> = {}) => ({
   occurredAt: ago(hours),
   domain: 'wiki.example',
   url: 'https://wiki.example/page',
-  data: { title: 'A page', referrerDomain: 'search.example', technologies: [{ name: 'nginx', version: null }], isNewSite: true },
+  data: {
+    title: 'A page',
+    referrerDomain: 'search.example',
+    technologies: [{ name: 'nginx', version: null }],
+    isNewSite: true,
+  },
   ...over,
 });
-const signIn = { kind: 'auth_flow', data: { provider: 'entra_id', method: 'oidc', relyingParty: 'app.example', mfaObserved: true, outcome: 'success' } };
+const signIn = {
+  kind: 'auth_flow',
+  data: { provider: 'entra_id', method: 'oidc', relyingParty: 'app.example', mfaObserved: true, outcome: 'success' },
+};
 
 describe('the event viewer', () => {
   let app: TestApp;
   let acme: TestTenant;
   let kim: EnrolledDevice;
   let lee: EnrolledDevice;
-  const sent = [visit(1), visit(2, { domain: 'news.example' }), visit(50), visit(0.5, signIn), reportedLogin({ occurredAt: ago(0.1) }, { isBreached: true })];
+  const sent = [
+    visit(1),
+    visit(2, { domain: 'news.example' }),
+    visit(50),
+    visit(0.5, signIn),
+    reportedLogin({ occurredAt: ago(0.1) }, { isBreached: true }),
+  ];
 
   beforeAll(async () => {
     app = await startApp();
     acme = await app.newTenant();
     [kim, lee] = [await enrolledDevice(app, acme), await enrolledDevice(app, acme)];
-    for (const events of [sent, sent]) expect((await kim.client.post('/api/v1/ext/events', { events })).status).toBe(202);
+    for (const events of [sent, sent])
+      expect((await kim.client.post('/api/v1/ext/events', { events })).status).toBe(202);
     await lee.client.post('/api/v1/ext/events', { events: [visit(3)] });
     await app.settled();
   });
@@ -66,15 +81,27 @@ describe('the event viewer', () => {
 
   it('never shows the digest of a password', async () => {
     const { body, text } = await acme.admin.get(`${EVENTS}/credential-attempts`);
-    expect(body.events[0].data).toEqual({ username: 'kim', isBreached: true, action: 'allow', userDecision: 'none', policyId: null });
+    expect(body.events[0].data).toEqual({
+      username: 'kim',
+      isBreached: true,
+      action: 'allow',
+      userDecision: 'none',
+      policyId: null,
+    });
     expect(text).not.toContain(hashOf('one'));
   });
 
   it('narrows by user, device, domain and time', async () => {
-    expect(await idsOf(`navigation?user_id=${kim.userId}`)).toEqual([sent[0]!.eventId, sent[1]!.eventId, sent[2]!.eventId]);
+    expect(await idsOf(`navigation?user_id=${kim.userId}`)).toEqual([
+      sent[0]!.eventId,
+      sent[1]!.eventId,
+      sent[2]!.eventId,
+    ]);
     expect(await idsOf(`navigation?device_id=${lee.deviceId}`)).toHaveLength(1);
     expect(await idsOf('navigation?domain=NEWS.example')).toEqual([sent[1]!.eventId]);
-    expect(await idsOf(`navigation?user_id=${kim.userId}&start_date=${ago(2.5)}&end_date=${ago(1.5)}`)).toEqual([sent[1]!.eventId]);
+    expect(await idsOf(`navigation?user_id=${kim.userId}&start_date=${ago(2.5)}&end_date=${ago(1.5)}`)).toEqual([
+      sent[1]!.eventId,
+    ]);
     expect(await idsOf(`navigation?user_id=${kim.userId}&page=2&page_size=2`)).toEqual([sent[2]!.eventId]);
     for (const bad of ['user_id=x', 'domain=no%20host', 'page=0', `start_date=${ago(1)}&end_date=${ago(2)}`]) {
       expect((await acme.admin.get(`${EVENTS}/navigation?${bad}`)).status).toBe(400);
@@ -86,7 +113,10 @@ describe('the event viewer', () => {
     expect(body).toMatchObject({ total: 6, navigation: 4, credentialAttempts: 1, authFlow: 1, extension: 0 });
     expect(body.byDay.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(6);
     const dayOf50 = sent[2]!.occurredAt.slice(0, 10);
-    expect((await acme.admin.get(`${EVENTS}/stats?start_date=${dayOf50}&end_date=${dayOf50}`)).body).toMatchObject({ total: 1, byDay: [{ date: dayOf50, count: 1 }] });
+    expect((await acme.admin.get(`${EVENTS}/stats?start_date=${dayOf50}&end_date=${dayOf50}`)).body).toMatchObject({
+      total: 1,
+      byDay: [{ date: dayOf50, count: 1 }],
+    });
   });
 
   it('shows a tenant nothing of another, and a viewer only the counts', async () => {
@@ -105,7 +135,9 @@ describe('the event viewer', () => {
     await app.settled();
     const total = async () => (await tenant.admin.get(`${EVENTS}/navigation`)).body.total as number;
     const trim = (eventRetentionDays: number) =>
-      trimObservations(app.services.database.projector, { eventRetentionDays, streamRetentionDays: 365 }).handle({}, { signal: new AbortController().signal } as never);
+      trimObservations(app.services.database.projector, { eventRetentionDays, streamRetentionDays: 365 }).handle({}, {
+        signal: new AbortController().signal,
+      } as never);
     await trim(90);
     expect(await total()).toBe(2);
     await trim(1);

@@ -21,7 +21,11 @@ describe('exports under way', () => {
     const { exports } = app.services.limits;
     for (const key of [acme.tenantId, acme.tenantId]) void exports.enter(key);
     const refused = await acme.admin.get(EXPORT);
-    expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([429, '10', { error: 'too many requests at once' }]);
+    expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
+      429,
+      '10',
+      { error: 'too many requests at once' },
+    ]);
     const other = await app.newTenant();
     expect((await other.admin.get(EXPORT)).status).toBe(200);
     for (const key of ['1', '2', '3', '4', '5', '6']) void exports.enter(key);

@@ -8,7 +8,8 @@ const EVENTS = '/api/v1/ext/events';
 const HEARTBEAT = '/api/v1/ext/heartbeat';
 const POLICIES = '/api/v1/ext/policies';
 const now = (hours = 0) => new Date(Date.now() + hours * 3_600_000).toISOString();
-const seen = (over: Record<string, unknown> = {}, data: Record<string, unknown> = {}) => reportedLogin({ occurredAt: now(), ...over }, data);
+const seen = (over: Record<string, unknown> = {}, data: Record<string, unknown> = {}) =>
+  reportedLogin({ occurredAt: now(), ...over }, data);
 
 describe('extensions over mTLS', () => {
   let app: TestApp;
@@ -39,7 +40,11 @@ describe('extensions over mTLS', () => {
   };
 
   it('are refused without a certificate', async () => {
-    for (const answer of await Promise.all([app.anonymous.post(EVENTS, { events: [seen()] }), app.anonymous.post(HEARTBEAT, {}), app.anonymous.get(POLICIES)])) {
+    for (const answer of await Promise.all([
+      app.anonymous.post(EVENTS, { events: [seen()] }),
+      app.anonymous.post(HEARTBEAT, {}),
+      app.anonymous.get(POLICIES),
+    ])) {
       expect([answer.status, answer.body]).toEqual([401, { error: 'authentication required' }]);
     }
   });
@@ -70,11 +75,18 @@ describe('extensions over mTLS', () => {
       const { client, userId, certificatePem, privateKeyPem } = await newDevice();
       const others = Array.from({ length: 4 }, () => app.device(certificatePem, privateKeyPem));
       const events = Array.from({ length: 50 }, () => seen());
-      const answers = await Promise.all([client, ...others].flatMap((one) => [one.post(EVENTS, { events }), one.post(EVENTS, { events: events.slice(10) })]));
+      const answers = await Promise.all(
+        [client, ...others].flatMap((one) => [
+          one.post(EVENTS, { events }),
+          one.post(EVENTS, { events: events.slice(10) }),
+        ]),
+      );
       for (const other of others) other.close();
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
       expect(answers.reduce((sum, { body }) => sum + body.accepted, 0)).toBe(50);
-      expect((await credentialsOf(userId)).credentials).toMatchObject([{ domain: 'shop.example', username: 'kim', entryCount: 50 }]);
+      expect((await credentialsOf(userId)).credentials).toMatchObject([
+        { domain: 'shop.example', username: 'kim', entryCount: 50 },
+      ]);
     });
 
     it('loses only the items that are bad', async () => {
@@ -87,7 +99,11 @@ describe('extensions over mTLS', () => {
         accepted: 1,
         duplicates: 0,
         rejected: [
-          { index: 1, eventId: late.eventId, error: 'validation failed: occurredAt: must not be more than 24 hours ahead' },
+          {
+            index: 1,
+            eventId: late.eventId,
+            error: 'validation failed: occurredAt: must not be more than 24 hours ahead',
+          },
           { index: 2, eventId: null, error: 'validation failed: kind: is invalid' },
           { index: 3, eventId: secret.eventId, error: 'validation failed: data.password: must not be sent' },
         ],
@@ -114,8 +130,12 @@ describe('extensions over mTLS', () => {
     it('keeps nothing personal readable in the log, and all of it for those who may read', async () => {
       const { client, userId } = await newDevice();
       const url = `https://shop.example/${randomUUID()}`;
-      await client.post(EVENTS, { events: [seen({ url }, { username: 'kim.secret@acme.example', passwordHash: hashOf('sealed') })] });
-      const { rows } = await app.services.database.owner.query<{ data: unknown }>(`select data from events where type = 'TelemetryRecorded'`);
+      await client.post(EVENTS, {
+        events: [seen({ url }, { username: 'kim.secret@acme.example', passwordHash: hashOf('sealed') })],
+      });
+      const { rows } = await app.services.database.owner.query<{ data: unknown }>(
+        `select data from events where type = 'TelemetryRecorded'`,
+      );
       expect(rows.length).toBeGreaterThan(0);
       expect(JSON.stringify(rows)).not.toMatch(new RegExp(`kim\\.secret|${url}|${hashOf('sealed')}`));
       expect((await credentialsOf(userId)).credentials).toMatchObject([{ username: 'kim.secret@acme.example', url }]);
@@ -124,7 +144,10 @@ describe('extensions over mTLS', () => {
     it('leaves the log in time', async () => {
       const { client, deviceId } = await newDevice();
       await client.post(EVENTS, { events: [seen()] });
-      const { rows } = await app.services.database.owner.query('select max_age_days from stream_retention where stream like $1', [`%${deviceId}%`]);
+      const { rows } = await app.services.database.owner.query(
+        'select max_age_days from stream_retention where stream like $1',
+        [`%${deviceId}%`],
+      );
       expect(rows).toEqual([{ max_age_days: 365 }]);
     });
 
@@ -143,19 +166,43 @@ describe('extensions over mTLS', () => {
         events: [
           seen({ occurredAt: now(-3) }, { passwordHash: hashOf('old'), isBreached: true }),
           seen({ occurredAt: now(-2) }, { passwordHash: hashOf('both') }),
-          seen({ occurredAt: now(-1), domain: 'mail.example', url: undefined }, { passwordHash: hashOf('both'), username: 'kim@mail.example' }),
-          seen({ occurredAt: now(), domain: 'bank.example', url: undefined }, { passwordHash: hashOf('own'), isBreached: true, username: null }),
+          seen(
+            { occurredAt: now(-1), domain: 'mail.example', url: undefined },
+            { passwordHash: hashOf('both'), username: 'kim@mail.example' },
+          ),
+          seen(
+            { occurredAt: now(), domain: 'bank.example', url: undefined },
+            { passwordHash: hashOf('own'), isBreached: true, username: null },
+          ),
         ],
       });
       const { credentials, total, page, pageSize, totalPages } = await credentialsOf(userId);
       expect([total, page, pageSize, totalPages]).toEqual([3, 1, 20, 1]);
-      expect(credentials.map((one: Record<string, unknown>) => [one['domain'], one['username'], one['entryCount'], one['isReused'], one['isBreached']])).toEqual([
+      expect(
+        credentials.map((one: Record<string, unknown>) => [
+          one['domain'],
+          one['username'],
+          one['entryCount'],
+          one['isReused'],
+          one['isBreached'],
+        ]),
+      ).toEqual([
         ['bank.example', null, 1, false, true],
         ['mail.example', 'kim@mail.example', 1, true, false],
         ['shop.example', 'kim', 2, true, false],
       ]);
-      expect(credentials[2]).toMatchObject({ url: 'https://shop.example/login', firstSeenAt: expect.any(String), lastSeenAt: expect.any(String) });
-      expect(await credentialsOf(userId, '/stats')).toEqual({ totalCredentials: 3, totalSites: 3, reusedCount: 2, breachedCount: 1, lastActivityAt: credentials[0].lastSeenAt });
+      expect(credentials[2]).toMatchObject({
+        url: 'https://shop.example/login',
+        firstSeenAt: expect.any(String),
+        lastSeenAt: expect.any(String),
+      });
+      expect(await credentialsOf(userId, '/stats')).toEqual({
+        totalCredentials: 3,
+        totalSites: 3,
+        reusedCount: 2,
+        breachedCount: 1,
+        lastActivityAt: credentials[0].lastSeenAt,
+      });
       const { reuseRecords } = await credentialsOf(userId, '/reuse-records');
       expect(reuseRecords).toEqual([
         {
@@ -174,7 +221,9 @@ describe('extensions over mTLS', () => {
     it('are counted over the whole tenant, and kept from every other', async () => {
       const [tenant, other] = [await app.newTenant(), await app.newTenant()];
       // Of two people the one whose id comes first stands for their site.
-      const [one, two] = [await newDevice(tenant), await newDevice(tenant)].sort((a, b) => (a.userId < b.userId ? -1 : 1)) as [EnrolledDevice, EnrolledDevice];
+      const [one, two] = [await newDevice(tenant), await newDevice(tenant)].sort((a, b) =>
+        a.userId < b.userId ? -1 : 1,
+      ) as [EnrolledDevice, EnrolledDevice];
       await newDevice(other);
       await one.client.post(EVENTS, { events: [seen({}, { isBreached: true }), seen({ domain: 'mail.example' })] });
       await two.client.post(EVENTS, { events: [seen({ domain: 'mail.example' })] });
@@ -189,7 +238,12 @@ describe('extensions over mTLS', () => {
         usersWithReuse: 1,
         usersWithBreached: 1,
       });
-      expect((await other.admin.get('/api/v1/admin/credential-stats')).body).toMatchObject({ totalUsers: 1, usersWithCredentials: 0, totalCredentials: 0, totalSites: 0 });
+      expect((await other.admin.get('/api/v1/admin/credential-stats')).body).toMatchObject({
+        totalUsers: 1,
+        usersWithCredentials: 0,
+        totalCredentials: 0,
+        totalSites: 0,
+      });
       for (const rest of ['', '/stats', '/reuse-records']) {
         expect((await other.admin.get(`/api/v1/admin/users/${one.userId}/credentials${rest}`)).status).toBe(404);
       }
@@ -198,7 +252,12 @@ describe('extensions over mTLS', () => {
         await app.settled();
         return (await tenant.admin.get('/api/v1/admin/credential-stats')).body;
       };
-      expect(await left(one)).toMatchObject({ totalUsers: 1, usersWithCredentials: 1, totalCredentials: 1, totalSites: 1 });
+      expect(await left(one)).toMatchObject({
+        totalUsers: 1,
+        usersWithCredentials: 1,
+        totalCredentials: 1,
+        totalSites: 1,
+      });
       expect(await left(two)).toMatchObject({ totalUsers: 0, totalCredentials: 0, totalSites: 0 });
     });
 
@@ -219,24 +278,45 @@ describe('extensions over mTLS', () => {
   describe('alerts', () => {
     it('are raised, repeated and raised anew after being resolved', async () => {
       const { client, userId, deviceId } = await newDevice();
-      const send = (hours: number) => client.post(EVENTS, { events: [seen({ occurredAt: now(hours) }, { isBreached: true })] });
+      const send = (hours: number) =>
+        client.post(EVENTS, { events: [seen({ occurredAt: now(hours) }, { isBreached: true })] });
       await send(-2);
       await send(-1);
       const [alert, ...more] = await alertsOf(userId);
       expect(more).toEqual([]);
-      expect(alert).toMatchObject({ alertType: 'breached_password', severity: 'high', status: 'open', domain: 'shop.example', deviceId, occurrenceCount: 2 });
+      expect(alert).toMatchObject({
+        alertType: 'breached_password',
+        severity: 'high',
+        status: 'open',
+        domain: 'shop.example',
+        deviceId,
+        occurrenceCount: 2,
+      });
       expect(alert!['metadata']).toMatchObject({ extensionMode: 'learning', kind: 'credential_attempt' });
       await acme.admin.put(`/api/v1/admin/alerts/${alert!['id'] as string}/resolve`, { status: 'resolved' });
       await app.settled();
       await send(0);
-      expect((await alertsOf(userId)).map(({ status, occurrenceCount }) => `${status as string} ${occurrenceCount as number}`).toSorted()).toEqual(['open 1', 'resolved 2']);
+      expect(
+        (await alertsOf(userId))
+          .map(({ status, occurrenceCount }) => `${status as string} ${occurrenceCount as number}`)
+          .toSorted(),
+      ).toEqual(['open 1', 'resolved 2']);
     });
 
     it('tell of a password that is reused, once a site', async () => {
       const { client, userId } = await newDevice();
-      await client.post(EVENTS, { events: [seen(), seen({ domain: 'mail.example' }), seen({ domain: 'mail.example' }), seen({ domain: 'login.mail.example' })] });
+      await client.post(EVENTS, {
+        events: [
+          seen(),
+          seen({ domain: 'mail.example' }),
+          seen({ domain: 'mail.example' }),
+          seen({ domain: 'login.mail.example' }),
+        ],
+      });
       const alerts = await alertsOf(userId);
-      expect(alerts.map(({ alertType, domain, occurrenceCount }) => [alertType, domain, occurrenceCount])).toEqual([['password_reuse', 'mail.example', 1]]);
+      expect(alerts.map(({ alertType, domain, occurrenceCount }) => [alertType, domain, occurrenceCount])).toEqual([
+        ['password_reuse', 'mail.example', 1],
+      ]);
     });
 
     it('count a canary cookie on the cookie too', async () => {
@@ -244,12 +324,23 @@ describe('extensions over mTLS', () => {
       const cookies = '/api/v1/admin/active-countermeasures/canary-cookies';
       const { body: cookie } = await acme.admin.post(cookies, { name: `c${randomUUID()}`, domain: 'shop.example' });
       const occurredAt = now();
-      const events = [0, 0].map(() => ({ eventId: randomUUID(), kind: 'canary_cookie_triggered', occurredAt, domain: 'shop.example', data: { cookieId: cookie.id } }));
+      const events = [0, 0].map(() => ({
+        eventId: randomUUID(),
+        kind: 'canary_cookie_triggered',
+        occurredAt,
+        domain: 'shop.example',
+        data: { cookieId: cookie.id },
+      }));
       await client.post(EVENTS, { events });
       await client.post(EVENTS, { events });
-      expect(await alertsOf(userId)).toMatchObject([{ alertType: 'canary_cookie_triggered', severity: 'critical', occurrenceCount: 2 }]);
+      expect(await alertsOf(userId)).toMatchObject([
+        { alertType: 'canary_cookie_triggered', severity: 'critical', occurrenceCount: 2 },
+      ]);
       const { body } = await acme.admin.get(cookies);
-      expect(body.canaryCookies.find(({ id }: { id: string }) => id === cookie.id)).toMatchObject({ triggerCount: 2, lastTriggeredAt: events[0]!.occurredAt });
+      expect(body.canaryCookies.find(({ id }: { id: string }) => id === cookie.id)).toMatchObject({
+        triggerCount: 2,
+        lastTriggeredAt: events[0]!.occurredAt,
+      });
     });
   });
 
@@ -261,19 +352,30 @@ describe('extensions over mTLS', () => {
 
     it('show their gaps, and close them when they come late, also with nothing new in them', async () => {
       const { client, deviceId } = await newDevice();
-      const send = (deviceSequence: number, events: unknown[] = [seen()]) => client.post(EVENTS, { deviceSequence, events });
+      const send = (deviceSequence: number, events: unknown[] = [seen()]) =>
+        client.post(EVENTS, { deviceSequence, events });
       const first = [seen()];
       await send(7, first);
       await send(8);
       await send(12);
       expect(await telemetryOf(deviceId)).toEqual({ lastSequence: 12, missingBatches: 3, missing: [[9, 11]] });
       await send(10);
-      expect(await telemetryOf(deviceId)).toEqual({ lastSequence: 12, missingBatches: 2, missing: [[9, 9], [11, 11]] });
+      expect(await telemetryOf(deviceId)).toEqual({
+        lastSequence: 12,
+        missingBatches: 2,
+        missing: [
+          [9, 9],
+          [11, 11],
+        ],
+      });
       await send(9, first);
       await send(11, [{ eventId: 'none' }]);
       for (let n = 0; n < 3; n += 1) await send(11, [{ eventId: 'none' }]);
       expect(await telemetryOf(deviceId)).toEqual({ lastSequence: 12, missingBatches: 0, missing: [] });
-      const { rows } = await app.services.database.owner.query(`select count(*)::int as n from events where type = 'TelemetryRefused' and data->>'deviceId' = $1`, [deviceId]);
+      const { rows } = await app.services.database.owner.query(
+        `select count(*)::int as n from events where type = 'TelemetryRefused' and data->>'deviceId' = $1`,
+        [deviceId],
+      );
       expect(rows).toEqual([{ n: 2 }]);
     });
   });
@@ -282,9 +384,19 @@ describe('extensions over mTLS', () => {
     it('are refused, kept nowhere, and raise one alert however often they are sent', async () => {
       const { client, userId, deviceId } = await newDevice();
       const bad = () => seen({}, { userPassword: 'hunter2-hunter2', hunter3_token: 'hunter4' });
-      for (let n = 0; n < 3; n += 1) expect((await client.post(EVENTS, { events: [seen(), bad(), bad()] })).body).toMatchObject({ accepted: 1, rejected: [{ index: 1 }, { index: 2 }] });
+      for (let n = 0; n < 3; n += 1)
+        expect((await client.post(EVENTS, { events: [seen(), bad(), bad()] })).body).toMatchObject({
+          accepted: 1,
+          rejected: [{ index: 1 }, { index: 2 }],
+        });
       const alerts = (await alertsOf(userId)).filter(({ alertType }) => alertType === 'policy_violation');
-      expect(alerts).toMatchObject([{ deviceId, occurrenceCount: 1, metadata: { kind: 'secret_in_telemetry', secretWords: ['password'], extensionMode: 'learning' } }]);
+      expect(alerts).toMatchObject([
+        {
+          deviceId,
+          occurrenceCount: 1,
+          metadata: { kind: 'secret_in_telemetry', secretWords: ['password'], extensionMode: 'learning' },
+        },
+      ]);
       const { rows } = await app.services.database.owner.query('select data from events');
       expect(JSON.stringify(rows)).not.toMatch(/hunter[234]/);
     });
@@ -296,16 +408,27 @@ describe('extensions over mTLS', () => {
     it('say when the device was last seen and what it runs', async () => {
       const { client, deviceId } = await newDevice();
       const { status, body } = await client.post(HEARTBEAT, sign);
-      expect([status, body]).toEqual([200, { serverTime: expect.any(String), commands: [], policyVersion: expect.any(String), nextHeartbeatSeconds: 300 }]);
+      expect([status, body]).toEqual([
+        200,
+        { serverTime: expect.any(String), commands: [], policyVersion: expect.any(String), nextHeartbeatSeconds: 300 },
+      ]);
       const { body: device } = await acme.admin.get(`/api/v1/admin/devices/${deviceId}`);
-      expect(device).toMatchObject({ extensionVersion: '2.1.0', browserVersion: '132.0', osVersion: '6.2', status: 'active', lastSeenAt: expect.any(String) });
+      expect(device).toMatchObject({
+        extensionVersion: '2.1.0',
+        browserVersion: '132.0',
+        osVersion: '6.2',
+        status: 'active',
+        lastSeenAt: expect.any(String),
+      });
     });
 
     it('tell an extension with other policies to fetch the new ones', async () => {
       const { client } = await newDevice();
       const { policyVersion } = (await client.post(HEARTBEAT, sign)).body;
       expect((await client.post(HEARTBEAT, { ...sign, policyVersion })).body.commands).toEqual([]);
-      expect((await client.post(HEARTBEAT, { ...sign, policyVersion: 'older' })).body.commands).toEqual([{ id: expect.any(String), type: 'refresh_policies' }]);
+      expect((await client.post(HEARTBEAT, { ...sign, policyVersion: 'older' })).body.commands).toEqual([
+        { id: expect.any(String), type: 'refresh_policies' },
+      ]);
     });
 
     it('carry a wipe until it is carried out, and end with it', async () => {
@@ -314,9 +437,14 @@ describe('extensions over mTLS', () => {
       const wipe = (await client.post(HEARTBEAT, sign)).body.commands;
       expect(wipe).toEqual([{ id: expect.any(String), type: 'wipe' }]);
       expect((await client.post(HEARTBEAT, sign)).body.commands).toEqual(wipe);
-      await client.post(EVENTS, { events: [{ eventId: randomUUID(), kind: 'wipe_completed', occurredAt: now(), data: { wipeId: wipe[0].id } }] });
+      await client.post(EVENTS, {
+        events: [{ eventId: randomUUID(), kind: 'wipe_completed', occurredAt: now(), data: { wipeId: wipe[0].id } }],
+      });
       await app.settled();
-      expect((await acme.admin.get(`/api/v1/admin/devices/${deviceId}`)).body).toMatchObject({ status: 'wiped', wipedAt: expect.any(String) });
+      expect((await acme.admin.get(`/api/v1/admin/devices/${deviceId}`)).body).toMatchObject({
+        status: 'wiped',
+        wipedAt: expect.any(String),
+      });
       expect((await client.post(HEARTBEAT, sign)).status).toBe(401);
     });
 
@@ -336,16 +464,24 @@ describe('extensions over mTLS', () => {
       expect(before.status).toBe(200);
       expect(before.headers.get('content-type')).toContain('application/json');
       expect(before.headers.get('etag')).toBe(`"${before.body.policyVersion}"`);
-      expect(before.body).toMatchObject({ extensionMode: 'learning', policies: [], settings: { breachCheckEnabled: true, policyPollSeconds: 300, heartbeatSeconds: 300, screenshotEnabled: true } });
+      expect(before.body).toMatchObject({
+        extensionMode: 'learning',
+        policies: [],
+        settings: { breachCheckEnabled: true, policyPollSeconds: 300, heartbeatSeconds: 300, screenshotEnabled: true },
+      });
       expect(before.body.credentialSalt).toMatch(/^[0-9a-f]{64}$/);
       const held = { headers: { 'if-none-match': before.headers.get('etag')! } };
       const unchanged = await client.get(POLICIES, held);
       expect([unchanged.status, unchanged.text]).toEqual([304, '']);
-      expect((await client.get(POLICIES, { headers: { 'if-none-match': `W/"x", ${before.headers.get('etag')!}` } })).status).toBe(304);
+      expect(
+        (await client.get(POLICIES, { headers: { 'if-none-match': `W/"x", ${before.headers.get('etag')!}` } })).status,
+      ).toBe(304);
 
       expect((await tenant.admin.put('/api/v1/admin/settings', { extensionMode: 'block' })).status).toBe(200);
       const rules = [{ domainMatch: { type: 'exact', value: 'evil.example' }, condition: 'any', action: 'block' }];
-      expect((await tenant.admin.post('/api/v1/admin/policies', { name: 'Off', rules, isEnabled: false })).status).toBe(201);
+      expect((await tenant.admin.post('/api/v1/admin/policies', { name: 'Off', rules, isEnabled: false })).status).toBe(
+        201,
+      );
       expect((await tenant.admin.post('/api/v1/admin/policies', { name: 'On', rules })).status).toBe(201);
       const after = await client.get(POLICIES, held);
       expect(after.status).toBe(200);
@@ -363,7 +499,10 @@ describe('extensions over mTLS', () => {
       const { client } = await newDevice(tenant);
       for (let n = 0; n < 20; n += 1) {
         const extensionMode = n % 2 === 0 ? 'warn' : 'block';
-        const [, polled] = await Promise.all([tenant.admin.put('/api/v1/admin/settings', { extensionMode }), client.get(POLICIES)]);
+        const [, polled] = await Promise.all([
+          tenant.admin.put('/api/v1/admin/settings', { extensionMode }),
+          client.get(POLICIES),
+        ]);
         expect(polled.status).toBe(200);
         expect((await client.get(POLICIES)).body.extensionMode).toBe(extensionMode);
       }

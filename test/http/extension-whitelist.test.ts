@@ -12,7 +12,8 @@ describe('the extension whitelist', () => {
   let globex: TestTenant;
   let device: EnrolledDevice;
   let foreign: EnrolledDevice;
-  const told = async ({ client }: EnrolledDevice) => (await client.get(POLICIES)).body as { policyVersion: string; extensionWhitelist: unknown[] };
+  const told = async ({ client }: EnrolledDevice) =>
+    (await client.get(POLICIES)).body as { policyVersion: string; extensionWhitelist: unknown[] };
   beforeAll(async () => {
     app = await startApp();
     [acme, globex] = [await app.newTenant(), await app.newTenant()];
@@ -27,8 +28,22 @@ describe('the extension whitelist', () => {
     const before = await told(device);
     expect(before.extensionWhitelist).toEqual([]);
 
-    const created = await acme.admin.post(WHITELIST, { extensionId: ID, name: 'uBlock Origin', publisher: 'Raymond Hill', reason: 'everybody needs it' });
-    expect([created.status, created.body]).toMatchObject([201, { extensionId: ID, name: 'uBlock Origin', publisher: 'Raymond Hill', browserType: null, reason: 'everybody needs it' }]);
+    const created = await acme.admin.post(WHITELIST, {
+      extensionId: ID,
+      name: 'uBlock Origin',
+      publisher: 'Raymond Hill',
+      reason: 'everybody needs it',
+    });
+    expect([created.status, created.body]).toMatchObject([
+      201,
+      {
+        extensionId: ID,
+        name: 'uBlock Origin',
+        publisher: 'Raymond Hill',
+        browserType: null,
+        reason: 'everybody needs it',
+      },
+    ]);
     const allowed = await told(device);
     expect(allowed.extensionWhitelist).toEqual([{ extensionId: ID, browserType: null }]);
 
@@ -57,7 +72,13 @@ describe('the extension whitelist', () => {
   });
 
   it('refuses what names no extension or no browser', async () => {
-    for (const broken of [{}, { extensionId: ' ' }, { extensionId: 'x'.repeat(129) }, { extensionId: 'a\u0000b' }, { extensionId: 'abc', browserType: 'opera' }]) {
+    for (const broken of [
+      {},
+      { extensionId: ' ' },
+      { extensionId: 'x'.repeat(129) },
+      { extensionId: 'a\u0000b' },
+      { extensionId: 'abc', browserType: 'opera' },
+    ]) {
       expect((await acme.admin.post(WHITELIST, broken)).status, JSON.stringify(broken)).toBe(400);
     }
   });

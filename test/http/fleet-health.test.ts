@@ -39,7 +39,10 @@ describe('the health of the fleet', () => {
     await acme.admin.post('/api/v1/admin/users', { email: 'ada@corp.example', displayName: 'Ada' });
     await enrollmentTokenOf(acme);
     await enrollmentTokenOf(acme);
-    await app.services.database.owner.query(`update devices set enrolled_at = now() - interval '20 days' where device_id = $1`, [old.deviceId]);
+    await app.services.database.owner.query(
+      `update devices set enrolled_at = now() - interval '20 days' where device_id = $1`,
+      [old.deviceId],
+    );
     expect(await health()).toEqual({
       totalDevices: 4,
       activeDevices: 2,

@@ -23,11 +23,13 @@ afterAll(async () => {
 
 const person = async (on = tenant): Promise<string> => {
   const email = `${randomUUID().slice(0, 8)}@acme.example`;
-  return (await on.admin.post('/api/v1/admin/users', { email, displayName: email, department: null, jobTitle: null })).body.id;
+  return (await on.admin.post('/api/v1/admin/users', { email, displayName: email, department: null, jobTitle: null }))
+    .body.id;
 };
 const newGroup = async (name = `Group ${randomUUID()}`, on = tenant) => (await on.admin.post(GROUPS, { name })).body;
 const rules = [{ domainMatch: { type: 'exact', value: 'shop.example' }, condition: 'any', action: 'block' }];
-const newPolicy = async (over: object = {}) => (await tenant.admin.post('/api/v1/admin/policies', { name: `Policy ${randomUUID()}`, rules, ...over })).body;
+const newPolicy = async (over: object = {}) =>
+  (await tenant.admin.post('/api/v1/admin/policies', { name: `Policy ${randomUUID()}`, rules, ...over })).body;
 
 describe('groups', () => {
   it('are created, read, changed in part, listed and deleted', async () => {
@@ -35,10 +37,23 @@ describe('groups', () => {
     const created = await own.admin.post(GROUPS, { name: ' Sales ', description: 'who sell' });
     expect([created.status, created.body]).toEqual([
       201,
-      { id: expect.any(String), name: 'Sales', description: 'who sell', source: 'manual', externalId: null, memberCount: 0, policyCount: 0, createdAt: expect.any(String), updatedAt: expect.any(String) },
+      {
+        id: expect.any(String),
+        name: 'Sales',
+        description: 'who sell',
+        source: 'manual',
+        externalId: null,
+        memberCount: 0,
+        policyCount: 0,
+        createdAt: expect.any(String),
+        updatedAt: expect.any(String),
+      },
     ]);
     const path = `${GROUPS}/${created.body.id}`;
-    expect((await own.admin.put(path, { description: 'who bought' })).body).toMatchObject({ name: 'Sales', description: 'who bought' });
+    expect((await own.admin.put(path, { description: 'who bought' })).body).toMatchObject({
+      name: 'Sales',
+      description: 'who bought',
+    });
     expect((await own.admin.post(GROUPS, { name: 'SALES' })).status).toBe(409);
     const second = await newGroup('Support', own);
     expect((await own.admin.put(`${GROUPS}/${second.id}`, { name: 'sales' })).status).toBe(409);
@@ -47,7 +62,14 @@ describe('groups', () => {
     expect(Object.keys(body).toSorted()).toEqual(['groups', 'total']);
     expect(body.groups.map(({ id }: { id: string }) => id)).toEqual([second.id, created.body.id]);
     expect((await own.admin.delete(path)).status).toBe(204);
-    for (const again of [await own.admin.get(path), await own.admin.put(path, { name: 'x' }), await own.admin.delete(path), await own.admin.get(`${path}/members`), await own.admin.get(`${path}/policies`)]) expect(again.status).toBe(404);
+    for (const again of [
+      await own.admin.get(path),
+      await own.admin.put(path, { name: 'x' }),
+      await own.admin.delete(path),
+      await own.admin.get(`${path}/members`),
+      await own.admin.get(`${path}/policies`),
+    ])
+      expect(again.status).toBe(404);
     expect((await own.admin.post(GROUPS, { name: 'Sales' })).status).toBe(201);
   });
 
@@ -63,7 +85,8 @@ describe('groups', () => {
     expect((await tenant.admin.delete(`${path}/${one}`)).status).toBe(204);
     expect((await tenant.admin.delete(`${path}/${one}`)).status).toBe(404);
     const stranger = await person(await app.newTenant());
-    for (const body of [{}, { userIds: [] }, { userIds: ['me'] }, { userId: stranger }, { userIds: [randomUUID()] }]) expect([body, (await tenant.admin.post(path, body)).status]).toEqual([body, 400]);
+    for (const body of [{}, { userIds: [] }, { userIds: ['me'] }, { userId: stranger }, { userIds: [randomUUID()] }])
+      expect([body, (await tenant.admin.post(path, body)).status]).toEqual([body, 400]);
     await tenant.admin.delete(`/api/v1/admin/users/${two}`);
     await app.settled();
     expect((await tenant.admin.get(path)).body).toEqual({ members: [], total: 0 });
@@ -73,7 +96,8 @@ describe('groups', () => {
     const user = await person();
     const [one, two, three] = [await newGroup(), await newGroup(), await newGroup()];
     const path = `/api/v1/admin/users/${user}/groups`;
-    const set = async (groupIds: string[]) => (await tenant.admin.put(path, { groupIds })).body.groups.map(({ id }: { id: string }) => id).toSorted();
+    const set = async (groupIds: string[]) =>
+      (await tenant.admin.put(path, { groupIds })).body.groups.map(({ id }: { id: string }) => id).toSorted();
     expect(await set([one.id, two.id])).toEqual([one.id, two.id].toSorted());
     expect(await set([two.id, three.id])).toEqual([two.id, three.id].toSorted());
     expect((await tenant.admin.put(path, { groupIds: [one.id, randomUUID()] })).status).toBe(400);
@@ -84,12 +108,21 @@ describe('groups', () => {
   });
 
   it('that a directory keeps are not changed by hand', async () => {
-    const input = { name: `Synced ${randomUUID()}`, description: '', source: 'directory' as const, externalId: 'cn=staff' };
-    const { result, position } = orThrow(await app.services.executor.execute(createGroup, input, { tenantId: tenant.tenantId, actor: system('test') }));
+    const input = {
+      name: `Synced ${randomUUID()}`,
+      description: '',
+      source: 'directory' as const,
+      externalId: 'cn=staff',
+    };
+    const { result, position } = orThrow(
+      await app.services.executor.execute(createGroup, input, { tenantId: tenant.tenantId, actor: system('test') }),
+    );
     await app.services.freshness.waitFor(['groups'], position!, 10_000);
     const user = await person();
     expect((await tenant.admin.post(`${GROUPS}/${result.groupId}/members`, { userId: user })).status).toBe(409);
-    expect((await tenant.admin.put(`/api/v1/admin/users/${user}/groups`, { groupIds: [result.groupId] })).status).toBe(409);
+    expect((await tenant.admin.put(`/api/v1/admin/users/${user}/groups`, { groupIds: [result.groupId] })).status).toBe(
+      409,
+    );
   });
 });
 
@@ -102,12 +135,19 @@ describe('policies of groups', () => {
     const path = `${GROUPS}/${group.id}/policies`;
     expect((await tenant.admin.post(path, { policyIds: [mine.id, mine.id] })).body).toEqual({ added: 1, total: 1 });
     expect((await tenant.admin.post(path, { policyId: mine.id })).body).toEqual({ added: 0, total: 1 });
-    expect((await tenant.admin.get(path)).body.policies).toMatchObject([{ id: mine.id, groupIds: [group.id], version: 2 }]);
+    expect((await tenant.admin.get(path)).body.policies).toMatchObject([
+      { id: mine.id, groupIds: [group.id], version: 2 },
+    ]);
     expect((await tenant.admin.get(`${GROUPS}/${group.id}`)).body.policyCount).toBe(1);
 
     const told = async ({ client }: EnrolledDevice) => {
       const { body, headers } = await client.get(POLICIES);
-      return { ids: body.policies.map(({ id }: { id: string }) => id).filter((id: string) => [mine.id, everyones.id].includes(id)), etag: headers.get('etag')! };
+      return {
+        ids: body.policies
+          .map(({ id }: { id: string }) => id)
+          .filter((id: string) => [mine.id, everyones.id].includes(id)),
+        etag: headers.get('etag')!,
+      };
     };
     const before = await told(insider);
     expect([before.ids, (await told(outsider)).ids]).toEqual([[everyones.id], [everyones.id]]);
@@ -118,7 +158,8 @@ describe('policies of groups', () => {
     expect((await insider.client.get(POLICIES, { headers: { 'if-none-match': before.etag } })).status).toBe(200);
     expect((await insider.client.get(POLICIES, { headers: { 'if-none-match': after.etag } })).status).toBe(304);
 
-    const test = async (userId?: string) => (await tenant.admin.post('/api/v1/admin/policies/test', { domain: 'shop.example', userId })).body;
+    const test = async (userId?: string) =>
+      (await tenant.admin.post('/api/v1/admin/policies/test', { domain: 'shop.example', userId })).body;
     expect((await test(insider.userId)).matchedPolicyId).toBe(mine.id);
     expect((await test(outsider.userId)).matchedPolicyId).toBe(everyones.id);
     expect((await test()).trace.considered[0]).toMatchObject({ policyId: mine.id, outcome: 'other_group' });

@@ -6,7 +6,10 @@ import { startApp } from '../dsl/app.ts';
 
 it('stops in good order, heads sealed, while a TLS handshake is left half done', async () => {
   const lines: string[] = [];
-  const app = await startApp({ drainMs: 1_000 }, pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }));
+  const app = await startApp(
+    { drainMs: 1_000 },
+    pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+  );
   await app.newTenant();
   await app.settled();
   const socket = connect(Number(new URL(app.tlsUrl).port), '127.0.0.1');
@@ -16,5 +19,9 @@ it('stops in good order, heads sealed, while a TLS handshake is left half done',
   const ended = once(socket, 'close');
   await app.close();
   await ended;
-  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg).filter((msg) => /did not stop cleanly|could not be sealed/.test(msg))).toEqual([]);
+  expect(
+    lines
+      .map((line) => (JSON.parse(line) as { msg: string }).msg)
+      .filter((msg) => /did not stop cleanly|could not be sealed/.test(msg)),
+  ).toEqual([]);
 });

@@ -15,14 +15,17 @@ describe('the Idempotency-Key header', () => {
   afterAll(() => app.close());
 
   const person = () => ({ email: `${randomUUID()}@acme.example`, displayName: 'Ann' });
-  const create = (client: Client, body: object, key: string) => client.post(USERS, body, { headers: { 'idempotency-key': key } });
+  const create = (client: Client, body: object, key: string) =>
+    client.post(USERS, body, { headers: { 'idempotency-key': key } });
   const sql = (text: string, values: unknown[] = []) => app.services.database.owner.query(text, values);
   const creations = async () => (await sql(`select from events where type = 'EmployeeCreated'`)).rowCount;
 
   it('creates once however many ask at once, and all of them get the same response', async () => {
     const [body, key, before] = [person(), randomUUID(), await creations()];
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(acme.admin, body, key)));
-    expect(answers.map(({ status, body: { id } }) => [status, id as string])).toEqual(Array(12).fill([201, answers[0]!.body.id]));
+    expect(answers.map(({ status, body: { id } }) => [status, id as string])).toEqual(
+      Array(12).fill([201, answers[0]!.body.id]),
+    );
     expect(await creations()).toBe(before! + 1);
   });
 
@@ -42,8 +45,12 @@ describe('the Idempotency-Key header', () => {
   describe('replays to no one who would not be let in now', () => {
     const ADMINS = '/api/v1/admin/admin-users';
     const colleague = (roleType: string) => ({ email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType });
-    const hire = (client: Client, body: object, key: string) => client.post(ADMINS, body, { headers: { 'idempotency-key': key } });
-    const loseAnswers = () => sql(`update idempotent_answers set status = null, sealed_body = null, running_until = now() - interval '1 second'`);
+    const hire = (client: Client, body: object, key: string) =>
+      client.post(ADMINS, body, { headers: { 'idempotency-key': key } });
+    const loseAnswers = () =>
+      sql(
+        `update idempotent_answers set status = null, sealed_body = null, running_until = now() - interval '1 second'`,
+      );
 
     it('asks for re-authentication again where the first request needed it, and only there', async () => {
       const stolen = app.as(acme.token);
@@ -76,7 +83,10 @@ describe('the Idempotency-Key header', () => {
       expect((await hire(boss.client, admin, key)).status).toBe(201);
       expect((await acme.admin.put(`${ADMINS}/${boss.adminId}`, { roleType: 'admin' })).status).toBe(200);
       const demoted = await hire(boss.client, admin, key);
-      expect([demoted.status, demoted.body.error]).toEqual([403, 'the role has changed since the first request with this idempotency key']);
+      expect([demoted.status, demoted.body.error]).toEqual([
+        403,
+        'the role has changed since the first request with this idempotency key',
+      ]);
       expect((await acme.admin.put(`${ADMINS}/${boss.adminId}`, { roleType: 'viewer' })).status).toBe(200);
       expect((await hire(boss.client, admin, key)).body.error).toBe('insufficient permissions');
       expect((await acme.admin.delete(`${ADMINS}/${boss.adminId}`)).status).toBe(204);
@@ -94,7 +104,8 @@ describe('the Idempotency-Key header', () => {
 
   it('is forgotten after 24 hours: the same secret is not made twice', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const token = async () => (await acme.admin.post('/api/v1/admin/enrollment/token', {}, { headers })).body.token as string;
+    const token = async () =>
+      (await acme.admin.post('/api/v1/admin/enrollment/token', {}, { headers })).body.token as string;
     const first = await token();
     expect(await token()).toBe(first);
     await sql(`update idempotent_answers set created_at = now() - interval '24 hours 1 second'`);
@@ -106,7 +117,10 @@ describe('the Idempotency-Key header', () => {
 
   /** As an attempt leaves its row that is running, or whose process was just killed. */
   const interrupt = (seconds: number) =>
-    sql(`update idempotent_answers set status = null, sealed_body = null, running_until = now() + $1 * interval '1 second'`, [seconds]);
+    sql(
+      `update idempotent_answers set status = null, sealed_body = null, running_until = now() + $1 * interval '1 second'`,
+      [seconds],
+    );
 
   it('makes a retry wait until the attempt of a killed process counts as dead', async () => {
     const [body, key] = [person(), randomUUID()];
@@ -125,13 +139,23 @@ describe('the Idempotency-Key header', () => {
   }, 20_000);
 
   it('keeps nothing by which a body could be guessed, and no body in clear', async () => {
-    const body = { email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType: 'analyst', password: 'Guess-This-Horse-7!' };
+    const body = {
+      email: `${randomUUID()}@acme.example`,
+      displayName: 'Grace',
+      roleType: 'analyst',
+      password: 'Guess-This-Horse-7!',
+    };
     const path = '/api/v1/admin/admin-users';
     const key = randomUUID();
     expect((await acme.admin.post(path, body, { headers: { 'idempotency-key': key } })).status).toBe(201);
     const { rows } = await sql('select t::text as row from idempotent_answers t');
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-    const guesses = [key, `${path}\n${JSON.stringify(body)}`, `POST${path}${JSON.stringify(body)}`, JSON.stringify(body)].map(sha256);
+    const guesses = [
+      key,
+      `${path}\n${JSON.stringify(body)}`,
+      `POST${path}${JSON.stringify(body)}`,
+      JSON.stringify(body),
+    ].map(sha256);
     expect(rows.length).toBeGreaterThan(0);
     for (const { row } of rows as { row: string }[]) {
       for (const guess of guesses) expect(row).not.toContain(guess);
@@ -153,7 +177,11 @@ describe('the Idempotency-Key header', () => {
     const send = async (rows: readonly string[], key: string) => {
       const form = new FormData();
       form.append('file', new Blob([['email,displayName', ...rows].join('\r\n')]), 'people.csv');
-      const answer = await fetch(`${app.url}${USERS}/import`, { method: 'POST', headers: { authorization: `Bearer ${acme.token}`, 'idempotency-key': key }, body: form });
+      const answer = await fetch(`${app.url}${USERS}/import`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${acme.token}`, 'idempotency-key': key },
+        body: form,
+      });
       return { status: answer.status, body: (await answer.json()) as { error?: string } };
     };
     const key = randomUUID();
@@ -174,7 +202,9 @@ describe('the Idempotency-Key header', () => {
       [tenant.tenantId],
     );
     // What was counted a moment ago is believed for some seconds.
-    await expect.poll(async () => (await create(tenant.admin, person(), randomUUID())).status, { timeout: 15_000 }).toBe(429);
+    await expect
+      .poll(async () => (await create(tenant.admin, person(), randomUUID())).status, { timeout: 15_000 })
+      .toBe(429);
     expect((await create(tenant.admin, body, key)).body).toEqual(first.body);
     expect((await create(acme.admin, person(), randomUUID())).status).toBe(201);
   }, 30_000);

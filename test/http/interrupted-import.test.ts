@@ -51,13 +51,21 @@ describe.each([
     await node?.stop();
   });
 
-  const fileOf = (count: number) => ['email,displayName', ...Array.from({ length: count }, () => `${randomUUID()}@acme.example,Ada`)].join('\r\n');
+  const fileOf = (count: number) =>
+    ['email,displayName', ...Array.from({ length: count }, () => `${randomUUID()}@acme.example,Ada`)].join('\r\n');
   async function send(file: string, key?: string) {
     const form = new FormData();
     form.append('file', new Blob([file]), 'users.csv');
-    const headers = { authorization: `Bearer ${tenant.token}`, ...(key === undefined ? {} : { 'idempotency-key': key }) };
+    const headers = {
+      authorization: `Bearer ${tenant.token}`,
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    };
     const answer = await fetch(`${app.url}${USERS}/import`, { method: 'POST', headers, body: form });
-    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: (await answer.json()) as Body };
+    return {
+      status: answer.status,
+      retryAfter: answer.headers.get('retry-after'),
+      body: (await answer.json()) as Body,
+    };
   }
   /** As a client does: a busy machine may interrupt an import once more. */
   async function sendUntilDone(file: string, key?: string) {
@@ -88,13 +96,21 @@ describe.each([
     failAfter(50);
     const { status, retryAfter, body } = await send(fileOf(ROWS));
     expect([status, retryAfter]).toEqual([503, '2']);
-    expect(body).toMatchObject({ error: 'service unavailable', imported: 50, updated: 0, skipped: 0, total: ROWS, errors: [] });
+    expect(body).toMatchObject({
+      error: 'service unavailable',
+      imported: 50,
+      updated: 0,
+      skipped: 0,
+      total: ROWS,
+      errors: [],
+    });
     expect(body.rows.map(({ row }: Told) => row)).toEqual(Array.from({ length: ROWS }, (_, at) => at + 2));
     expect(rowsOf(body, 'imported')).toHaveLength(50);
     const [unknown, notStored] = [rowsOf(body, 'unknown').length, rowsOf(body, 'notStored').length];
     expect(unknown).toBeGreaterThan(0);
     expect(50 + unknown + notStored).toBe(ROWS);
-    for (const { userId } of rowsOf(body, 'imported')) expect((await tenant.admin.get(`${USERS}/${userId}`)).status).toBe(200);
+    for (const { userId } of rowsOf(body, 'imported'))
+      expect((await tenant.admin.get(`${USERS}/${userId}`)).status).toBe(200);
     expect(await total()).toBe(before + 50);
   });
 
@@ -118,7 +134,10 @@ describe.each([
     failAfter(50);
     expect((await send(file, key)).status).toBe(503);
     store.append = append;
-    expect(await sendUntilDone(file, key)).toMatchObject({ status: 200, body: { imported: ROWS, updated: 0, skipped: 0 } });
+    expect(await sendUntilDone(file, key)).toMatchObject({
+      status: 200,
+      body: { imported: ROWS, updated: 0, skipped: 0 },
+    });
     expect(await total()).toBe(before + ROWS);
   });
 
@@ -128,7 +147,9 @@ describe.each([
     tenant = small;
     const first = await sendUntilDone(file, key);
     expect(first).toMatchObject({ status: 200, body: { imported: 3 } });
-    await app.services.database.owner.query(`update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`);
+    await app.services.database.owner.query(
+      `update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`,
+    );
     expect(await sendUntilDone(file, key)).toEqual(first);
     tenant = others;
   });

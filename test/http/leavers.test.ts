@@ -21,7 +21,10 @@ describe('a person who becomes inactive', () => {
   const open: Client[] = [];
   beforeAll(async () => {
     app = await startApp({ trustedProxies: ['127.0.0.1/32'] });
-    other = await compose({ ...app.config, role: 'api' }, { database: app.services.database.config, log: newLogger('silent') });
+    other = await compose(
+      { ...app.config, role: 'api' },
+      { database: app.services.database.config, log: newLogger('silent') },
+    );
     acme = await app.newTenant();
   });
   afterAll(async () => {
@@ -35,19 +38,38 @@ describe('a person who becomes inactive', () => {
     open.push(device.client);
     return device;
   }
-  const become = (userId: string, status: 'active' | 'inactive') => acme.admin.put(`/api/v1/admin/users/${userId}`, { status });
-  const verify = (method: 'daily-code' | 'otp', userId: string, code: string) => acme.admin.post(`/api/v1/admin/verification/${method}/verify`, { userId, code });
+  const become = (userId: string, status: 'active' | 'inactive') =>
+    acme.admin.put(`/api/v1/admin/users/${userId}`, { status });
+  const verify = (method: 'daily-code' | 'otp', userId: string, code: string) =>
+    acme.admin.post(`/api/v1/admin/verification/${method}/verify`, { userId, code });
   const statusOf = async ({ client }: EnrolledDevice, path = POLICIES) => (await client.get(path)).status;
-  const shown = async ({ deviceId }: EnrolledDevice) => (await acme.admin.get(`/api/v1/admin/devices/${deviceId}`)).body as Record<string, unknown>;
-  const report = () => ({ events: [{ eventId: randomUUID(), kind: 'navigation', occurredAt: new Date().toISOString(), domain: 'shop.example', data: { title: 'Shop', isNewSite: true } }] });
+  const shown = async ({ deviceId }: EnrolledDevice) =>
+    (await acme.admin.get(`/api/v1/admin/devices/${deviceId}`)).body as Record<string, unknown>;
+  const report = () => ({
+    events: [
+      {
+        eventId: randomUUID(),
+        kind: 'navigation',
+        occurredAt: new Date().toISOString(),
+        domain: 'shop.example',
+        data: { title: 'Shop', isNewSite: true },
+      },
+    ],
+  });
 
   it('is not verified any more by any code, and the tries count', async () => {
     const leaver = await someone();
     const codes = (await leaver.client.get(CODE)).body as Codes;
     expect((await verify('daily-code', leaver.userId, codes.dailyCode)).body.valid).toBe(true);
     await become(leaver.userId, 'inactive');
-    for (const [method, code] of [['daily-code', codes.dailyCode], ['otp', codes.otp]] as const) {
-      expect(await verify(method, leaver.userId, code)).toMatchObject({ status: 200, body: { valid: false, verifiedAt: null } });
+    for (const [method, code] of [
+      ['daily-code', codes.dailyCode],
+      ['otp', codes.otp],
+    ] as const) {
+      expect(await verify(method, leaver.userId, code)).toMatchObject({
+        status: 200,
+        body: { valid: false, verifiedAt: null },
+      });
     }
     for (let n = 0; n < 3; n += 1) await verify('daily-code', leaver.userId, codes.dailyCode);
     expect((await verify('daily-code', leaver.userId, codes.dailyCode)).status).toBe(429);
@@ -58,7 +80,12 @@ describe('a person who becomes inactive', () => {
     expect([await statusOf(leaver), await statusOf(colleague)]).toEqual([200, 200]);
     await become(leaver.userId, 'inactive');
     expect([await statusOf(leaver), await statusOf(colleague)]).toEqual([401, 200]);
-    const requests = [leaver.client.get(CODE), leaver.client.post(HEARTBEAT, { extensionVersion: '1' }), leaver.client.post('/api/v1/ext/events', report()), leaver.client.post('/api/v1/ext/unblock', { key: 'x', domain: 'a.example' })];
+    const requests = [
+      leaver.client.get(CODE),
+      leaver.client.post(HEARTBEAT, { extensionVersion: '1' }),
+      leaver.client.post('/api/v1/ext/events', report()),
+      leaver.client.post('/api/v1/ext/unblock', { key: 'x', domain: 'a.example' }),
+    ];
     for (const { status } of await Promise.all(requests)) expect(status).toBe(401);
     expect(await shown(leaver)).toMatchObject({ status: 'active', suspended: true });
   });
@@ -66,7 +93,8 @@ describe('a person who becomes inactive', () => {
   it('is refused on every node', async () => {
     const leaver = await someone();
     const headers = { 'x-client-cert': encodeURIComponent(leaver.certificatePem) };
-    const at = (url: string) => fetch(url + POLICIES, { headers }).then(async (answer) => (await answer.arrayBuffer(), answer.status));
+    const at = (url: string) =>
+      fetch(url + POLICIES, { headers }).then(async (answer) => (await answer.arrayBuffer(), answer.status));
     expect([await at(app.url), await at(other.addresses.http)]).toEqual([200, 200]);
     await become(leaver.userId, 'inactive');
     expect(await at(app.url)).toBe(401);
@@ -77,7 +105,10 @@ describe('a person who becomes inactive', () => {
 
   it.each([
     ['deleted', (userId: string) => acme.admin.delete(`/api/v1/admin/users/${userId}`)],
-    ['deleted with others', (userId: string) => acme.admin.delete('/api/v1/admin/users/bulk', { body: { userIds: [userId] } })],
+    [
+      'deleted with others',
+      (userId: string) => acme.admin.delete('/api/v1/admin/users/bulk', { body: { userIds: [userId] } }),
+    ],
     ['erased', (userId: string) => acme.admin.delete(`/api/v1/admin/users/${userId}?erase=true`)],
   ])('is refused as soon as they are %s', async (_how, remove) => {
     const leaver = await someone();
@@ -89,11 +120,16 @@ describe('a person who becomes inactive', () => {
   it('has their devices back when they return, but not what was handed out before', async () => {
     const person = await someone();
     const before = (await person.client.get(CODE)).body as Codes;
-    const keyFor = async () => (await acme.admin.post('/api/v1/admin/unblock-keys', { domain: 'shop.example', userId: person.userId })).body.key as string;
-    const redeem = async (key: string) => (await person.client.post('/api/v1/ext/unblock', { key, domain: 'shop.example' })).status;
+    const keyFor = async () =>
+      (await acme.admin.post('/api/v1/admin/unblock-keys', { domain: 'shop.example', userId: person.userId })).body
+        .key as string;
+    const redeem = async (key: string) =>
+      (await person.client.post('/api/v1/ext/unblock', { key, domain: 'shop.example' })).status;
     const key = await keyFor();
     await become(person.userId, 'inactive');
-    expect(await acme.admin.post('/api/v1/admin/unblock-keys', { domain: 'shop.example', userId: person.userId })).toMatchObject({ status: 400, body: { error: expect.stringContaining('userId') as string } });
+    expect(
+      await acme.admin.post('/api/v1/admin/unblock-keys', { domain: 'shop.example', userId: person.userId }),
+    ).toMatchObject({ status: 400, body: { error: expect.stringContaining('userId') as string } });
     await become(person.userId, 'active');
     expect(await statusOf(person)).toBe(200);
     expect(await shown(person)).toMatchObject({ suspended: false });
@@ -119,7 +155,11 @@ describe('a person who becomes inactive', () => {
     await acme.admin.put(`/api/v1/admin/devices/${leaver.deviceId}/wipe`);
     const { status, body } = await leaver.client.post(HEARTBEAT, { extensionVersion: '2.0.0' });
     expect([status, body.commands]).toMatchObject([200, [{ type: 'wipe' }]]);
-    expect([await statusOf(leaver), await statusOf(leaver, CODE), (await leaver.client.post('/api/v1/ext/events', report())).status]).toEqual([401, 401, 401]);
+    expect([
+      await statusOf(leaver),
+      await statusOf(leaver, CODE),
+      (await leaver.client.post('/api/v1/ext/events', report())).status,
+    ]).toEqual([401, 401, 401]);
     expect(await shown(leaver)).toMatchObject({ status: 'wipe_pending', wipeDeliveredAt: expect.any(String) });
   });
 });

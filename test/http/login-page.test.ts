@@ -16,9 +16,22 @@ describe('the sign-in page', () => {
       const { status, headers } = await app.anonymous.get(path);
       const policy = headers.get('content-security-policy')!.split('; ');
       expect([path, status]).toEqual([path, 200]);
-      expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'"]));
+      expect(policy).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "connect-src 'self'",
+          "form-action 'none'",
+          "base-uri 'none'",
+          "frame-ancestors 'none'",
+        ]),
+      );
       expect(headers.get('content-security-policy')).not.toContain('unsafe');
-      expect([headers.get('x-content-type-options'), headers.get('referrer-policy')]).toEqual(['nosniff', 'no-referrer']);
+      expect([headers.get('x-content-type-options'), headers.get('referrer-policy')]).toEqual([
+        'nosniff',
+        'no-referrer',
+      ]);
     }
   });
 
@@ -28,7 +41,10 @@ describe('the sign-in page', () => {
     expect(text.match(/<script[^>]*>/g)).toEqual([expect.stringContaining(' src="/login-assets/main.js"')]);
     for (const name of Object.keys(pageAssets)) {
       const asset = (await app.anonymous.get(addressOf(name))).text.replaceAll('http://www.w3.org/2000/svg', '');
-      expect([name, /https?:\/\/\w|innerHTML|insertAdjacentHTML|document\.write|eval\(/.exec(asset)?.[0]]).toEqual([name, undefined]);
+      expect([name, /https?:\/\/\w|innerHTML|insertAdjacentHTML|document\.write|eval\(/.exec(asset)?.[0]]).toEqual([
+        name,
+        undefined,
+      ]);
     }
   });
 
@@ -36,7 +52,8 @@ describe('the sign-in page', () => {
     const used = new Set<string>();
     const texts = [(await app.anonymous.get('/login')).text];
     for (const name of Object.keys(pageAssets)) texts.push((await app.anonymous.get(addressOf(name))).text);
-    for (const text of texts) for (const [, name] of text.matchAll(/(?:\/login-assets\/|from '\.\/)([\w.-]+)/g)) used.add(name!);
+    for (const text of texts)
+      for (const [, name] of text.matchAll(/(?:\/login-assets\/|from '\.\/)([\w.-]+)/g)) used.add(name!);
     expect([...used].sort()).toEqual(Object.keys(pageAssets).sort());
   });
 
@@ -52,7 +69,14 @@ describe('the sign-in page', () => {
   });
 
   it('serves its own files alone', async () => {
-    for (const name of ['page.html', 'login-page.ts', '..%2Flogin-page.ts', '%2e%2e%2fserver.ts', '__proto__', 'toString']) {
+    for (const name of [
+      'page.html',
+      'login-page.ts',
+      '..%2Flogin-page.ts',
+      '%2e%2e%2fserver.ts',
+      '__proto__',
+      'toString',
+    ]) {
       expect([name, (await app.anonymous.get(addressOf(name))).status]).toEqual([name, 404]);
     }
   });

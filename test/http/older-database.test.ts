@@ -24,8 +24,14 @@ describe('a database that is older than the file of sealed heads', () => {
     await older.close();
   });
 
-  const seals = async ({ anonymous }: TestApp) => (await anonymous.get('/health')).body.dependencies.audit_seals as { status: string; message?: string };
-  const degraded = (chains: string) => ({ status: 'degraded', message: expect.stringContaining(`audit heads are not sealed: the log lacks a seal that the file has (${chains}); run \`audit verify\``) as string });
+  const seals = async ({ anonymous }: TestApp) =>
+    (await anonymous.get('/health')).body.dependencies.audit_seals as { status: string; message?: string };
+  const degraded = (chains: string) => ({
+    status: 'degraded',
+    message: expect.stringContaining(
+      `audit heads are not sealed: the log lacks a seal that the file has (${chains}); run \`audit verify\``,
+    ) as string,
+  });
 
   it('shows in /health after the next sealing, also where the older one has never heard of a tenant', async () => {
     expect(new SealFile(newer.config.dataDir).newest().size).toBeGreaterThan(0);
@@ -33,7 +39,9 @@ describe('a database that is older than the file of sealed heads', () => {
     writeFileSync(join(older.config.dataDir, 'audit-heads.jsonl'), file);
     await new HeadSealer(older.services, older.services.sealAlarms).sealAll();
     const chains = new SealFile(newer.config.dataDir).newest().size;
-    await expect.poll(() => seals(older), { timeout: 10_000 }).toMatchObject(degraded(`${chains} ${chains === 1 ? 'chain' : 'chains'}`));
+    await expect
+      .poll(() => seals(older), { timeout: 10_000 })
+      .toMatchObject(degraded(`${chains} ${chains === 1 ? 'chain' : 'chains'}`));
     expect((await older.anonymous.get('/health')).status).toBe(200);
   });
 
@@ -41,6 +49,11 @@ describe('a database that is older than the file of sealed heads', () => {
     await newer.services.database.owner.query(`delete from events where type = 'AuditHeadSealed'`);
     newer.services.loader.forget();
     await new HeadSealer(newer.services, newer.services.sealAlarms).sealAll();
-    await expect.poll(() => seals(newer), { timeout: 10_000 }).toMatchObject({ status: 'degraded', message: expect.stringContaining('the log lacks a seal that the file has') as string });
+    await expect
+      .poll(() => seals(newer), { timeout: 10_000 })
+      .toMatchObject({
+        status: 'degraded',
+        message: expect.stringContaining('the log lacks a seal that the file has') as string,
+      });
   });
 });

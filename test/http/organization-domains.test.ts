@@ -27,22 +27,42 @@ describe('e-mail domains of an organization', () => {
     await names.close();
   });
 
-  const provider = (over: object = {}) => ({ issuerUrl: 'https://idp.example', clientId: 'castellan', emailDomains: [domain], ...over });
+  const provider = (over: object = {}) => ({
+    issuerUrl: 'https://idp.example',
+    clientId: 'castellan',
+    emailDomains: [domain],
+    ...over,
+  });
   const prove = (org: TestOrganization, of = domain) => org.write('POST', DOMAINS, { domain: of });
   const publish = async (org: TestOrganization, of = domain) => {
     const { record } = (await prove(org, of)).body;
     names.records.set(record.name, ['something else', record.value]);
     return record as { name: string; value: string };
   };
-  const discovered = async (email: string): Promise<boolean> => (await app.anonymous.post('/api/v1/org/auth/sso/discover', { email })).body.ssoAvailable;
+  const discovered = async (email: string): Promise<boolean> =>
+    (await app.anonymous.post('/api/v1/org/auth/sso/discover', { email })).body.ssoAvailable;
 
   it('are pending until the name servers show the record, and verified from then on', async () => {
     const first = await prove(north, domain.toUpperCase());
-    expect([first.status, first.body]).toEqual([200, { domain, status: 'pending', record: { name: `_castellan-challenge.${domain}`, type: 'TXT', value: expect.stringMatching(/^castellan-domain-verification=[\w-]{32,}$/) } }]);
+    expect([first.status, first.body]).toEqual([
+      200,
+      {
+        domain,
+        status: 'pending',
+        record: {
+          name: `_castellan-challenge.${domain}`,
+          type: 'TXT',
+          value: expect.stringMatching(/^castellan-domain-verification=[\w-]{32,}$/),
+        },
+      },
+    ]);
     expect((await north.owner.get(DOMAINS)).body).toEqual({ domains: [], total: 0 });
     names.records.set(first.body.record.name, [first.body.record.value]);
     expect((await prove(north)).body).toEqual({ ...first.body, status: 'verified' });
-    expect((await north.owner.get(DOMAINS)).body).toEqual({ domains: [{ domain, proof: 'dns', verifiedAt: expect.any(String) }], total: 1 });
+    expect((await north.owner.get(DOMAINS)).body).toEqual({
+      domains: [{ domain, proof: 'dns', verifiedAt: expect.any(String) }],
+      total: 1,
+    });
     // What was proved stays proved when the record is gone.
     names.records.clear();
     expect((await north.owner.get(DOMAINS)).body.total).toBe(1);
@@ -55,9 +75,12 @@ describe('e-mail domains of an organization', () => {
     expect((await prove(north)).body.status).toBe('pending');
   });
 
-  it('are one organization\'s at a time, also when two prove one at once', async () => {
+  it("are one organization's at a time, also when two prove one at once", async () => {
     const records = [await publish(north), await publish(south)];
-    names.records.set(records[0]!.name, records.map(({ value }) => value));
+    names.records.set(
+      records[0]!.name,
+      records.map(({ value }) => value),
+    );
     const statuses = (await Promise.all([prove(north), prove(south)])).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([200, 409]);
     const [holder, other] = statuses[0] === 200 ? [north, south] : [south, north];
@@ -86,22 +109,27 @@ describe('e-mail domains of an organization', () => {
     expect(await discovered(`ann@${domain}`)).toBe(true);
   });
 
-  it('are given and taken by the operator\'s word as well', async () => {
+  it("are given and taken by the operator's word as well", async () => {
     await vouchForDomain(app.services, { slug: south.slug, domain: domain.toUpperCase() });
-    await expect(vouchForDomain(app.services, { slug: north.slug, domain })).rejects.toThrow('another organization has proved it');
+    await expect(vouchForDomain(app.services, { slug: north.slug, domain })).rejects.toThrow(
+      'another organization has proved it',
+    );
     await app.settled();
     expect((await south.owner.get(DOMAINS)).body.domains).toMatchObject([{ domain, proof: 'operator' }]);
     await removeDomain(app.services, { slug: south.slug, domain });
     await vouchForDomain(app.services, { slug: north.slug, domain });
-    await expect(vouchForDomain(app.services, { slug: north.slug, domain: 'no domain' })).rejects.toThrow('must be a domain');
+    await expect(vouchForDomain(app.services, { slug: north.slug, domain: 'no domain' })).rejects.toThrow(
+      'must be a domain',
+    );
   });
 
-  it('are the owners\' to prove, with a proof of presence', async () => {
+  it("are the owners' to prove, with a proof of presence", async () => {
     expect((await north.owner.post(DOMAINS, { domain })).status).toBe(403);
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     expect((await viewer.client.get(DOMAINS)).status).toBe(200);
     expect((await viewer.client.post(DOMAINS, { domain })).status).toBe(403);
-    for (const none of ['localhost', 'a b.example', '', 7]) expect((await north.write('POST', DOMAINS, { domain: none })).status).toBe(400);
+    for (const none of ['localhost', 'a b.example', '', 7])
+      expect((await north.write('POST', DOMAINS, { domain: none })).status).toBe(400);
   });
 
   it('cannot be proved while no name server answers: 503, and nothing is recorded', async () => {

@@ -17,13 +17,27 @@ describe("the sessions of an organization's admin", () => {
   });
   afterAll(() => app.close());
 
-  const sessionsOf = async (token: string) => (await app.as(token).get(SESSIONS)).body as { sessions: Session[]; total: number };
+  const sessionsOf = async (token: string) =>
+    (await app.as(token).get(SESSIONS)).body as { sessions: Session[]; total: number };
 
   it('are listed newest first, with where they are from, to nobody else', async () => {
     const north = await newOrganization(app);
     const { accessToken } = (await orgLogin(app, north)).body as { accessToken: string };
-    const entry = { id: expect.any(String), method: 'password', ipAddress: '127.0.0.1', userAgent: expect.any(String), createdAt: expect.any(String), expiresAt: expect.any(String) };
-    expect(await sessionsOf(accessToken)).toEqual({ sessions: [{ ...entry, current: true }, { ...entry, current: false }], total: 2 });
+    const entry = {
+      id: expect.any(String),
+      method: 'password',
+      ipAddress: '127.0.0.1',
+      userAgent: expect.any(String),
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+    };
+    expect(await sessionsOf(accessToken)).toEqual({
+      sessions: [
+        { ...entry, current: true },
+        { ...entry, current: false },
+      ],
+      total: 2,
+    });
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     expect(await sessionsOf(viewer.token)).toMatchObject({ sessions: [{ current: true }], total: 1 });
     const acme = await app.newTenant();
@@ -32,11 +46,15 @@ describe("the sessions of an organization's admin", () => {
 
   it('end one by one, but for those of somebody else', async () => {
     const north = await newOrganization(app);
-    const { accessToken, refreshToken } = (await orgLogin(app, north)).body as { accessToken: string; refreshToken: string };
+    const { accessToken, refreshToken } = (await orgLogin(app, north)).body as {
+      accessToken: string;
+      refreshToken: string;
+    };
     const other = (await sessionsOf(north.token)).sessions.find(({ current }) => !current)!;
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     const south = await newOrganization(app);
-    for (const stranger of [viewer.client, south.owner]) expect((await stranger.delete(`${SESSIONS}/${other.id}`)).status).toBe(404);
+    for (const stranger of [viewer.client, south.owner])
+      expect((await stranger.delete(`${SESSIONS}/${other.id}`)).status).toBe(404);
     expect((await north.owner.delete(`${SESSIONS}/${randomUUID()}`)).status).toBe(404);
     expect((await north.owner.delete(`${SESSIONS}/${other.id}`)).status).toBe(204);
     expect((await app.as(accessToken).get(SESSIONS)).status).toBe(401);

@@ -16,7 +16,8 @@ const CHANGE = '/api/v1/org/change-password';
 const CONFIGS = '/api/v1/org/sso-configs';
 const CHOSEN = 'Another-Horse-8!';
 const DAY_MS = 86_400_000;
-const times = <T>(count: number, work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+const times = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
 let app: TestApp;
 beforeAll(async () => {
@@ -31,22 +32,42 @@ describe("a temporary password of an organization's admin", () => {
     const email = `owner-${randomUUID().slice(0, 8)}@mssp.example`;
     return { email, name: 'North', ...(await createOrganization(app.services, { name: 'North', ownerEmail: email })) };
   };
-  const changeTo = (tempToken: string, newPassword: string) => app.anonymous.post(FORCED, { tempToken, newPassword, confirmPassword: newPassword });
+  const changeTo = (tempToken: string, newPassword: string) =>
+    app.anonymous.post(FORCED, { tempToken, newPassword, confirmPassword: newPassword });
 
   it('has to be changed before the first session, once', async () => {
     const north = await made();
     const forced = await orgLogin(app, north);
-    expect([forced.status, forced.body]).toEqual([200, { mustChangePassword: true, tempToken: expect.any(String), userId: (await adminOf(north.email)).adminId, message: expect.any(String) }]);
+    expect([forced.status, forced.body]).toEqual([
+      200,
+      {
+        mustChangePassword: true,
+        tempToken: expect.any(String),
+        userId: (await adminOf(north.email)).adminId,
+        message: expect.any(String),
+      },
+    ]);
     const { tempToken } = forced.body;
     expect((await app.as(tempToken).get(CONFIGS)).status).toBe(401);
     // A tenant's change knows nothing of it. Refused passwords cost no new sign-in.
-    expect((await app.anonymous.post('/api/v1/auth/change-password', { tempToken, newPassword: CHOSEN, confirmPassword: CHOSEN })).status).toBe(401);
+    expect(
+      (
+        await app.anonymous.post('/api/v1/auth/change-password', {
+          tempToken,
+          newPassword: CHOSEN,
+          confirmPassword: CHOSEN,
+        })
+      ).status,
+    ).toBe(401);
     for (const refused of [north.password, 'Password123!', `${north.email.split('@')[0]}A1!`, 'short']) {
       const answer = await changeTo(tempToken, refused);
       expect([answer.status, String(answer.body.error)]).toEqual([400, expect.stringContaining('newPassword')]);
     }
     const answers = await times(50, () => changeTo(tempToken, CHOSEN));
-    expect([answers.filter(({ status }) => status === 200).length, answers.filter(({ status }) => status === 401).length]).toEqual([1, 49]);
+    expect([
+      answers.filter(({ status }) => status === 200).length,
+      answers.filter(({ status }) => status === 401).length,
+    ]).toEqual([1, 49]);
     expect((await orgLogin(app, north)).status).toBe(401);
     const done = await orgLogin(app, { ...north, password: CHOSEN });
     expect((await app.as(done.body.accessToken).get(CONFIGS)).status).toBe(200);
@@ -75,8 +96,12 @@ describe("a temporary password of an organization's admin", () => {
       const answer = await orgLogin(app, { ...north, password });
       expect([answer.status, answer.body]).toEqual([403, { error: 'temporary password expired' }]);
     }
-    expect((await orgLogin(app, { ...north, password: 'Wrong-Horse-7!' })).body).toEqual({ error: 'invalid credentials' });
-    expect((await orgLogin(app, { ...north, ...(await recoverOrgAdmin(app.services, north)) })).body.mustChangePassword).toBe(true);
+    expect((await orgLogin(app, { ...north, password: 'Wrong-Horse-7!' })).body).toEqual({
+      error: 'invalid credentials',
+    });
+    expect(
+      (await orgLogin(app, { ...north, ...(await recoverOrgAdmin(app.services, north)) })).body.mustChangePassword,
+    ).toBe(true);
   });
 
   async function letExpire(organizationId: Awaited<ReturnType<typeof made>>['organizationId']): Promise<void> {
@@ -87,15 +112,26 @@ describe("a temporary password of an organization's admin", () => {
       decide: ({ admins }) => {
         const { adminId, passwordRef } = [...admins.values()][0]!;
         const passwordExpiresAt = new Date(Date.now() - 1_000).toISOString();
-        return accept([{ type: 'OrgAdminPasswordChanged' as const, data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered' as const, passwordExpiresAt } }]);
+        return accept([
+          {
+            type: 'OrgAdminPasswordChanged' as const,
+            data: { adminId, passwordRef, mustChangePassword: true, reason: 'recovered' as const, passwordExpiresAt },
+          },
+        ]);
       },
     });
-    orThrow(await app.services.executor.execute(command, undefined, { tenantId: organizationId, actor: system('test') }));
+    orThrow(
+      await app.services.executor.execute(command, undefined, { tenantId: organizationId, actor: system('test') }),
+    );
   }
 });
 
 describe("a change of an organization's admin's password", () => {
-  const change = (currentPassword: string, newPassword = CHOSEN, more: object = {}) => ({ currentPassword, newPassword, ...more });
+  const change = (currentPassword: string, newPassword = CHOSEN, more: object = {}) => ({
+    currentPassword,
+    newPassword,
+    ...more,
+  });
 
   it('ends every other session, and leaves the one from which it was asked', async () => {
     const north = await newOrganization(app);
@@ -103,11 +139,16 @@ describe("a change of an organization's admin's password", () => {
     const answer = await north.owner.post(CHANGE, change(north.password, CHOSEN, { confirmPassword: CHOSEN }));
     expect([answer.status, answer.body]).toEqual([200, { success: true, message: expect.any(String) }]);
     expect((await app.as(elsewhere.accessToken).get(CONFIGS)).status).toBe(401);
-    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: elsewhere.refreshToken })).status).toBe(401);
+    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: elsewhere.refreshToken })).status).toBe(
+      401,
+    );
     expect((await north.owner.get(CONFIGS)).status).toBe(200);
     expect((await orgLogin(app, north)).status).toBe(401);
     expect((await orgLogin(app, { ...north, password: CHOSEN })).status).toBe(200);
-    const { rows } = await app.services.database.owner.query(`select owner from secrets where tenant_id = $1 and field = 'passwordHash'`, [north.organizationId]);
+    const { rows } = await app.services.database.owner.query(
+      `select owner from secrets where tenant_id = $1 and field = 'passwordHash'`,
+      [north.organizationId],
+    );
     expect(rows).toHaveLength(1);
   });
 
@@ -121,17 +162,26 @@ describe("a change of an organization's admin's password", () => {
 
   it('is refused for common passwords, for those made of known names, for the old one, and for two that differ', async () => {
     const north = await newOrganization(app, 'Gryphonfield');
-    const refused = [change(north.password, 'Password123!'), change(north.password, 'Gryphonfield-1!'), change(north.password, north.password), change(north.password, CHOSEN, { confirmPassword: 'Another-Horse-9!' })];
+    const refused = [
+      change(north.password, 'Password123!'),
+      change(north.password, 'Gryphonfield-1!'),
+      change(north.password, north.password),
+      change(north.password, CHOSEN, { confirmPassword: 'Another-Horse-9!' }),
+    ];
     for (const body of refused) {
       const answer = await north.owner.post(CHANGE, body);
-      expect([answer.status, String(answer.body.error)]).toEqual([400, expect.stringMatching(/newPassword|confirmPassword/)]);
+      expect([answer.status, String(answer.body.error)]).toEqual([
+        400,
+        expect.stringMatching(/newPassword|confirmPassword/),
+      ]);
     }
     expect((await orgLogin(app, north)).status).toBe(200);
   });
 
   it('looks at no more than five wrong passwords of one session, and shuts nobody out elsewhere', async () => {
     const north = await newOrganization(app);
-    for (let turn = 0; turn < 5; turn += 1) expect((await north.owner.post(CHANGE, change('Wrong-Horse-7!'))).status).toBe(401);
+    for (let turn = 0; turn < 5; turn += 1)
+      expect((await north.owner.post(CHANGE, change('Wrong-Horse-7!'))).status).toBe(401);
     const right = await north.owner.post(CHANGE, change(north.password));
     expect([right.status, right.body]).toEqual([403, { error: 'account locked' }]);
     expect((await orgLogin(app, north)).status).toBe(200);
@@ -140,7 +190,9 @@ describe("a change of an organization's admin's password", () => {
   it('is made by one of many at once', async () => {
     const north = await newOrganization(app);
     const sessions = await times(4, async () => app.as((await orgLogin(app, north)).body.accessToken as string));
-    const answers = await Promise.all(sessions.map((session, n) => session.post(CHANGE, change(north.password, `Another-Horse-${n}!`))));
+    const answers = await Promise.all(
+      sessions.map((session, n) => session.post(CHANGE, change(north.password, `Another-Horse-${n}!`))),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });

@@ -28,22 +28,34 @@ beforeEach(async () => {
   north = await newOrganization(app);
 });
 
-const reset = (email: string, over: object = {}, headers: Record<string, string> = {}) => app.anonymous.post(RECOVERY, { recoveryKey, email, ...over }, { headers });
+const reset = (email: string, over: object = {}, headers: Record<string, string> = {}) =>
+  app.anonymous.post(RECOVERY, { recoveryKey, email, ...over }, { headers });
 const signIn = (password: string, { email } = north) => app.anonymous.post(LOGIN, { email, password });
 /** Recovered admins choose another password before they are in. */
 async function signInAnew(temporary: string, chosen = 'Another-Horse-8!') {
   const forced = await signIn(temporary);
-  expect([forced.status, forced.body]).toEqual([200, { mustChangePassword: true, tempToken: expect.any(String), userId: expect.any(String), message: expect.any(String) }]);
+  expect([forced.status, forced.body]).toEqual([
+    200,
+    {
+      mustChangePassword: true,
+      tempToken: expect.any(String),
+      userId: expect.any(String),
+      message: expect.any(String),
+    },
+  ]);
   const change = { tempToken: forced.body.tempToken as string, newPassword: chosen, confirmPassword: chosen };
   expect((await app.anonymous.post('/api/v1/org/auth/change-password', change)).status).toBe(200);
   return signIn(chosen);
 }
-const refresh = async (refreshToken: string) => (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
+const refresh = async (refreshToken: string) =>
+  (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
 const recovered = { success: true, tempPassword: expect.any(String), message: expect.any(String) };
 
 /** The rows of what an organization owns. */
-const rowsOf = async (sql: string) => (await app.services.database.owner.query<Record<string, string>>(sql, [north.organizationId])).rows;
-const statuses = async () => (await rowsOf('select status from org_admins where tenant_id = $1')).map(({ status }) => status);
+const rowsOf = async (sql: string) =>
+  (await app.services.database.owner.query<Record<string, string>>(sql, [north.organizationId])).rows;
+const statuses = async () =>
+  (await rowsOf('select status from org_admins where tenant_id = $1')).map(({ status }) => status);
 
 async function requireSso(): Promise<void> {
   expect((await north.write('POST', CONFIGS, provider)).status).toBe(201);
@@ -66,13 +78,18 @@ describe("the recovery of an organization's admin", () => {
     expect([status, body]).toEqual([200, recovered]);
     expect(body.message).toContain('requires single sign-on no longer');
     const signedIn = await signInAnew(body.tempPassword);
-    expect([signedIn.status, signedIn.body.user]).toMatchObject([200, { email: north.email, role: 'org_owner', organizationId: north.organizationId }]);
+    expect([signedIn.status, signedIn.body.user]).toMatchObject([
+      200,
+      { email: north.email, role: 'org_owner', organizationId: north.organizationId },
+    ]);
     // The configuration is still there, to be mended.
     expect((await app.as(signedIn.body.accessToken).get(CONFIGS)).body).toMatchObject({ total: 1, requireSso: false });
   });
 
   it('says nothing of single sign-on where none was required', async () => {
-    expect((await reset(north.email)).body.message).toBe('sign in with the temporary password within seven days and choose another');
+    expect((await reset(north.email)).body.message).toBe(
+      'sign in with the temporary password within seven days and choose another',
+    );
   });
 
   it('ends every session from before, and the password', async () => {
@@ -99,11 +116,21 @@ describe("the recovery of an organization's admin", () => {
 
   it('takes the second factor away', async () => {
     const { secret } = (await north.write('POST', '/api/v1/org/mfa/setup', {})).body as { secret: string };
-    expect((await north.write('POST', '/api/v1/org/mfa/setup/verify', { code: await codeOf(secret, -1) })).status).toBe(200);
+    expect((await north.write('POST', '/api/v1/org/mfa/setup/verify', { code: await codeOf(secret, -1) })).status).toBe(
+      200,
+    );
     expect((await signIn(north.password)).body.mfaRequired).toBe(true);
-    const { accessToken } = (await signInAnew((await reset(north.email)).body.tempPassword)).body as { accessToken: string };
-    expect((await app.as(accessToken).get('/api/v1/org/mfa/status')).body).toEqual({ enabled: false, backupCodesRemaining: 0, enabledAt: null });
-    expect(await rowsOf(`select owner from secrets where tenant_id = $1 and field in ('totpSecret', 'backupCodes')`)).toEqual([]);
+    const { accessToken } = (await signInAnew((await reset(north.email)).body.tempPassword)).body as {
+      accessToken: string;
+    };
+    expect((await app.as(accessToken).get('/api/v1/org/mfa/status')).body).toEqual({
+      enabled: false,
+      backupCodesRemaining: 0,
+      enabledAt: null,
+    });
+    expect(
+      await rowsOf(`select owner from secrets where tenant_id = $1 and field in ('totpSecret', 'backupCodes')`),
+    ).toEqual([]);
   });
 
   it('brings a locked one back', async () => {
@@ -129,13 +156,21 @@ describe("the recovery of an organization's admin", () => {
     await suspendOwner();
     await reset(north.email);
     await app.settled();
-    const actions = (await rowsOf('select action from audit_log where tenant_id = $1 and position > 0 order by sequence desc limit 4')).map(({ action }) => action);
-    expect(actions).toEqual(['organization.sso_requirement_set', 'org_admin.reinstated', 'org_admin.sessions_revoked', 'org_admin.password_changed']);
+    const actions = (
+      await rowsOf('select action from audit_log where tenant_id = $1 and position > 0 order by sequence desc limit 4')
+    ).map(({ action }) => action);
+    expect(actions).toEqual([
+      'organization.sso_requirement_set',
+      'org_admin.reinstated',
+      'org_admin.sessions_revoked',
+      'org_admin.password_changed',
+    ]);
     expect((await verifyTenant(app.services, north.organizationId)).valid).toBe(true);
   });
 
   it('takes the key, compared before anything is looked for, and changes nothing without it', async () => {
-    const refusals = async () => (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
+    const refusals = async () =>
+      (await app.services.database.owner.query(`select from events where type = 'RecoveryRefused'`)).rowCount!;
     const before = await refusals();
     for (const email of [north.email, 'nobody@mssp.example']) {
       const wrong = await reset(email, { recoveryKey: `${recoveryKey}x` }, { 'x-tenant-id': 'no id' });
@@ -150,7 +185,12 @@ describe("the recovery of an organization's admin", () => {
 
   it('means the tenant or the organization that X-Tenant-ID names, and the tenant where it names none', async () => {
     const acme = await app.newTenant();
-    const made = await acme.admin.post('/api/v1/admin/admin-users', { email: north.email, displayName: 'Owner', roleType: 'analyst', password: PASSWORD });
+    const made = await acme.admin.post('/api/v1/admin/admin-users', {
+      email: north.email,
+      displayName: 'Owner',
+      roleType: 'analyst',
+      password: PASSWORD,
+    });
     expect(made.status).toBe(201);
     const account = { tenantId: acme.tenantId, email: north.email };
     const unnamed: Record<string, string> = {};
@@ -167,7 +207,8 @@ describe("the recovery of an organization's admin", () => {
   it('finds nobody under the id of another', async () => {
     const south = await newOrganization(app);
     const acme = await app.newTenant();
-    for (const named of [south.organizationId, acme.tenantId, randomUUID()]) expect((await reset(north.email, {}, { 'x-tenant-id': named })).status).toBe(404);
+    for (const named of [south.organizationId, acme.tenantId, randomUUID()])
+      expect((await reset(north.email, {}, { 'x-tenant-id': named })).status).toBe(404);
     expect((await signIn(north.password)).status).toBe(200);
   });
 });
@@ -205,7 +246,9 @@ describe('at the machine', () => {
   });
 
   it('an admin is suspended, but for the last active owner', async () => {
-    await expect(castellan('suspend', '--slug', north.slug, '--email', north.email)).rejects.toThrow('the last active owner stays');
+    await expect(castellan('suspend', '--slug', north.slug, '--email', north.email)).rejects.toThrow(
+      'the last active owner stays',
+    );
     await orgAdminWithRole(app, north, 'org_owner');
     await castellan('suspend', '--slug', north.slug, '--email', north.email);
     await app.settled();
@@ -217,9 +260,15 @@ describe('at the machine', () => {
   it('nobody is found under a wrong name', async () => {
     const south = await newOrganization(app);
     for (const work of [recoverOrgAdmin, suspendOrgAdmin]) {
-      await expect(work(app.services, { slug: south.slug, email: north.email })).rejects.toThrow('the organization has no such admin');
-      await expect(work(app.services, { slug: north.slug, email: 'nobody@mssp.example' })).rejects.toThrow('the organization has no such admin');
-      await expect(work(app.services, { slug: 'nowhere', email: north.email })).rejects.toThrow('there is no such organization');
+      await expect(work(app.services, { slug: south.slug, email: north.email })).rejects.toThrow(
+        'the organization has no such admin',
+      );
+      await expect(work(app.services, { slug: north.slug, email: 'nobody@mssp.example' })).rejects.toThrow(
+        'the organization has no such admin',
+      );
+      await expect(work(app.services, { slug: 'nowhere', email: north.email })).rejects.toThrow(
+        'there is no such organization',
+      );
     }
     expect((await signIn(north.password)).status).toBe(200);
   });
@@ -231,12 +280,25 @@ describe('at the machine', () => {
     await attachTenant(app.services, { slug: north.slug, ...of });
     const config = (await north.write('POST', path, provider)).body;
     expect((await north.owner.get(`${path}/${config.id}`)).status).toBe(200);
-    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({ managedBy: 'organization', isEnabled: true });
-    const own = (await acme.admin.post('/api/v1/admin/sso-configs', { ...provider, name: 'Own', isEnabled: false })).body;
+    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({
+      managedBy: 'organization',
+      isEnabled: true,
+    });
+    const own = (await acme.admin.post('/api/v1/admin/sso-configs', { ...provider, name: 'Own', isEnabled: false }))
+      .body;
     expect(own.managedBy).toBe('tenant');
     const through = async (configId: string) => {
       const vouchedBy = await vouchedNow(app.services.loader, 'tenant', acme.tenantId, configId);
-      const session = { tenantId: acme.tenantId, subjectId: acme.adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'oidc', vouchedBy, actor: system('test') } as const;
+      const session = {
+        tenantId: acme.tenantId,
+        subjectId: acme.adminId,
+        subjectKind: 'admin',
+        epoch: 0,
+        role: 'super_admin',
+        method: 'oidc',
+        vouchedBy,
+        actor: system('test'),
+      } as const;
       return app.as((await openSession(app.services, session)).accessToken);
     };
     const session = await through(config.id);
@@ -254,18 +316,34 @@ describe('at the machine', () => {
     for (const { status, body } of await Promise.all(asked)) expect([status, body]).toEqual([404, foreign.body]);
     // What the organization set up is there to be seen, and lets nobody in: neither anew nor with a session from before.
     await app.settled();
-    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({ id: config.id, managedBy: 'organization', isEnabled: false });
+    expect((await acme.admin.get(`/api/v1/admin/sso-configs/${config.id}`)).body).toMatchObject({
+      id: config.id,
+      managedBy: 'organization',
+      isEnabled: false,
+    });
     expect((await session.get('/api/v1/admin/me')).status).toBe(401);
     expect((await acme.admin.get('/api/v1/admin/me')).status).toBe(200);
-    await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('does not belong to the organization');
+    await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow(
+      'does not belong to the organization',
+    );
     await attachTenant(app.services, { slug: south.slug, ...of });
     expect((await south.owner.get(path)).body.total).toBe(2);
     expect((await north.owner.get(path)).status).toBe(404);
-    await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('does not belong to the organization');
-    await expect(attachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow('belongs to another organization');
+    await expect(detachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow(
+      'does not belong to the organization',
+    );
+    await expect(attachTenant(app.services, { slug: north.slug, ...of })).rejects.toThrow(
+      'belongs to another organization',
+    );
     // Switched on by the tenant's own admin, it is still the provider that the organization chose.
-    expect((await acme.admin.put(`/api/v1/admin/sso-configs/${config.id}`, { isEnabled: true })).body).toMatchObject({ managedBy: 'organization', isEnabled: true });
-    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual({ switchedOff: [config.name], stillEnabled: [] });
+    expect((await acme.admin.put(`/api/v1/admin/sso-configs/${config.id}`, { isEnabled: true })).body).toMatchObject({
+      managedBy: 'organization',
+      isEnabled: true,
+    });
+    expect(await detachTenant(app.services, { slug: south.slug, ...of })).toEqual({
+      switchedOff: [config.name],
+      stillEnabled: [],
+    });
     await attachTenant(app.services, { slug: north.slug, ...of });
     expect((await north.owner.get(path)).status).toBe(200);
   });

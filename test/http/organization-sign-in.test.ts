@@ -24,13 +24,23 @@ describe('the password login of an organization', () => {
   afterAll(() => app.close());
 
   it('answers tokens and who they are for', async () => {
-    const { status, body } = await app.anonymous.post(LOGIN, { email: north.email.toUpperCase(), password: north.password, slug: north.slug });
+    const { status, body } = await app.anonymous.post(LOGIN, {
+      email: north.email.toUpperCase(),
+      password: north.password,
+      slug: north.slug,
+    });
     expect(status).toBe(200);
     expect(body).toEqual({
       accessToken: expect.any(String),
       refreshToken: expect.any(String),
       expiresAt: expect.any(String),
-      user: { id: expect.any(String), email: north.email, displayName: north.email.split('@')[0], role: 'org_owner', organizationId: north.organizationId },
+      user: {
+        id: expect.any(String),
+        email: north.email,
+        displayName: north.email.split('@')[0],
+        role: 'org_owner',
+        organizationId: north.organizationId,
+      },
     });
     expect((await app.as(body.accessToken).get(CONFIGS)).status).toBe(200);
   });
@@ -49,13 +59,19 @@ describe('the password login of an organization', () => {
     }
   });
 
-  it.each([{}, { email: 'x@y.example' }, { email: 'no address', password: 'long enough' }, { email: 'x@y.example', password: 'short' }])('refuses %j as malformed', async (body) => {
+  it.each([
+    {},
+    { email: 'x@y.example' },
+    { email: 'no address', password: 'long enough' },
+    { email: 'x@y.example', password: 'short' },
+  ])('refuses %j as malformed', async (body) => {
     expect((await app.anonymous.post(LOGIN, body)).status).toBe(400);
   });
 
   it('locks an account after five wrong passwords, and says so only to the right one', async () => {
     const { email, password } = await newOrganization(app);
-    for (let turn = 0; turn < 5; turn += 1) expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
+    for (let turn = 0; turn < 5; turn += 1)
+      expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
     expect((await app.anonymous.post(LOGIN, { email, password: 'Wrong-Horse-7!' })).status).toBe(401);
     const { status, body } = await app.anonymous.post(LOGIN, { email, password });
     expect([status, body]).toEqual([403, { error: 'account locked' }]);
@@ -63,7 +79,9 @@ describe('the password login of an organization', () => {
 
   const loginsOf = async (email: string) => {
     const { organizationId } = (await findOrgAdmin(app.services, app.services.accountDigest(email)))!;
-    const tries = await app.services.store.readStream(loginStream(organizationId, app.services.accountDigest(email)), { from: 0n });
+    const tries = await app.services.store.readStream(loginStream(organizationId, app.services.accountDigest(email)), {
+      from: 0n,
+    });
     return tries.map(({ type }) => type);
   };
 
@@ -92,29 +110,50 @@ describe('the password login of an organization', () => {
 
   it('gives tokens that no tenant takes, and takes no token of a tenant', async () => {
     expect((await north.owner.get('/api/v1/admin/me')).status).toBe(401);
-    for (const [method, path] of [['GET', CONFIGS], ['POST', CONFIGS], ['POST', VERIFY], ['PUT', `${CONFIGS}/require`]] as const) {
+    for (const [method, path] of [
+      ['GET', CONFIGS],
+      ['POST', CONFIGS],
+      ['POST', VERIFY],
+      ['PUT', `${CONFIGS}/require`],
+    ] as const) {
       expect((await acme.admin.send(method, path, method === 'GET' ? {} : { body: {} })).status).toBe(401);
     }
   });
 
   it('of two organizations of one name gives each a slug of its own', async () => {
     const made = await Promise.all(
-      Array.from({ length: 5 }, (_, at) => createOrganization(app.services, { name: 'Same Name', ownerEmail: `same-${at}@mssp.example` })),
+      Array.from({ length: 5 }, (_, at) =>
+        createOrganization(app.services, { name: 'Same Name', ownerEmail: `same-${at}@mssp.example` }),
+      ),
     );
-    expect(made.map(({ slug }) => slug).sort()).toEqual(['same-name', 'same-name-2', 'same-name-3', 'same-name-4', 'same-name-5']);
+    expect(made.map(({ slug }) => slug).sort()).toEqual([
+      'same-name',
+      'same-name-2',
+      'same-name-3',
+      'same-name-4',
+      'same-name-5',
+    ]);
   });
 
   it('knows an e-mail in one organization only', async () => {
-    await expect(createOrganization(app.services, { name: 'Other', ownerEmail: north.email })).rejects.toThrow('administers another organization');
+    await expect(createOrganization(app.services, { name: 'Other', ownerEmail: north.email })).rejects.toThrow(
+      'administers another organization',
+    );
   });
 
   it('knows a tenant in one organization only', async () => {
     const south = await newOrganization(app);
     await attachTenant(app.services, { slug: north.slug, tenant: acme.tenantId });
     await attachTenant(app.services, { slug: north.slug, tenant: acme.tenantId });
-    await expect(attachTenant(app.services, { slug: south.slug, tenant: acme.tenantId })).rejects.toThrow('belongs to another organization');
-    await expect(attachTenant(app.services, { slug: south.slug, tenant: randomUUID() })).rejects.toThrow('no such tenant');
-    await expect(attachTenant(app.services, { slug: 'nowhere', tenant: acme.tenantId })).rejects.toThrow('no such organization');
+    await expect(attachTenant(app.services, { slug: south.slug, tenant: acme.tenantId })).rejects.toThrow(
+      'belongs to another organization',
+    );
+    await expect(attachTenant(app.services, { slug: south.slug, tenant: randomUUID() })).rejects.toThrow(
+      'no such tenant',
+    );
+    await expect(attachTenant(app.services, { slug: 'nowhere', tenant: acme.tenantId })).rejects.toThrow(
+      'no such organization',
+    );
     const { tenants } = await app.services.loader.load(organization, organizationStream(north.organizationId));
     expect([...tenants]).toEqual([acme.tenantId]);
   });
@@ -130,7 +169,11 @@ describe('re-authentication in an organization', () => {
   afterAll(() => app.close());
 
   const put = (token: string | undefined, client = north.owner) =>
-    client.put(`${CONFIGS}/require`, { requireSso: false }, token === undefined ? {} : { headers: { 'x-reauth-token': token } });
+    client.put(
+      `${CONFIGS}/require`,
+      { requireSso: false },
+      token === undefined ? {} : { headers: { 'x-reauth-token': token } },
+    );
 
   it('gives a token for 300 seconds to whoever knows the password', async () => {
     const { status, body } = await north.owner.post(VERIFY, { password: north.password });
@@ -189,7 +232,10 @@ describe('re-authentication in an organization', () => {
       }
       const unproven = await north.owner.send(method, path, asking);
       expect([unproven.status, unproven.body.error]).toEqual([403, 're-authentication required']);
-      const proven = await north.owner.send(method, path, { ...asking, headers: { 'x-reauth-token': await north.proof() } });
+      const proven = await north.owner.send(method, path, {
+        ...asking,
+        headers: { 'x-reauth-token': await north.proof() },
+      });
       expect([400, 404]).toContain(proven.status);
     }
     for (const { client } of [viewer, admin]) {

@@ -8,7 +8,14 @@ import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 
 const CONFIGS = '/api/v1/org/sso-configs';
 const SECRET = 'a-client-secret-nobody-reads';
-const providerFor = (domain: string) => ({ name: 'Okta', issuerUrl: 'https://idp.example', clientId: 'castellan', clientSecret: SECRET, emailDomains: [domain], isEnabled: true });
+const providerFor = (domain: string) => ({
+  name: 'Okta',
+  issuerUrl: 'https://idp.example',
+  clientId: 'castellan',
+  clientSecret: SECRET,
+  emailDomains: [domain],
+  isEnabled: true,
+});
 
 describe('SSO configurations of an organization', () => {
   let app: TestApp;
@@ -26,9 +33,12 @@ describe('SSO configurations of an organization', () => {
   const secretOf = async (configId: string): Promise<string | undefined> => {
     const { ssoConfigs } = await app.services.loader.load(organization, organizationStream(north.organizationId));
     const reference = ssoConfigs.get(configId)?.clientSecretRef;
-    return reference ? (await app.services.vault.get(north.organizationId, orgSsoSecretPlace(configId), reference))?.toString() : undefined;
+    return reference
+      ? (await app.services.vault.get(north.organizationId, orgSsoSecretPlace(configId), reference))?.toString()
+      : undefined;
   };
-  const created = async (over: object = {}): Promise<{ id: string }> => (await north.write('POST', CONFIGS, { ...provider, ...over })).body;
+  const created = async (over: object = {}): Promise<{ id: string }> =>
+    (await north.write('POST', CONFIGS, { ...provider, ...over })).body;
 
   it('shows everything but the secret', async () => {
     const { status, body, text } = await north.write('POST', CONFIGS, provider);
@@ -58,19 +68,32 @@ describe('SSO configurations of an organization', () => {
   it('keeps a secret that a change leaves out, clears it with null, and refuses an empty one', async () => {
     const { id } = await created();
     const path = `${CONFIGS}/${id}`;
-    expect((await north.write('PUT', path, { name: 'Entra' })).body).toMatchObject({ name: 'Entra', clientSecretConfigured: true, clientId: 'castellan' });
+    expect((await north.write('PUT', path, { name: 'Entra' })).body).toMatchObject({
+      name: 'Entra',
+      clientSecretConfigured: true,
+      clientId: 'castellan',
+    });
     expect(await secretOf(id)).toBe(SECRET);
     expect((await north.write('PUT', path, { clientSecret: '' })).status).toBe(400);
     expect(await secretOf(id)).toBe(SECRET);
-    expect((await north.write('PUT', path, { clientSecret: 'another' })).body).toMatchObject({ clientSecretConfigured: true });
+    expect((await north.write('PUT', path, { clientSecret: 'another' })).body).toMatchObject({
+      clientSecretConfigured: true,
+    });
     expect(await secretOf(id)).toBe('another');
-    expect((await north.write('PUT', path, { clientSecret: null })).body).toMatchObject({ clientSecretConfigured: false });
+    expect((await north.write('PUT', path, { clientSecret: null })).body).toMatchObject({
+      clientSecretConfigured: false,
+    });
     expect(await secretOf(id)).toBeUndefined();
   });
 
   it('leaves no secret behind in the vault that nothing uses', async () => {
     const secrets = async () =>
-      (await app.services.database.owner.query(`select 1 from secrets where tenant_id = $1 and field = 'clientSecret'`, [north.organizationId])).rowCount;
+      (
+        await app.services.database.owner.query(
+          `select 1 from secrets where tenant_id = $1 and field = 'clientSecret'`,
+          [north.organizationId],
+        )
+      ).rowCount;
     const { id } = await created();
     await north.write('PUT', `${CONFIGS}/${id}`, { clientSecret: 'another' });
     expect(await secrets()).toBe(1);
@@ -92,7 +115,11 @@ describe('SSO configurations of an organization', () => {
   });
 
   it('takes what the interface names alone', async () => {
-    const { status, body } = await north.write('POST', CONFIGS, { protocol: 'oidc', issuerUrl: 'https://idp.example', clientId: 'c' });
+    const { status, body } = await north.write('POST', CONFIGS, {
+      protocol: 'oidc',
+      issuerUrl: 'https://idp.example',
+      clientId: 'c',
+    });
     expect([status, body.name, body.isEnabled, body.clientSecretConfigured]).toEqual([201, 'idp.example', true, false]);
   });
 
@@ -105,7 +132,9 @@ describe('SSO configurations of an organization', () => {
 
   it('of twenty that are added at once enables one', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => north.proof()));
-    const answers = await Promise.all(tokens.map((token) => north.owner.post(CONFIGS, provider, { headers: { 'x-reauth-token': token } })));
+    const answers = await Promise.all(
+      tokens.map((token) => north.owner.post(CONFIGS, provider, { headers: { 'x-reauth-token': token } })),
+    );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect((await north.owner.get(CONFIGS)).body.configs).toHaveLength(1);
   });
@@ -142,7 +171,9 @@ describe('SSO configurations of an organization', () => {
 
   it('leave no secret in the log', async () => {
     await created();
-    const { rows } = await app.services.database.owner.query('select data::text from events where tenant_id = $1', [north.organizationId]);
+    const { rows } = await app.services.database.owner.query('select data::text from events where tenant_id = $1', [
+      north.organizationId,
+    ]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
     expect(JSON.stringify(rows)).not.toContain(north.email);
   });
@@ -156,7 +187,14 @@ describe('the probe of an issuer over HTTP', () => {
   beforeAll(async () => {
     server = createServer((_request, response) => {
       asked += 1;
-      response.end(JSON.stringify({ issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` }));
+      response.end(
+        JSON.stringify({
+          issuer,
+          authorization_endpoint: `${issuer}/auth`,
+          token_endpoint: `${issuer}/token`,
+          jwks_uri: `${issuer}/jwks`,
+        }),
+      );
     });
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -172,14 +210,27 @@ describe('the probe of an issuer over HTTP', () => {
     const found = await developer.owner.post(`${CONFIGS}/test`, { issuerUrl: issuer, clientId: 'c' });
     expect([found.status, found.body]).toEqual([
       200,
-      { success: true, message: expect.any(String), issuer, authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token`, jwksUri: `${issuer}/jwks` },
+      {
+        success: true,
+        message: expect.any(String),
+        issuer,
+        authorizationEndpoint: `${issuer}/auth`,
+        tokenEndpoint: `${issuer}/token`,
+        jwksUri: `${issuer}/jwks`,
+      },
     ]);
     expect(asked).toBe(1);
     await app.close();
 
     app = await startApp();
     const { owner } = await newOrganization(app);
-    for (const issuerUrl of [issuer, issuer.replace('http', 'https'), 'https://169.254.169.254', 'https://[::1]', 'https://localhost']) {
+    for (const issuerUrl of [
+      issuer,
+      issuer.replace('http', 'https'),
+      'https://169.254.169.254',
+      'https://[::1]',
+      'https://localhost',
+    ]) {
       const refused = await owner.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' });
       expect([refused.status, refused.body.success, refused.body.issuer]).toEqual([200, false, null]);
     }

@@ -36,7 +36,8 @@ const configure = async (over: object = {}, org = north): Promise<{ id: string }
   expect(answer.status).toBe(201);
   return answer.body;
 };
-const loginPath = (over: Record<string, string> = {}) => `${BASE}/login?${new URLSearchParams({ slug: north.slug, ...over }).toString()}`;
+const loginPath = (over: Record<string, string> = {}) =>
+  `${BASE}/login?${new URLSearchParams({ slug: north.slug, ...over }).toString()}`;
 /** There, through the provider, and back; the callback's answer with what the browser holds afterwards. */
 const cameBack = async (over: Record<string, string> = {}) => {
   const { address, cookie } = await departs(app.anonymous, loginPath(over));
@@ -45,7 +46,8 @@ const cameBack = async (over: Record<string, string> = {}) => {
   const code = new URL(location, HOME).searchParams.get('org_sso_code') ?? '';
   return { location, code, cookie: cookiesOf(answer), answer };
 };
-const exchange = (body: object, cookie = '') => app.anonymous.post(`${BASE}/exchange`, body, { headers: cookie ? { cookie } : {} });
+const exchange = (body: object, cookie = '') =>
+  app.anonymous.post(`${BASE}/exchange`, body, { headers: cookie ? { cookie } : {} });
 const suspend = async () => {
   const state = await app.services.loader.load(organization, organizationStream(north.organizationId));
   const [adminId] = state.admins.keys();
@@ -55,7 +57,9 @@ const suspend = async () => {
     stream: () => organizationStream(north.organizationId),
     decide: () => accept([{ type: 'OrgAdminSuspended' as const, data: { adminId: adminId! } }]),
   });
-  orThrow(await app.services.executor.execute(command, undefined, { tenantId: north.organizationId, actor: system('test') }));
+  orThrow(
+    await app.services.executor.execute(command, undefined, { tenantId: north.organizationId, actor: system('test') }),
+  );
 };
 /** From the store: no interface shows an organization its audit log. */
 const refusals = async () => {
@@ -80,19 +84,30 @@ describe('the single sign-on of an organization', () => {
         accessToken: expect.any(String),
         refreshToken: expect.any(String),
         expiresAt: expect.any(String),
-        user: { id: expect.any(String), email: north.email, displayName: north.email.split('@')[0], role: 'org_owner', organizationId: north.organizationId },
+        user: {
+          id: expect.any(String),
+          email: north.email,
+          displayName: north.email.split('@')[0],
+          role: 'org_owner',
+          organizationId: north.organizationId,
+        },
       },
     ]);
     expect((await app.as(body.accessToken).get(CONFIGS)).status).toBe(200);
     expect((await app.as(body.accessToken).get('/api/v1/admin/me')).status).toBe(401);
     expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken })).status).toBe(200);
-    const { rows } = await app.services.database.owner.query<{ data: { method: string } }>(`select data from events where tenant_id = $1 and type = 'SessionStarted' order by position desc limit 1`, [north.organizationId]);
+    const { rows } = await app.services.database.owner.query<{ data: { method: string } }>(
+      `select data from events where tenant_id = $1 and type = 'SessionStarted' order by position desc limit 1`,
+      [north.organizationId],
+    );
     expect(rows[0]!.data.method).toBe('org_sso');
   });
 
   describe('of an admin who has no password to re-authenticate with', () => {
     const write = (accessToken: string, reAuthToken?: string) =>
-      app.as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {}).put(`${CONFIGS}/require`, { requireSso: true });
+      app
+        .as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {})
+        .put(`${CONFIGS}/require`, { requireSso: true });
 
     it('gives a token for one write where it was asked for, after the provider has authenticated them anew', async () => {
       await configure();
@@ -112,11 +127,14 @@ describe('the single sign-on of an organization', () => {
       provider.signsIn({ email: north.email });
       const verifier = randomBytes(32).toString('base64url');
       const challenge = createHash('sha256').update(verifier).digest('base64url');
-      const proved = (await exchange({ code: (await cameBack({ challenge, reauthenticate: 'true' })).code, verifier })).body;
+      const proved = (await exchange({ code: (await cameBack({ challenge, reauthenticate: 'true' })).code, verifier }))
+        .body;
       const plain = await cameBack();
       const other = (await exchange({ code: plain.code }, plain.cookie)).body;
       expect(other.reAuthToken).toBeUndefined();
-      expect((await write(other.accessToken, proved.reAuthToken)).body).toEqual({ error: 're-authentication required' });
+      expect((await write(other.accessToken, proved.reAuthToken)).body).toEqual({
+        error: 're-authentication required',
+      });
       expect((await app.anonymous.get(loginPath({ reauthenticate: 'yes' }))).status).toBe(400);
     });
   });
@@ -126,7 +144,9 @@ describe('the single sign-on of an organization', () => {
     provider.signsIn({ email: north.email });
     const other = await cameBack();
     const plain = await cameBack();
-    expect(plain.answer.headers.getSetCookie()[1]).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=host\.[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60; Secure$/);
+    expect(plain.answer.headers.getSetCookie()[1]).toMatch(
+      /^__Host-castellan-sso-[0-9a-f]{16}=host\.[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=60; Secure$/,
+    );
     for (const cookie of ['', other.cookie]) {
       const { code } = await cameBack();
       const { status, body } = await exchange({ code }, cookie);
@@ -171,7 +191,8 @@ describe('the single sign-on of an organization', () => {
       return (await exchange({ code }, cookie)).body as { accessToken: string; refreshToken: string };
     };
     const works = async ({ accessToken }: { accessToken: string }) => (await app.as(accessToken).get(CONFIGS)).status;
-    const change = async (over: object) => expect((await north.write('PUT', `${CONFIGS}/${id}`, over)).status).toBe(200);
+    const change = async (over: object) =>
+      expect((await north.write('PUT', `${CONFIGS}/${id}`, over)).status).toBe(200);
 
     const first = await signIn();
     await change({ name: 'Another name' });
@@ -199,7 +220,9 @@ describe('the single sign-on of an organization', () => {
     const { code, cookie } = await cameBack();
     const answers = await Promise.all(Array.from({ length: 200 }, () => exchange({ code }, cookie)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status, body }) => status === 401 && body.error === 'invalid or expired code')).toHaveLength(199);
+    expect(
+      answers.filter(({ status, body }) => status === 401 && body.error === 'invalid or expired code'),
+    ).toHaveLength(199);
   });
 
   it('exchanges no code after its minute, none that is made up, and none of somebody suspended meanwhile', async () => {
@@ -212,7 +235,8 @@ describe('the single sign-on of an organization', () => {
     );
     expect(rows).toHaveLength(1);
     expect((await exchange({ code: late.code }, late.cookie)).status).toBe(401);
-    for (const code of ['nonsense', `${late.code}x`, '\u00e9']) expect((await exchange({ code }, late.cookie)).status).toBe(401);
+    for (const code of ['nonsense', `${late.code}x`, '\u00e9'])
+      expect((await exchange({ code }, late.cookie)).status).toBe(401);
     expect((await exchange({}, late.cookie)).status).toBe(400);
     const suspended = await cameBack();
     await suspend();
@@ -275,7 +299,11 @@ describe('the single sign-on of an organization', () => {
     expect((await returns(app.anonymous, CALLBACK, back, cookie)).headers.get('location')).toBe(invalid);
     expect((await returns(app.anonymous, CALLBACK, {}, '')).headers.get('location')).toBe(invalid);
     const other = await departs(app.anonymous, loginPath());
-    expect((await returns(app.anonymous, CALLBACK, (await provider.visit(other.address.href)).searchParams, '')).headers.get('location')).toBe(invalid);
+    expect(
+      (await returns(app.anonymous, CALLBACK, (await provider.visit(other.address.href)).searchParams, '')).headers.get(
+        'location',
+      ),
+    ).toBe(invalid);
     expect((await refusals()).map(([reason]) => reason)).toEqual(['invalid_state', 'invalid_state', 'invalid_state']);
   });
 
@@ -290,7 +318,9 @@ describe('the single sign-on of an organization', () => {
   it('stays open while it is required, and its tokens work as before', async () => {
     await configure();
     await north.write('PUT', `${CONFIGS}/require`, { requireSso: true });
-    expect((await app.anonymous.post('/api/v1/org/auth/login', { email: north.email, password: north.password })).body).toEqual({ error: 'sso required' });
+    expect(
+      (await app.anonymous.post('/api/v1/org/auth/login', { email: north.email, password: north.password })).body,
+    ).toEqual({ error: 'sso required' });
     expect((await north.owner.get(CONFIGS)).body.requireSso).toBe(true);
     provider.signsIn({ email: north.email });
     const { code, cookie } = await cameBack();
@@ -316,16 +346,20 @@ describe('the way to the single sign-on of an organization', () => {
     await configure({ emailDomains: [domain] });
     await vouchForDomain(app.services, { slug: north.slug, domain });
     await app.settled();
-    for (const name of ['ann', 'nobody', 'OWNER']) expect(await discover(`${name}@${domain.toUpperCase()}`)).toEqual({ ssoAvailable: true, loginUrl: loginUrl() });
+    for (const name of ['ann', 'nobody', 'OWNER'])
+      expect(await discover(`${name}@${domain.toUpperCase()}`)).toEqual({ ssoAvailable: true, loginUrl: loginUrl() });
     expect(await discover(north.email)).toEqual(none);
     expect(await discover(`ann@sub.${domain}`)).toEqual(none);
   });
 
-  it.each(['ann', '', 7, null, `${'a'.repeat(300)}@x.example`, 'a@b@c'])('is not looked for by %j, which is no e-mail', async (email) => {
-    expect((await app.anonymous.post(`${BASE}/discover`, { email })).status).toBe(400);
-  });
+  it.each(['ann', '', 7, null, `${'a'.repeat(300)}@x.example`, 'a@b@c'])(
+    'is not looked for by %j, which is no e-mail',
+    async (email) => {
+      expect((await app.anonymous.post(`${BASE}/discover`, { email })).status).toBe(400);
+    },
+  );
 
-  it('is found by slug, and by host where the host is one organization\'s', async () => {
+  it("is found by slug, and by host where the host is one organization's", async () => {
     const host = `${randomUUID()}.example:8443`;
     const own = await newOrganization(app, undefined, `https://${host}`);
     const status = async (query: string) => (await app.anonymous.get(`${BASE}/status?${query}`)).body;

@@ -18,18 +18,27 @@ describe("an admin's own sessions", () => {
   let other: House;
   beforeAll(async () => {
     app = await startApp({ recoveryKey: 'a-recovery-key-for-tests' });
-    other = await compose({ ...app.config, role: 'api' }, { database: app.services.database.config, log: newLogger('silent') });
+    other = await compose(
+      { ...app.config, role: 'api' },
+      { database: app.services.database.config, log: newLogger('silent') },
+    );
   });
   afterAll(async () => {
     await other.stop();
     await app.close();
   });
 
-  const signIn = async (tenant: TestTenant) => (await login(app, tenant)).body as { accessToken: string; refreshToken: string };
-  const sessionsOf = async (token: string) => (await app.as(token).get(SESSIONS)).body as { sessions: Session[]; total: number };
-  const meAt = (url: string, token: string) => fetch(`${url}${ME}`, { headers: { authorization: `Bearer ${token}` } }).then(async (answer) => (await answer.arrayBuffer(), answer.status));
+  const signIn = async (tenant: TestTenant) =>
+    (await login(app, tenant)).body as { accessToken: string; refreshToken: string };
+  const sessionsOf = async (token: string) =>
+    (await app.as(token).get(SESSIONS)).body as { sessions: Session[]; total: number };
+  const meAt = (url: string, token: string) =>
+    fetch(`${url}${ME}`, { headers: { authorization: `Bearer ${token}` } }).then(
+      async (answer) => (await answer.arrayBuffer(), answer.status),
+    );
   const atBothNodes = (token: string) => Promise.all([meAt(app.url, token), meAt(other.addresses.http, token)]);
-  const refresh = async (refreshToken: string) => (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
+  const refresh = async (refreshToken: string) =>
+    (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status;
 
   /** The other node hears of it from the feed: no answer of it is waited for, so a moment is allowed and no more. */
   async function expectDead(token: string): Promise<void> {
@@ -40,10 +49,17 @@ describe("an admin's own sessions", () => {
   it('are not lost by a refresh that named another tenant', async () => {
     const acme = await app.newTenant();
     const { refreshToken } = await signIn(acme);
-    const stray = await app.anonymous.post('/api/v1/auth/refresh', { refreshToken }, { headers: { 'x-tenant-id': randomUUID() } });
+    const stray = await app.anonymous.post(
+      '/api/v1/auth/refresh',
+      { refreshToken },
+      { headers: { 'x-tenant-id': randomUUID() } },
+    );
     expect(stray.status).toBe(401);
     // Had it been spent, the next one would be taken for a thief's once the grace is over.
-    const { rows } = await app.services.database.owner.query('select spent_at from refresh_tokens where tenant_id = $1', [acme.tenantId]);
+    const { rows } = await app.services.database.owner.query(
+      'select spent_at from refresh_tokens where tenant_id = $1',
+      [acme.tenantId],
+    );
     expect(rows.filter(({ spent_at: spentAt }) => spentAt !== null)).toEqual([]);
     expect(await refresh(refreshToken)).toBe(200);
   });
@@ -54,13 +70,30 @@ describe("an admin's own sessions", () => {
     const { sessions, total } = await sessionsOf(accessToken);
     expect(total).toBe(2);
     expect(sessions).toEqual([
-      { id: expect.any(String), current: true, method: 'password', ipAddress: '127.0.0.1', userAgent: expect.any(String), createdAt: expect.any(String), expiresAt: expect.any(String) },
-      { id: expect.any(String), current: false, method: 'setup', ipAddress: null, userAgent: 'test', createdAt: expect.any(String), expiresAt: expect.any(String) },
+      {
+        id: expect.any(String),
+        current: true,
+        method: 'password',
+        ipAddress: '127.0.0.1',
+        userAgent: expect.any(String),
+        createdAt: expect.any(String),
+        expiresAt: expect.any(String),
+      },
+      {
+        id: expect.any(String),
+        current: false,
+        method: 'setup',
+        ipAddress: null,
+        userAgent: 'test',
+        createdAt: expect.any(String),
+        expiresAt: expect.any(String),
+      },
     ]);
     const colleague = await app.adminWithRole(tenant, 'super_admin');
     expect((await sessionsOf(colleague.token)).total).toBe(1);
     const stranger = await app.newTenant();
-    for (const client of [colleague.client, stranger.admin]) expect((await client.delete(`${SESSIONS}/${sessions[0]!.id}`)).status).toBe(404);
+    for (const client of [colleague.client, stranger.admin])
+      expect((await client.delete(`${SESSIONS}/${sessions[0]!.id}`)).status).toBe(404);
     expect((await app.as(accessToken).get(ME)).status).toBe(200);
   });
 
@@ -97,30 +130,39 @@ describe("an admin's own sessions", () => {
     await expectDead(kept!.accessToken);
   });
 
-  it.each(['reset', 'suspension', 'deletion', 'recovery'] as const)('all end at once with a %s of the account', async (what) => {
-    const tenant = await app.newTenant();
-    const bob = await app.adminWithRole(tenant, 'analyst');
-    const { email } = (await bob.client.get(ME)).body as { email: string };
-    const signedIn = (await login(app, { tenantId: tenant.tenantId, email })).body as { accessToken: string; refreshToken: string };
-    expect(await atBothNodes(signedIn.accessToken)).toEqual([200, 200]);
-    const one = `/api/v1/admin/admin-users/${bob.adminId}`;
-    const done = {
-      reset: () => tenant.admin.post(`${one}/reset-password`),
-      suspension: () => tenant.admin.put(one, { status: 'suspended' }),
-      deletion: () => tenant.admin.delete(one),
-      recovery: () => app.anonymous.post('/api/v1/recovery/reset', { recoveryKey: 'a-recovery-key-for-tests', email }),
-    };
-    expect((await done[what]()).status).toBeLessThan(300);
-    for (const token of [signedIn.accessToken, bob.token]) await expectDead(token);
-    expect(await refresh(signedIn.refreshToken)).toBe(401);
-    expect((await tenant.admin.get(ME)).status).toBe(200);
-  });
+  it.each(['reset', 'suspension', 'deletion', 'recovery'] as const)(
+    'all end at once with a %s of the account',
+    async (what) => {
+      const tenant = await app.newTenant();
+      const bob = await app.adminWithRole(tenant, 'analyst');
+      const { email } = (await bob.client.get(ME)).body as { email: string };
+      const signedIn = (await login(app, { tenantId: tenant.tenantId, email })).body as {
+        accessToken: string;
+        refreshToken: string;
+      };
+      expect(await atBothNodes(signedIn.accessToken)).toEqual([200, 200]);
+      const one = `/api/v1/admin/admin-users/${bob.adminId}`;
+      const done = {
+        reset: () => tenant.admin.post(`${one}/reset-password`),
+        suspension: () => tenant.admin.put(one, { status: 'suspended' }),
+        deletion: () => tenant.admin.delete(one),
+        recovery: () =>
+          app.anonymous.post('/api/v1/recovery/reset', { recoveryKey: 'a-recovery-key-for-tests', email }),
+      };
+      expect((await done[what]()).status).toBeLessThan(300);
+      for (const token of [signedIn.accessToken, bob.token]) await expectDead(token);
+      expect(await refresh(signedIn.refreshToken)).toBe(401);
+      expect((await tenant.admin.get(ME)).status).toBe(200);
+    },
+  );
 
   it('follow the role that their admin has now', async () => {
     const tenant = await app.newTenant();
     const bob = await app.adminWithRole(tenant, 'admin');
     expect((await bob.client.get('/api/v1/admin/admin-users')).status).toBe(200);
-    expect((await tenant.admin.put(`/api/v1/admin/admin-users/${bob.adminId}`, { roleType: 'viewer' })).status).toBe(200);
+    expect((await tenant.admin.put(`/api/v1/admin/admin-users/${bob.adminId}`, { roleType: 'viewer' })).status).toBe(
+      200,
+    );
     expect((await bob.client.get('/api/v1/admin/admin-users')).status).toBe(403);
   });
 

@@ -9,7 +9,14 @@ import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 
 const POLICIES = '/api/v1/admin/policies';
-const rules = [{ domainMatch: { type: 'wildcard', value: '*.Example.com' }, condition: 'password_reuse', action: 'block', message: 'Not again' }];
+const rules = [
+  {
+    domainMatch: { type: 'wildcard', value: '*.Example.com' },
+    condition: 'password_reuse',
+    action: 'block',
+    message: 'Not again',
+  },
+];
 
 let app: TestApp;
 beforeAll(async () => {
@@ -42,17 +49,34 @@ describe('policies', () => {
     expect((await tenant.admin.get(path)).body).toEqual(created.body);
 
     const changed = await tenant.admin.put(path, { priority: 3, isEnabled: false, unknownField: 1 });
-    expect(changed.body).toEqual({ ...created.body, priority: 3, isEnabled: false, version: 2, updatedAt: expect.any(String) });
+    expect(changed.body).toEqual({
+      ...created.body,
+      priority: 3,
+      isEnabled: false,
+      version: 2,
+      updatedAt: expect.any(String),
+    });
     expect((await tenant.admin.put(path, { priority: 3 })).body.version).toBe(2);
 
     expect((await tenant.admin.delete(path)).status).toBe(204);
-    for (const again of [await tenant.admin.get(path), await tenant.admin.put(path, { priority: 4 }), await tenant.admin.delete(path)]) expect(again.status).toBe(404);
+    for (const again of [
+      await tenant.admin.get(path),
+      await tenant.admin.put(path, { priority: 4 }),
+      await tenant.admin.delete(path),
+    ])
+      expect(again.status).toBe(404);
     expect((await create({ name: 'No reuse' })).status).toBe(201);
   });
 
   it('are listed in the order in which they are evaluated', async () => {
     const { admin } = await app.newTenant();
-    for (const [name, priority] of [['last', 900], ['first', 0], ['second', 50], ['third', 50]] as const) await admin.post(POLICIES, { name, priority, rules });
+    for (const [name, priority] of [
+      ['last', 900],
+      ['first', 0],
+      ['second', 50],
+      ['third', 50],
+    ] as const)
+      await admin.post(POLICIES, { name, priority, rules });
     const { body } = await admin.get(POLICIES);
     expect(body.total).toBe(4);
     expect(body.policies.map(({ name }: { name: string }) => name)).toEqual(['first', 'second', 'third', 'last']);
@@ -77,8 +101,14 @@ describe('policies', () => {
       [{ priority: -1 }, /priority/],
       [{ isEnabled: 'yes' }, /isEnabled/],
       [{ rules: [{ ...rules[0], action: 'explode' }] }, /rules\.0\.action/],
-      [{ rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '(a)\\1' } }] }, /rules\.0\.domainMatch\.value: must not refer back to a group/],
-      [{ rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '[' } }] }, /rules\.0\.domainMatch\.value: is not a regular expression/],
+      [
+        { rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '(a)\\1' } }] },
+        /rules\.0\.domainMatch\.value: must not refer back to a group/,
+      ],
+      [
+        { rules: [{ ...rules[0], domainMatch: { type: 'regex', value: '[' } }] },
+        /rules\.0\.domainMatch\.value: is not a regular expression/,
+      ],
       [{ groupIds: ['x'] }, /groupIds\.0/],
       [{ groupIds: [randomUUID()] }, /groupIds: name no group/],
     ];
@@ -107,15 +137,30 @@ describe('what an extension is told', () => {
     await admin.post(POLICIES, { name: 'disabled', rules, isEnabled: false });
     await admin.post('/api/v1/admin/domain-scope', { domain: 'Corp.example' });
     await admin.post('/api/v1/admin/phishing-whitelist', { domain: 'partner.example', reason: 'known' });
-    const { body: canary } = await admin.post('/api/v1/admin/active-countermeasures/canary-cookies', { name: 'sid', domain: '.corp.example' });
-    await admin.post('/api/v1/admin/active-countermeasures/canary-cookies', { name: 'off', domain: 'corp.example', isEnabled: false });
+    const { body: canary } = await admin.post('/api/v1/admin/active-countermeasures/canary-cookies', {
+      name: 'sid',
+      domain: '.corp.example',
+    });
+    await admin.post('/api/v1/admin/active-countermeasures/canary-cookies', {
+      name: 'off',
+      domain: 'corp.example',
+      isEnabled: false,
+    });
 
     const config = await configOf(tenant, [mine]);
     expect(config).toMatchObject({
       extensionMode: 'block',
       domainScope: [{ domain: 'corp.example', scope: 'corporate', includeSubdomains: true }],
       phishingWhitelist: [{ domain: 'partner.example' }],
-      canaryCookies: [{ id: canary.id, name: 'sid', domain: 'corp.example', path: '/', value: expect.stringMatching(/^[0-9a-f]{32}$/) }],
+      canaryCookies: [
+        {
+          id: canary.id,
+          name: 'sid',
+          domain: 'corp.example',
+          path: '/',
+          value: expect.stringMatching(/^[0-9a-f]{32}$/),
+        },
+      ],
       settings: { heartbeatSeconds: 60, policyPollSeconds: 300, breachCheckEnabled: true, screenshotEnabled: true },
     });
     expect(config.policies.map(({ name }) => name)).toEqual(['mine', 'for all']);
@@ -151,18 +196,27 @@ describe('what an extension is told', () => {
     const latest = versions.at(-1);
     await admin.put('/api/v1/admin/settings', { extensionMode: 'warn' });
     await admin.put('/api/v1/admin/settings/alert-severity', { severities: { weak_password: 'critical' } });
-    const trigger = { cookieId: canary.id, triggers: [{ cause: randomUUID(), occurredAt: '2026-06-01T10:00:00.000Z' }] };
-    orThrow(await app.services.executor.execute(recordCanaryCookieTrigger, trigger, { tenantId, actor: system('test') }));
+    const trigger = {
+      cookieId: canary.id,
+      triggers: [{ cause: randomUUID(), occurredAt: '2026-06-01T10:00:00.000Z' }],
+    };
+    orThrow(
+      await app.services.executor.execute(recordCanaryCookieTrigger, trigger, { tenantId, actor: system('test') }),
+    );
     await (await app.newTenant()).admin.put('/api/v1/admin/settings', { extensionMode: 'block' });
     expect((await configOf(tenant)).policyVersion).toBe(latest);
-    expect((await admin.get(canaries)).body.canaryCookies).toMatchObject([{ triggerCount: 1, lastTriggeredAt: '2026-06-01T10:00:00.000Z' }]);
+    expect((await admin.get(canaries)).body.canaryCookies).toMatchObject([
+      { triggerCount: 1, lastTriggeredAt: '2026-06-01T10:00:00.000Z' },
+    ]);
   });
 });
 
 describe('testing policies', () => {
   const TEST = `${POLICIES}/test`;
   let tenant: TestTenant;
-  const block = (value: string, condition = 'any', action = 'block') => [{ domainMatch: { type: 'exact', value }, condition, action }];
+  const block = (value: string, condition = 'any', action = 'block') => [
+    { domainMatch: { type: 'exact', value }, condition, action },
+  ];
   beforeAll(async () => {
     tenant = await app.newTenant();
     await tenant.admin.put('/api/v1/admin/settings', { extensionMode: 'warn' });
@@ -182,27 +236,57 @@ describe('testing policies', () => {
       message: null,
       extensionMode: 'warn',
       reason: 'rule',
-      trace: { ignoredSignals: [], considered: [{ policyId: policy.id, policyName: 'Evil', ruleIndex: 0, outcome: 'decided' }] },
+      trace: {
+        ignoredSignals: [],
+        considered: [{ policyId: policy.id, policyName: 'Evil', ruleIndex: 0, outcome: 'decided' }],
+      },
     });
-    expect(await ask({ domain: 'evil.example', extensionMode: 'learning' })).toMatchObject({ effectiveAction: 'allow', policyAction: 'block', extensionMode: 'learning' });
-    expect(await ask({ domain: 'shop.example', signals: ['weak_password'] })).toMatchObject({ matched: false, effectiveAction: 'warn', policyAction: null, matchedPolicyId: null });
-    expect(await ask({ domain: 'shop.example', signals: ['weak_password'], extensionMode: 'block' })).toMatchObject({ effectiveAction: 'block' });
+    expect(await ask({ domain: 'evil.example', extensionMode: 'learning' })).toMatchObject({
+      effectiveAction: 'allow',
+      policyAction: 'block',
+      extensionMode: 'learning',
+    });
+    expect(await ask({ domain: 'shop.example', signals: ['weak_password'] })).toMatchObject({
+      matched: false,
+      effectiveAction: 'warn',
+      policyAction: null,
+      matchedPolicyId: null,
+    });
+    expect(await ask({ domain: 'shop.example', signals: ['weak_password'], extensionMode: 'block' })).toMatchObject({
+      effectiveAction: 'block',
+    });
     expect(await ask({ domain: 'shop.example' })).toMatchObject({ matched: false, effectiveAction: 'allow' });
     const draft = { rules: block('evil.example', 'any', 'allow'), priority: 9_999 };
-    expect(await ask({ domain: 'evil.example', policy: draft })).toMatchObject({ effectiveAction: 'allow', matchedPolicyId: null, matchedPolicyName: 'Draft' });
-    expect(await ask({ domain: 'evil.example', policy: { ...draft, isEnabled: false } })).toMatchObject({ effectiveAction: 'block', matchedPolicyId: policy.id });
+    expect(await ask({ domain: 'evil.example', policy: draft })).toMatchObject({
+      effectiveAction: 'allow',
+      matchedPolicyId: null,
+      matchedPolicyName: 'Draft',
+    });
+    expect(await ask({ domain: 'evil.example', policy: { ...draft, isEnabled: false } })).toMatchObject({
+      effectiveAction: 'block',
+      matchedPolicyId: policy.id,
+    });
     expect((await tenant.admin.get(POLICIES)).body).toEqual(before);
   });
 
   it('minds the domain scope and the phishing whitelist', async () => {
     await tenant.admin.post('/api/v1/admin/phishing-whitelist', { domain: 'partner.example' });
     await tenant.admin.post('/api/v1/admin/domain-scope', { domain: 'intern.example', scope: 'excluded' });
-    expect(await ask({ domain: 'partner.example', signals: ['phishing_signal'] })).toMatchObject({ effectiveAction: 'allow', trace: { ignoredSignals: ['phishing_signal'] } });
-    expect(await ask({ domain: 'wiki.intern.example', signals: ['weak_password'] })).toMatchObject({ effectiveAction: 'allow', reason: 'excluded_domain' });
+    expect(await ask({ domain: 'partner.example', signals: ['phishing_signal'] })).toMatchObject({
+      effectiveAction: 'allow',
+      trace: { ignoredSignals: ['phishing_signal'] },
+    });
+    expect(await ask({ domain: 'wiki.intern.example', signals: ['weak_password'] })).toMatchObject({
+      effectiveAction: 'allow',
+      reason: 'excluded_domain',
+    });
   });
 
   it('is open to analysts, and not to viewers', async () => {
-    const [analyst, viewer] = await Promise.all([app.adminWithRole(tenant, 'analyst'), app.adminWithRole(tenant, 'viewer')]);
+    const [analyst, viewer] = await Promise.all([
+      app.adminWithRole(tenant, 'analyst'),
+      app.adminWithRole(tenant, 'viewer'),
+    ]);
     expect((await analyst.client.post(TEST, { domain: 'a.example' })).status).toBe(200);
     expect((await viewer.client.post(TEST, { domain: 'a.example' })).status).toBe(403);
   });
@@ -215,7 +299,10 @@ describe('testing policies', () => {
     { domain: 'a.example', userId: randomUUID() },
     { domain: 'a.example', userId: 'me' },
     { domain: 'a.example', policy: { rules: [] } },
-    { domain: 'a.example', policy: { rules: [{ domainMatch: { type: 'regex', value: '(a)\\1' }, condition: 'any', action: 'block' }] } },
+    {
+      domain: 'a.example',
+      policy: { rules: [{ domainMatch: { type: 'regex', value: '(a)\\1' }, condition: 'any', action: 'block' }] },
+    },
   ])('is refused for %j', async (body) => {
     expect((await tenant.admin.post(TEST, body)).status).toBe(400);
   });
@@ -231,32 +318,54 @@ describe('unblock keys', () => {
     device = await enrolledDevice(app, tenant);
   });
   afterAll(() => device.client.close());
-  const newKey = async (over: object = {}) => (await tenant.admin.post(KEYS, { domain: 'shop.example', reason: 'payroll', ...over })).body;
-  const listed = async (id: string) => (await tenant.admin.get(KEYS)).body.unblockKeys.find((one: { id: string }) => one.id === id);
+  const newKey = async (over: object = {}) =>
+    (await tenant.admin.post(KEYS, { domain: 'shop.example', reason: 'payroll', ...over })).body;
+  const listed = async (id: string) =>
+    (await tenant.admin.get(KEYS)).body.unblockKeys.find((one: { id: string }) => one.id === id);
 
   it('are shown once, open once, and say so', async () => {
-    const created = await tenant.admin.post(KEYS, { domain: 'Shop.example', reason: 'payroll', userId: device.userId, deviceId: device.deviceId });
+    const created = await tenant.admin.post(KEYS, {
+      domain: 'Shop.example',
+      reason: 'payroll',
+      userId: device.userId,
+      deviceId: device.deviceId,
+    });
     expect(created.status).toBe(201);
     const { key, ...shown } = created.body;
     expect(key).toMatch(/^[2-9A-Z]{4}-[2-9A-Z]{4}$/);
-    expect(shown).toMatchObject({ domain: 'shop.example', userId: device.userId, deviceId: device.deviceId, status: 'active', maxUses: 1, usedAt: null, createdBy: tenant.adminId });
+    expect(shown).toMatchObject({
+      domain: 'shop.example',
+      userId: device.userId,
+      deviceId: device.deviceId,
+      status: 'active',
+      maxUses: 1,
+      usedAt: null,
+      createdBy: tenant.adminId,
+    });
     expect(Math.abs(Date.parse(shown.expiresAt) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
     const list = await tenant.admin.get(KEYS);
     expect(list.text).not.toContain(key);
     expect(list.body).toMatchObject({ total: 1, unblockKeys: [{ ...shown, createdAt: expect.any(String) }] });
 
-    const used = await device.client.post(UNBLOCK, { key: key.toLowerCase().replace('-', ' '), domain: 'shop.example' });
+    const used = await device.client.post(UNBLOCK, {
+      key: key.toLowerCase().replace('-', ' '),
+      domain: 'shop.example',
+    });
     expect([used.status, used.body]).toEqual([200, { unblocked: true, expiresAt: shown.expiresAt }]);
     expect((await device.client.post(UNBLOCK, { key, domain: 'shop.example' })).status).toBe(400);
     expect(await listed(shown.id)).toMatchObject({ status: 'used', usedAt: expect.any(String) });
-    const { rows } = await app.services.database.owner.query('select data from events where type like $1', ['UnblockKey%']);
+    const { rows } = await app.services.database.owner.query('select data from events where type like $1', [
+      'UnblockKey%',
+    ]);
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 
   it('open for one of many who try at the same time', async () => {
     const { key } = await newKey();
     const others = Array.from({ length: 4 }, () => app.device(device.certificatePem, device.privateKeyPem));
-    const answers = await Promise.all([device.client, ...others].map((one) => one.post(UNBLOCK, { key, domain: 'shop.example' })));
+    const answers = await Promise.all(
+      [device.client, ...others].map((one) => one.post(UNBLOCK, { key, domain: 'shop.example' })),
+    );
     for (const other of others) other.close();
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
   });
@@ -278,10 +387,13 @@ describe('unblock keys', () => {
     for (const { client } of [stranger, second]) client.close();
   });
 
-  it.each([{ domain: 'co.uk' }, { domain: 'shop.example', expiresInHours: 169 }, { domain: 'shop.example', expiresInHours: 0 }, { domain: 'shop.example', userId: randomUUID() }, { domain: 'shop.example', deviceId: randomUUID() }])(
-    'are not made of %j',
-    async (body) => {
-      expect((await tenant.admin.post(KEYS, body)).status).toBe(400);
-    },
-  );
+  it.each([
+    { domain: 'co.uk' },
+    { domain: 'shop.example', expiresInHours: 169 },
+    { domain: 'shop.example', expiresInHours: 0 },
+    { domain: 'shop.example', userId: randomUUID() },
+    { domain: 'shop.example', deviceId: randomUUID() },
+  ])('are not made of %j', async (body) => {
+    expect((await tenant.admin.post(KEYS, body)).status).toBe(400);
+  });
 });

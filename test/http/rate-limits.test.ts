@@ -32,7 +32,10 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
 
   it('count what is refused for want of a session, and are one for all routes of a class', async () => {
     expect(await statuses(() => app.anonymous.get(ALERTS))).toEqual(refusedThenLimited);
-    const elsewhere = await app.anonymous.send('POST', '/api/v1/admin/users', { raw: '{', headers: { 'content-type': 'application/json' } });
+    const elsewhere = await app.anonymous.send('POST', '/api/v1/admin/users', {
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    });
     expect(elsewhere.status).toBe(429);
     expect(Number(elsewhere.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await app.anonymous.get('/api/v1/auth/tenant')).status).not.toBe(429);
@@ -41,15 +44,26 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
   it('are not renewed by a port behind the address that a proxy forwards', async () => {
     const proxied = await startApp({ trustedProxies: ['127.0.0.1'], rateBudgets: { admin: BUDGET } });
     let port = 40_000;
-    expect(await statuses(() => proxied.anonymous.get(ALERTS, { headers: { 'x-forwarded-for': `203.0.113.7:${port++}` } }))).toEqual(refusedThenLimited);
-    expect(await statuses(() => proxied.anonymous.get(ALERTS, { headers: { 'x-forwarded-for': `[2001:db8::7]:${port++}` } }))).toEqual(refusedThenLimited);
+    expect(
+      await statuses(() => proxied.anonymous.get(ALERTS, { headers: { 'x-forwarded-for': `203.0.113.7:${port++}` } })),
+    ).toEqual(refusedThenLimited);
+    expect(
+      await statuses(() =>
+        proxied.anonymous.get(ALERTS, { headers: { 'x-forwarded-for': `[2001:db8::7]:${port++}` } }),
+      ),
+    ).toEqual(refusedThenLimited);
     await proxied.close();
   });
 
   it('are not renewed by certificates that a client signs for itself', async () => {
     const fresh = await startApp({ rateBudgets: { device: BUDGET } });
     const ask = () => {
-      const { certificatePem: cert, privateKeyPem: key } = issueServerCertificate({ hostNames: ['device.test'], ipAddresses: [], now: Date.now(), days: 1 });
+      const { certificatePem: cert, privateKeyPem: key } = issueServerCertificate({
+        hostNames: ['device.test'],
+        ipAddresses: [],
+        now: Date.now(),
+        days: 1,
+      });
       return new Promise<{ status: number }>((resolve, reject) => {
         request(`${fresh.tlsUrl}${POLICIES}`, { cert, key, rejectUnauthorized: false, agent: false }, (response) => {
           response.resume();
@@ -64,7 +78,8 @@ describe.each(findRedis() ? ['this process', 'Redis'] : ['this process'])('budge
   });
 
   it('are not renewed by a certificate that nobody vouches for', async () => {
-    const stranger = () => app.anonymous.get(POLICIES, { headers: { 'x-client-cert': randomBytes(80).toString('hex') } });
+    const stranger = () =>
+      app.anonymous.get(POLICIES, { headers: { 'x-client-cert': randomBytes(80).toString('hex') } });
     expect(await statuses(stranger)).toEqual(refusedThenLimited);
   });
 });

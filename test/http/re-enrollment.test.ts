@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
-import { browser, enrolledDevice, enrollmentTokenOf, tryToEnroll, type EnrolledDevice } from '../dsl/enrolled-device.ts';
+import {
+  browser,
+  enrolledDevice,
+  enrollmentTokenOf,
+  tryToEnroll,
+  type EnrolledDevice,
+} from '../dsl/enrolled-device.ts';
 
 const path = '/api/v1/admin/devices';
 /** What every device that is heard may ask; the guard alone decides. */
@@ -18,9 +24,11 @@ describe('devices that enroll again', () => {
   const ofAcme = (id: string, rest = '') => `${path}/${id}${rest}`;
 
   const CODE = '/api/v1/ext/verification/code';
-  const named = async (userId: string) => acme.admin.put(`/api/v1/admin/users/${userId}`, { email: `${userId}@acme.example`, displayName: 'The Treasurer' });
+  const named = async (userId: string) =>
+    acme.admin.put(`/api/v1/admin/users/${userId}`, { email: `${userId}@acme.example`, displayName: 'The Treasurer' });
   const heard = async ({ client }: EnrolledDevice) => (await client.get(POLICIES)).status === 200;
-  const shown = async ({ deviceId }: EnrolledDevice) => (await acme.admin.get(ofAcme(deviceId))).body as Record<string, unknown>;
+  const shown = async ({ deviceId }: EnrolledDevice) =>
+    (await acme.admin.get(ofAcme(deviceId))).body as Record<string, unknown>;
 
   it('become a device and a person of their own where a token and a fingerprint are all they show', async () => {
     const victim = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-known' });
@@ -31,19 +39,34 @@ describe('devices that enroll again', () => {
     expect([await heard(victim), await heard(thief)]).toEqual([true, true]);
     expect((await thief.client.get(CODE)).body.dailyCode).not.toBe(dailyCode);
     expect((await victim.client.get(CODE)).body.dailyCode).toBe(dailyCode);
-    expect(await shown(thief)).toMatchObject({ besideDeviceId: victim.deviceId, userEmail: `device-${thief.deviceId}@placeholder.invalid` });
+    expect(await shown(thief)).toMatchObject({
+      besideDeviceId: victim.deviceId,
+      userEmail: `device-${thief.deviceId}@placeholder.invalid`,
+    });
     expect(await shown(victim)).toMatchObject({ besideDeviceId: null, status: 'active', userId: victim.userId });
     await app.settled();
-    const { alerts } = (await acme.admin.get('/api/v1/admin/alerts?alert_type=policy_violation')).body as { alerts: { deviceId: string }[] };
-    expect(alerts.filter(({ deviceId }) => deviceId === thief.deviceId)).toMatchObject([{ status: 'open', metadata: { kind: 'device_fingerprint_reuse', besideDeviceId: victim.deviceId } }]);
+    const { alerts } = (await acme.admin.get('/api/v1/admin/alerts?alert_type=policy_violation')).body as {
+      alerts: { deviceId: string }[];
+    };
+    expect(alerts.filter(({ deviceId }) => deviceId === thief.deviceId)).toMatchObject([
+      { status: 'open', metadata: { kind: 'device_fingerprint_reuse', besideDeviceId: victim.deviceId } },
+    ]);
     for (const { client } of [victim, thief]) client.close();
   });
 
   it('keep id and person with a token that is bound to the person, and their old certificate ends', async () => {
     const first = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-again', extensionVersion: '2.0.0' });
     expect(await heard(first)).toBe(true);
-    const second = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-again', extensionVersion: '2.1.0' }, first.userId);
-    expect({ deviceId: second.deviceId, userId: second.userId }).toEqual({ deviceId: first.deviceId, userId: first.userId });
+    const second = await enrolledDevice(
+      app,
+      acme,
+      { deviceFingerprint: 'fp-again', extensionVersion: '2.1.0' },
+      first.userId,
+    );
+    expect({ deviceId: second.deviceId, userId: second.userId }).toEqual({
+      deviceId: first.deviceId,
+      userId: first.userId,
+    });
     expect([await heard(first), await heard(second)]).toEqual([false, true]);
     expect((await shown(first))['extensionVersion']).toBe('2.1.0');
     for (const { client } of [first, second]) client.close();
@@ -53,7 +76,13 @@ describe('devices that enroll again', () => {
     const first = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-shown' });
     const stranger = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-stranger' });
     const enrollOver = async ({ client }: EnrolledDevice) =>
-      (await client.post('/api/v1/enroll/certificate', browser({ deviceFingerprint: 'fp-shown', enrollmentToken: await enrollmentTokenOf(acme) }), { headers: { 'x-tenant-id': acme.tenantId } })).body;
+      (
+        await client.post(
+          '/api/v1/enroll/certificate',
+          browser({ deviceFingerprint: 'fp-shown', enrollmentToken: await enrollmentTokenOf(acme) }),
+          { headers: { 'x-tenant-id': acme.tenantId } },
+        )
+      ).body;
     // Another device's certificate proves nothing about this one.
     expect((await enrollOver(stranger)).deviceId).not.toBe(first.deviceId);
     expect(await heard(first)).toBe(true);
@@ -83,39 +112,51 @@ describe('devices that enroll again', () => {
     await acme.admin.put(ofAcme(before.deviceId, '/revoke'));
     const token = await enrollmentTokenOf(acme, before.userId);
     const attempt = () => tryToEnroll(app, acme.tenantId, token, { deviceFingerprint: 'fp-back' });
-    expect(await attempt()).toMatchObject({ status: 403, body: { error: expect.stringContaining('revoked') as string } });
+    expect(await attempt()).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('revoked') as string },
+    });
     expect(await shown(before)).toMatchObject({ status: 'revoked', reenrollmentAllowed: false });
     const allowed = await acme.admin.put(ofAcme(before.deviceId, '/allow-reenrollment'));
     expect([allowed.status, allowed.body]).toMatchObject([200, { status: 'revoked', reenrollmentAllowed: true }]);
     expect(await attempt()).toMatchObject({ status: 200, body: { deviceId: before.deviceId, userId: before.userId } });
     expect(await shown(before)).toMatchObject({ status: 'active', revokedAt: null, reenrollmentAllowed: false });
     expect(await heard(before)).toBe(false);
-    const audited = (await acme.admin.get('/api/v1/admin/audit-log?action=device.reenrollment_allowed')).body.auditLogs as { resourceId: string }[];
+    const audited = (await acme.admin.get('/api/v1/admin/audit-log?action=device.reenrollment_allowed')).body
+      .auditLogs as { resourceId: string }[];
     expect(audited.map(({ resourceId }) => resourceId)).toEqual([before.deviceId]);
     before.client.close();
   });
 
-  it('lose their person when they were revoked and come back with anybody\'s token', async () => {
+  it("lose their person when they were revoked and come back with anybody's token", async () => {
     const before = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-nobody' });
     await named(before.userId);
     for (const step of ['/revoke', '/allow-reenrollment']) await acme.admin.put(ofAcme(before.deviceId, step));
     const after = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-nobody' });
     expect([after.deviceId, after.userId === before.userId]).toEqual([before.deviceId, false]);
-    expect(await shown(after)).toMatchObject({ userId: after.userId, userEmail: `device-${after.deviceId}@placeholder.invalid` });
+    expect(await shown(after)).toMatchObject({
+      userId: after.userId,
+      userEmail: `device-${after.deviceId}@placeholder.invalid`,
+    });
     for (const { client } of [before, after]) client.close();
   });
 
   it('are still to be wiped, and are told so', async () => {
     const before = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-wipe' });
     await acme.admin.put(ofAcme(before.deviceId, '/wipe'));
-    const beat = async ({ client }: EnrolledDevice) => (await client.post('/api/v1/ext/heartbeat', { extensionVersion: '2.0.0' })).body.commands as object[];
+    const beat = async ({ client }: EnrolledDevice) =>
+      (await client.post('/api/v1/ext/heartbeat', { extensionVersion: '2.0.0' })).body.commands as object[];
     expect(await beat(before)).toMatchObject([{ type: 'wipe' }]);
     const stranger = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-wipe' });
     expect(await beat(stranger)).toEqual([]);
     expect(await shown(before)).toMatchObject({ status: 'wipe_pending', wipeRequestedAt: expect.any(String) });
     const after = await enrolledDevice(app, acme, { deviceFingerprint: 'fp-wipe' }, before.userId);
     expect(after.deviceId).toBe(before.deviceId);
-    expect(await shown(after)).toMatchObject({ status: 'wipe_pending', wipeRequestedAt: expect.any(String), wipeDeliveredAt: null });
+    expect(await shown(after)).toMatchObject({
+      status: 'wipe_pending',
+      wipeRequestedAt: expect.any(String),
+      wipeDeliveredAt: null,
+    });
     expect(await beat(after)).toMatchObject([{ type: 'wipe' }]);
     for (const { client } of [before, stranger, after]) client.close();
   });

@@ -12,7 +12,12 @@ describe('the API reference at /docs', () => {
     for (const path of ['/docs', '/docs/', '/docs/static/swagger-initializer.js', '/openapi.json', '/health']) {
       const { status, headers } = await app.anonymous.get(path);
       const policy = headers.get('content-security-policy') ?? '';
-      expect([path, status < 400, policy.includes('upgrade-insecure-requests'), /[a-z]\.[a-z]|https?:/.test(policy)]).toEqual([path, true, false, false]);
+      expect([
+        path,
+        status < 400,
+        policy.includes('upgrade-insecure-requests'),
+        /[a-z]\.[a-z]|https?:/.test(policy),
+      ]).toEqual([path, true, false, false]);
     }
   });
 
@@ -22,6 +27,10 @@ describe('the API reference at /docs', () => {
     expect(addresses.length).toBeGreaterThan(3);
     for (const address of addresses) expect(new URL(address, `${app.url}/docs/`).origin).toBe(app.url);
     expect(text).not.toMatch(/<script(?![^>]*\ssrc=)[^>]*>|<style|\sstyle="/);
-    for (const address of addresses) expect([address, (await app.anonymous.get(new URL(address, `${app.url}/docs/`).pathname)).status]).toEqual([address, 200]);
+    for (const address of addresses)
+      expect([address, (await app.anonymous.get(new URL(address, `${app.url}/docs/`).pathname)).status]).toEqual([
+        address,
+        200,
+      ]);
   });
 });

@@ -20,7 +20,8 @@ const CA = '/api/v1/admin/certificates/ca';
 const POLICIES = '/api/v1/ext/policies';
 const DAY = 86_400_000;
 
-const newAuthority = (): Authority => createAuthority({ commonName: 'Acme CA', organization: 'Acme', years: 10, now: Date.now() - DAY });
+const newAuthority = (): Authority =>
+  createAuthority({ commonName: 'Acme CA', organization: 'Acme', years: 10, now: Date.now() - DAY });
 
 interface Pair {
   readonly certificatePem: string;
@@ -32,7 +33,11 @@ function forge(authority: Authority, tenantId: string, { deviceId, certificatePe
   const issuer = prepareIssuer(authority);
   const [from, until] = [timeElement(Date.now() - DAY), timeElement(Date.now() + DAY)];
   const { publicPoint, privateKeyPem } = generateKeyPair();
-  const toBeSigned = deviceLayout(issuer, from, until)({
+  const toBeSigned = deviceLayout(
+    issuer,
+    from,
+    until,
+  )({
     serial: Buffer.from(new X509Certificate(certificatePem).serialNumber, 'hex'),
     notBefore: from.content,
     notAfter: until.content,
@@ -99,17 +104,32 @@ describe('an authority whose key somebody else has', () => {
   describe('where a certificate was issued before public keys were recorded', () => {
     /** As an earlier version wrote it: the same certificate, without its key. */
     async function forgetKey({ deviceId, certificatePem, expiresAt }: EnrolledDevice): Promise<void> {
-      const data = { deviceId, serialNumber: new X509Certificate(certificatePem).serialNumber, publicKeySha256: null, expiresAt, previousValidUntil: null };
+      const data = {
+        deviceId,
+        serialNumber: new X509Certificate(certificatePem).serialNumber,
+        publicKeySha256: null,
+        expiresAt,
+        previousValidUntil: null,
+      };
       await recorded(deviceId, { type: 'DeviceCertificateIssued', data });
     }
     async function recorded(deviceId: string, event: DeviceEvent): Promise<void> {
       const stream = () => deviceStream(acme.tenantId, deviceId);
-      const record = defineCommand({ name: 'RecordForTest', aggregate: deviceAggregate, stream, decide: () => accept([event]) });
-      const { position } = orThrow(await app.services.executor.execute(record, undefined, { tenantId: acme.tenantId, actor: system('test') }));
+      const record = defineCommand({
+        name: 'RecordForTest',
+        aggregate: deviceAggregate,
+        stream,
+        decide: () => accept([event]),
+      });
+      const { position } = orThrow(
+        await app.services.executor.execute(record, undefined, { tenantId: acme.tenantId, actor: system('test') }),
+      );
       await app.services.freshness.waitFor(['live-state'], position!, 10_000);
     }
     const pinned = async ({ deviceId }: EnrolledDevice) =>
-      (await app.services.ports.aggregates.load(deviceAggregate, deviceStream(acme.tenantId, deviceId))).certificates.map(({ publicKeySha256 }) => publicKeySha256);
+      (
+        await app.services.ports.aggregates.load(deviceAggregate, deviceStream(acme.tenantId, deviceId))
+      ).certificates.map(({ publicKeySha256 }) => publicKeySha256);
 
     it.each([
       ['in use', () => Promise.resolve()],

@@ -22,7 +22,12 @@ function servicesThat(answer: () => Promise<unknown>) {
     config: { port: 8080 },
   } as unknown as Services;
   const within = boundedServices(services);
-  return { within: (deadline: RequestDeadline) => within(deadline) as never as Record<string, () => Promise<unknown>> & Record<string, Record<string, () => Promise<unknown>>>, calls };
+  return {
+    within: (deadline: RequestDeadline) =>
+      within(deadline) as never as Record<string, () => Promise<unknown>> &
+        Record<string, Record<string, () => Promise<unknown>>>,
+    calls,
+  };
 }
 
 const EVERY_CALL: readonly ((of: ReturnType<ReturnType<typeof servicesThat>['within']>) => Promise<unknown>)[] = [

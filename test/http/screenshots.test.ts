@@ -25,15 +25,33 @@ describe('screenshots', () => {
 
   async function observed({ from = device, breached = false } = {}): Promise<string> {
     const eventId = randomUUID();
-    const login = { username: 'kim', passwordHash: 'ab'.repeat(32), isBreached: breached, action: 'warn', userDecision: 'none' };
-    const event = { eventId, kind: 'credential_attempt', occurredAt: new Date().toISOString(), domain: `${randomUUID()}.example`, data: login };
+    const login = {
+      username: 'kim',
+      passwordHash: 'ab'.repeat(32),
+      isBreached: breached,
+      action: 'warn',
+      userDecision: 'none',
+    };
+    const event = {
+      eventId,
+      kind: 'credential_attempt',
+      occurredAt: new Date().toISOString(),
+      domain: `${randomUUID()}.example`,
+      data: login,
+    };
     const answer = await from.client.post('/api/v1/ext/events', { events: [event] });
     expect([answer.status, answer.body]).toEqual([202, { accepted: 1, duplicates: 0, rejected: [] }]);
     return eventId;
   }
 
-  const send = (upload: Upload, from = device): Promise<Answer> => from.client.post('/api/v1/ext/screenshots', undefined, multipart(upload));
-  const fieldsOf = (eventId: string, over: object = {}) => ({ eventId, origin: ORIGIN, capturedAt: new Date().toISOString(), ...over });
+  const send = (upload: Upload, from = device): Promise<Answer> =>
+    from.client.post('/api/v1/ext/screenshots', undefined, multipart(upload));
+  const fieldsOf = (eventId: string, over: object = {}) => ({
+    eventId,
+    origin: ORIGIN,
+    capturedAt: new Date().toISOString(),
+    ...over,
+  });
 
   async function taken(eventId: string, file = png(), type = 'image/png'): Promise<string> {
     const answer = await send({ fields: fieldsOf(eventId), file, type });
@@ -45,7 +63,10 @@ describe('screenshots', () => {
     const answer = await fetch(address, token ? { headers: { authorization: `Bearer ${token}` } } : {});
     return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
   };
-  const objectFiles = async (): Promise<string[]> => (await readdir(join(app.config.dataDir, 'objects'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const objectFiles = async (): Promise<string[]> =>
+    (await readdir(join(app.config.dataDir, 'objects'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
   const filesOf = async (id: string) => (await objectFiles()).filter((path) => path.endsWith(id));
 
   describe('are counted by arrival', () => {
@@ -86,8 +107,13 @@ describe('screenshots', () => {
       for (const days of [0, 20, 40, 60]) {
         const occurredAt = new Date(Date.now() - days * 86_400_000).toISOString();
         const eventId = randomUUID();
-        await other.client.post('/api/v1/ext/events', { events: [{ eventId, kind: 'screenshot', occurredAt, domain: 'shop.example' }] });
-        statuses.push((await send({ fields: fieldsOf(eventId, { capturedAt: occurredAt }), file: png(), type: 'image/png' }, other)).status);
+        await other.client.post('/api/v1/ext/events', {
+          events: [{ eventId, kind: 'screenshot', occurredAt, domain: 'shop.example' }],
+        });
+        statuses.push(
+          (await send({ fields: fieldsOf(eventId, { capturedAt: occurredAt }), file: png(), type: 'image/png' }, other))
+            .status,
+        );
       }
       expect(statuses).toEqual([201, 201, 429, 429]);
       other.client.close();
@@ -98,24 +124,40 @@ describe('screenshots', () => {
     ['browser.png', 'image/png', 'png'],
     ['browser.jpg', 'image/jpeg', 'jpg'],
     ['browser.webp', 'image/webp', 'webp'],
-  ] as const)('shows %s to the byte, to an admin and by its signed address, and to a browser as nothing but a picture', async (name, type, extension) => {
-    const eventId = await observed();
-    const picture = browserPicture(name);
-    const id = await taken(eventId, picture, type);
-    const { status, body } = await acme.admin.get(`${BASE}/${id}`);
-    expect([status, body]).toEqual([200, { id, eventId, url: expect.any(String), origin: ORIGIN, capturedAt: expect.stringMatching(/Z$/) }]);
-    expect(body.url.startsWith(`${app.url}/`)).toBe(true);
-    for (const answer of [await bytesAt(`${app.url}${BASE}/${id}/image`, acme.token), await bytesAt(body.url)]) {
-      expect([answer.status, answer.bytes.equals(picture)]).toEqual([200, true]);
-      expect(Object.fromEntries(['content-type', 'content-disposition', 'content-security-policy', 'x-content-type-options', 'cache-control'].map((header) => [header, answer.headers.get(header)]))).toEqual({
-        'content-type': type,
-        'content-disposition': `inline; filename="screenshot-${id}.${extension}"`,
-        'content-security-policy': "sandbox; default-src 'none'",
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'private, no-store',
-      });
-    }
-  });
+  ] as const)(
+    'shows %s to the byte, to an admin and by its signed address, and to a browser as nothing but a picture',
+    async (name, type, extension) => {
+      const eventId = await observed();
+      const picture = browserPicture(name);
+      const id = await taken(eventId, picture, type);
+      const { status, body } = await acme.admin.get(`${BASE}/${id}`);
+      expect([status, body]).toEqual([
+        200,
+        { id, eventId, url: expect.any(String), origin: ORIGIN, capturedAt: expect.stringMatching(/Z$/) },
+      ]);
+      expect(body.url.startsWith(`${app.url}/`)).toBe(true);
+      for (const answer of [await bytesAt(`${app.url}${BASE}/${id}/image`, acme.token), await bytesAt(body.url)]) {
+        expect([answer.status, answer.bytes.equals(picture)]).toEqual([200, true]);
+        expect(
+          Object.fromEntries(
+            [
+              'content-type',
+              'content-disposition',
+              'content-security-policy',
+              'x-content-type-options',
+              'cache-control',
+            ].map((header) => [header, answer.headers.get(header)]),
+          ),
+        ).toEqual({
+          'content-type': type,
+          'content-disposition': `inline; filename="screenshot-${id}.${extension}"`,
+          'content-security-policy': "sandbox; default-src 'none'",
+          'x-content-type-options': 'nosniff',
+          'cache-control': 'private, no-store',
+        });
+      }
+    },
+  );
 
   it('lists those of an event in the order in which they were taken, and names them in its alert', async () => {
     const eventId = await observed({ breached: true });
@@ -124,7 +166,11 @@ describe('screenshots', () => {
     await app.settled();
     const { body } = await acme.admin.get(`${BASE}/event/${eventId}`);
     expect([body.total, body.screenshots.map(({ id }: { id: string }) => id)]).toEqual([3, ids]);
-    const alerts = (await acme.admin.get('/api/v1/admin/alerts?alert_type=breached_password')).body.alerts as { id: string; eventId: string; screenshotIds: string[] }[];
+    const alerts = (await acme.admin.get('/api/v1/admin/alerts?alert_type=breached_password')).body.alerts as {
+      id: string;
+      eventId: string;
+      screenshotIds: string[];
+    }[];
     const alert = alerts.find((one) => one.eventId === eventId)!;
     expect(alert.screenshotIds).toEqual(ids);
     expect((await acme.admin.get(`/api/v1/admin/alerts/${alert.id}`)).body.screenshotIds).toEqual(ids);
@@ -140,9 +186,14 @@ describe('screenshots', () => {
     await tenant.admin.get(`${BASE}/${id}`);
     await bytesAt(`${app.url}${BASE}/${id}/image`, tenant.token);
     await app.settled();
-    const { auditLogs } = (await tenant.admin.get(`/api/v1/admin/audit-log?action=screenshot.viewed&page_size=100`)).body;
+    const { auditLogs } = (await tenant.admin.get(`/api/v1/admin/audit-log?action=screenshot.viewed&page_size=100`))
+      .body;
     const mine = auditLogs.filter(({ resourceId }: { resourceId: string }) => resourceId === id);
-    expect(mine.map(({ actorId, details }: { actorId: string; details: { shown: string } }) => [actorId, details.shown]).toSorted()).toEqual([
+    expect(
+      mine
+        .map(({ actorId, details }: { actorId: string; details: { shown: string } }) => [actorId, details.shown])
+        .toSorted(),
+    ).toEqual([
       [tenant.adminId, 'address'],
       [tenant.adminId, 'picture'],
     ]);
@@ -150,7 +201,9 @@ describe('screenshots', () => {
 
   it('count once, however often and in whatever hurry they are sent', async () => {
     const eventId = await observed();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => send({ fields: fieldsOf(eventId), file: png({ shade: 9 }) })));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => send({ fields: fieldsOf(eventId), file: png({ shade: 9 }) })),
+    );
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
     expect((await acme.admin.get(`${BASE}/event/${eventId}`)).body.total).toBe(1);
     expect(await filesOf(answers[0]!.body.id as string)).toHaveLength(1);
@@ -158,8 +211,15 @@ describe('screenshots', () => {
 
   it('are kept for one event ten at the most, also when all come at once', async () => {
     const eventId = await observed();
-    const statuses = (await Promise.all(Array.from({ length: 13 }, (_, shade) => send({ fields: fieldsOf(eventId), file: png({ shade }) })))).map(({ status }) => status);
-    expect([statuses.filter((status) => status === 201).length, statuses.filter((status) => status === 409).length]).toEqual([10, 3]);
+    const statuses = (
+      await Promise.all(
+        Array.from({ length: 13 }, (_, shade) => send({ fields: fieldsOf(eventId), file: png({ shade }) })),
+      )
+    ).map(({ status }) => status);
+    expect([
+      statuses.filter((status) => status === 201).length,
+      statuses.filter((status) => status === 409).length,
+    ]).toEqual([10, 3]);
   });
 
   it('must belong to an event that this very device reported', async () => {
@@ -167,7 +227,10 @@ describe('screenshots', () => {
     const eventId = await observed({ from: other });
     for (const unknown of [eventId, randomUUID()]) {
       const answer = await send({ fields: fieldsOf(unknown), file: png() });
-      expect([answer.status, answer.body]).toEqual([400, { error: 'validation failed: eventId: is not an event of this device' }]);
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        { error: 'validation failed: eventId: is not an event of this device' },
+      ]);
     }
     other.client.close();
   });
@@ -177,11 +240,36 @@ describe('screenshots', () => {
     const before = (await objectFiles()).length;
     const picture = png();
     const cases: [string, Upload, number, string][] = [
-      ['a polyglot', { file: Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')]) }, 400, 'file: has something behind its end'],
-      ['a JPEG called PNG', { file: browserPicture('browser.jpg') }, 400, 'file: is not of the type that it is said to be'],
-      ['a PNG called HTML', { file: picture, type: 'text/html' }, 400, 'file: is not of the type that it is said to be'],
-      ['SVG', { file: Buffer.from('<svg onload="alert(1)"/>'), type: 'image/svg+xml' }, 400, 'file: must be a PNG, JPEG or WebP image'],
-      ['HTML called PNG', { file: Buffer.from('<!doctype html><script>alert(1)</script>') }, 400, 'file: must be a PNG, JPEG or WebP image'],
+      [
+        'a polyglot',
+        { file: Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')]) },
+        400,
+        'file: has something behind its end',
+      ],
+      [
+        'a JPEG called PNG',
+        { file: browserPicture('browser.jpg') },
+        400,
+        'file: is not of the type that it is said to be',
+      ],
+      [
+        'a PNG called HTML',
+        { file: picture, type: 'text/html' },
+        400,
+        'file: is not of the type that it is said to be',
+      ],
+      [
+        'SVG',
+        { file: Buffer.from('<svg onload="alert(1)"/>'), type: 'image/svg+xml' },
+        400,
+        'file: must be a PNG, JPEG or WebP image',
+      ],
+      [
+        'HTML called PNG',
+        { file: Buffer.from('<!doctype html><script>alert(1)</script>') },
+        400,
+        'file: must be a PNG, JPEG or WebP image',
+      ],
       ['a bomb', { file: png({ width: 60_000, height: 60_000 }) }, 400, 'file: has too many pixels'],
       ['half of it', { file: picture.subarray(0, -6) }, 400, 'file: is not a sound PNG image'],
       ['nothing', { file: Buffer.alloc(0) }, 400, 'file: must be a PNG, JPEG or WebP image'],
@@ -210,7 +298,11 @@ describe('screenshots', () => {
     ];
     for (const [over, field] of wrong) {
       const answer = await send({ fields: fieldsOf(eventId, over), file: png() });
-      expect([over, answer.status, answer.body?.error]).toEqual([over, 400, expect.stringContaining(`validation failed: ${field}: `)]);
+      expect([over, answer.status, answer.body?.error]).toEqual([
+        over,
+        400,
+        expect.stringContaining(`validation failed: ${field}: `),
+      ]);
     }
     expect((await device.client.post('/api/v1/ext/screenshots', { eventId })).status).toBe(415);
   });
@@ -220,11 +312,13 @@ describe('screenshots', () => {
     const its = await enrolledDevice(app, quiet);
     const eventId = await observed({ from: its });
     expect((await quiet.admin.put('/api/v1/admin/settings', { screenshotEnabled: false })).status).toBe(200);
-    await expect.poll(async () => (await send({ fields: fieldsOf(eventId), file: png() }, its)).status, { timeout: 10_000 }).toBe(403);
+    await expect
+      .poll(async () => (await send({ fields: fieldsOf(eventId), file: png() }, its)).status, { timeout: 10_000 })
+      .toBe(403);
     its.client.close();
   });
 
-  it('are nobody else\'s: not another tenant\'s, not a viewer\'s, not a stranger\'s with a changed address', async () => {
+  it("are nobody else's: not another tenant's, not a viewer's, not a stranger's with a changed address", async () => {
     const eventId = await observed();
     const id = await taken(eventId);
     const other = await app.newTenant();
@@ -242,14 +336,17 @@ describe('screenshots', () => {
       return bytesAt(address.href);
     };
     const forged = [
-      await changed((address) => address.searchParams.set('expires', String(Number(address.searchParams.get('expires')) + 1))),
+      await changed((address) =>
+        address.searchParams.set('expires', String(Number(address.searchParams.get('expires')) + 1)),
+      ),
       await changed((address) => void (address.pathname = address.pathname.replace(id, another))),
       await changed((address) => void (address.pathname = address.pathname.replace(acme.tenantId, other.tenantId))),
       await changed((address) => address.searchParams.set('signature', 'f'.repeat(64))),
       await changed((address) => address.searchParams.delete('signature')),
       await changed((address) => address.searchParams.delete('expires')),
     ];
-    for (const { status, bytes } of forged) expect([status, JSON.parse(bytes.toString())]).toEqual([403, { error: 'the address is not valid' }]);
+    for (const { status, bytes } of forged)
+      expect([status, JSON.parse(bytes.toString())]).toEqual([403, { error: 'the address is not valid' }]);
     const old = app.services.screenshotAddresses.address(app.url, acme.tenantId, id, Date.now() - 15 * 60_000 - 1_000);
     const expired = await bytesAt(old);
     expect([expired.status, JSON.parse(expired.bytes.toString())]).toEqual([403, { error: 'the address has expired' }]);
@@ -265,7 +362,13 @@ describe('screenshots', () => {
     const id = (await send({ fields: fieldsOf(eventId), file: png({ shade: 5 }) }, leaving)).body.id as string;
     const [path] = await filesOf(id);
     const copy = await readFile(path!);
-    const place = { tenantId: acme.tenantId, userId: leaving.userId, deviceId: leaving.deviceId, day: path!.split('/').at(-2)!, screenshotId: id };
+    const place = {
+      tenantId: acme.tenantId,
+      userId: leaving.userId,
+      deviceId: leaving.deviceId,
+      day: path!.split('/').at(-2)!,
+      screenshotId: id,
+    };
     expect((await app.services.pictures.read(place))!.equals(png({ shade: 5 }))).toBe(true);
     expect([copy.includes(Buffer.from('PNG')), copy.includes(Buffer.from('IHDR'))]).toEqual([false, false]);
     const { url } = (await acme.admin.get(`${BASE}/${id}`)).body as { url: string };
@@ -287,7 +390,13 @@ describe('screenshots', () => {
     const id = await taken(eventId, png({ shade: 123 }));
     const [known] = await filesOf(id);
     const day = known!.split('/').at(-2)!;
-    const orphan = { tenantId: acme.tenantId, userId: device.userId, deviceId: device.deviceId, day, screenshotId: randomUUID() };
+    const orphan = {
+      tenantId: acme.tenantId,
+      userId: device.userId,
+      deviceId: device.deviceId,
+      day,
+      screenshotId: randomUUID(),
+    };
     const young = { ...orphan, screenshotId: randomUUID() };
     await app.services.pictures.keep(orphan, png());
     await app.services.pictures.keep(young, png());

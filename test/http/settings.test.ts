@@ -68,7 +68,9 @@ describe('tenant settings', () => {
     const { admin, tenantId, adminId } = await app.newTenant();
     await admin.put(SETTINGS, { extensionMode: 'warn', learningThreshold: 5 });
     const stored = await app.services.store.readStream(tenantSettings.stream(tenantId));
-    expect(stored.map(({ type, data, metadata }) => [type, data, metadata.actor.id])).toEqual([['ExtensionModeChanged', { extensionMode: 'warn' }, adminId]]);
+    expect(stored.map(({ type, data, metadata }) => [type, data, metadata.actor.id])).toEqual([
+      ['ExtensionModeChanged', { extensionMode: 'warn' }, adminId],
+    ]);
   });
 
   it('are what a decision inside the house loads, defaults and all', async () => {
@@ -86,14 +88,25 @@ describe('alert severities', () => {
     const { admin } = await app.newTenant();
     expect((await admin.get(PATH)).body).toEqual({ severities: defaultSeverities });
     const merged = { severities: { ...defaultSeverities, weak_password: 'high', device_stale: 'medium' } };
-    expect((await admin.put(PATH, { severities: { weak_password: 'high', device_stale: 'medium' } })).body).toEqual(merged);
+    expect((await admin.put(PATH, { severities: { weak_password: 'high', device_stale: 'medium' } })).body).toEqual(
+      merged,
+    );
     expect((await admin.get(PATH)).body).toEqual(merged);
-    expect(Object.keys((await admin.put(PATH, { severities: {} })).body.severities).sort()).toEqual([...alertTypes].sort());
+    expect(Object.keys((await admin.put(PATH, { severities: {} })).body.severities).sort()).toEqual(
+      [...alertTypes].sort(),
+    );
   });
 
   it('refuse a type or a severity that nobody knows, and then change nothing', async () => {
     const { admin } = await app.newTenant();
-    for (const severities of [{ weak_password: 'urgent' }, { earthquake: 'high' }, { weak_password: 'high', earthquake: 'high' }, [], null, 'high']) {
+    for (const severities of [
+      { weak_password: 'urgent' },
+      { earthquake: 'high' },
+      { weak_password: 'high', earthquake: 'high' },
+      [],
+      null,
+      'high',
+    ]) {
       expect((await admin.put(PATH, { severities })).status).toBe(400);
     }
     expect((await admin.put(PATH, {})).status).toBe(400);
@@ -103,11 +116,25 @@ describe('alert severities', () => {
   it('hold for alerts that are raised from then on', async () => {
     const { admin, tenantId } = await app.newTenant();
     const raise = async (alertId: string) => {
-      const alert = { title: 'Weak', description: '', userId: null, deviceId: null, domain: null, url: null, metadata: {}, alertType: 'weak_password', fingerprint: alertId, cause: alertId } as const;
-      orThrow(await app.services.executor.execute(raiseAlert, { ...alert, alertId }, { tenantId, actor: system('test') }));
+      const alert = {
+        title: 'Weak',
+        description: '',
+        userId: null,
+        deviceId: null,
+        domain: null,
+        url: null,
+        metadata: {},
+        alertType: 'weak_password',
+        fingerprint: alertId,
+        cause: alertId,
+      } as const;
+      orThrow(
+        await app.services.executor.execute(raiseAlert, { ...alert, alertId }, { tenantId, actor: system('test') }),
+      );
       await app.settled();
     };
-    const severityOf = async (alertId: string) => (await admin.get(`/api/v1/admin/alerts/${alertId}`)).body.severity as string;
+    const severityOf = async (alertId: string) =>
+      (await admin.get(`/api/v1/admin/alerts/${alertId}`)).body.severity as string;
     const [before, after] = ['0198a000-0000-7000-8000-000000000001', '0198a000-0000-7000-8000-000000000002'];
     await raise(before);
     await admin.put(PATH, { severities: { weak_password: 'critical' } });
@@ -122,13 +149,19 @@ describe('mobile access by role', () => {
   it('keeps roles that are left out, drops keys that are none, and echoes the whole map', async () => {
     const { admin } = await app.newTenant();
     const first = await admin.put(PATH, { mobileAccess: { analyst: false, viewer: true, janitor: 'yes' } });
-    expect([first.status, first.body]).toEqual([200, { mobileAccess: { super_admin: true, admin: true, analyst: false, executive: false } }]);
-    expect((await admin.put(PATH, { mobileAccess: { executive: true } })).body).toEqual({ mobileAccess: { super_admin: true, admin: true, analyst: false, executive: true } });
+    expect([first.status, first.body]).toEqual([
+      200,
+      { mobileAccess: { super_admin: true, admin: true, analyst: false, executive: false } },
+    ]);
+    expect((await admin.put(PATH, { mobileAccess: { executive: true } })).body).toEqual({
+      mobileAccess: { super_admin: true, admin: true, analyst: false, executive: true },
+    });
   });
 
   it('refuses a value that is neither true nor false', async () => {
     const { admin } = await app.newTenant();
-    for (const mobileAccess of [{ admin: 'false' }, { admin: null }, { admin: 0 }, null, 'all']) expect((await admin.put(PATH, { mobileAccess })).status).toBe(400);
+    for (const mobileAccess of [{ admin: 'false' }, { admin: null }, { admin: 0 }, null, 'all'])
+      expect((await admin.put(PATH, { mobileAccess })).status).toBe(400);
     expect((await admin.put(PATH, {})).status).toBe(400);
     expect((await admin.put(PATH, { mobileAccess: {} })).body.mobileAccess.admin).toBe(true);
   });

@@ -43,24 +43,38 @@ describe('set-up and sign-in over HTTP', () => {
 
   it('completes once of fifty at the same time, and never again', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => app.anonymous.post('/api/v1/setup/complete', { ...good(), email: `admin${n}@acme.example` })),
+      Array.from({ length: 50 }, (_, n) =>
+        app.anonymous.post('/api/v1/setup/complete', { ...good(), email: `admin${n}@acme.example` }),
+      ),
     );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(1);
     expect(statuses.filter((status) => status === 403)).toHaveLength(49);
     const { body } = answers.find(({ status }) => status === 201)!;
-    expect(body).toMatchObject({ clientName: 'Acme', tier: 'enterprise', maxUsers: 10_000, user: { roleType: 'super_admin', status: 'active' } });
+    expect(body).toMatchObject({
+      clientName: 'Acme',
+      tier: 'enterprise',
+      maxUsers: 10_000,
+      user: { roleType: 'super_admin', status: 'active' },
+    });
     expect((await app.anonymous.get('/api/v1/setup/status')).status).toBe(403);
     const me = await app.as(body.accessToken).get('/api/v1/admin/me');
     expect(me.status).toBe(200);
     expect(me.body.tenant.id).toBe(body.tenantId);
-    expect((await app.anonymous.get('/api/v1/auth/tenant')).body).toMatchObject({ tenantId: body.tenantId, slug: 'acme' });
+    expect((await app.anonymous.get('/api/v1/auth/tenant')).body).toMatchObject({
+      tenantId: body.tenantId,
+      slug: 'acme',
+    });
   });
 
   describe('of a tenant', () => {
     it('signs in, refreshes once, and loses the whole family when a token is used again', async () => {
       const { tenantId, email, admin, adminId } = await app.newTenant();
-      const signIn = await app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD }, { headers: { 'x-tenant-id': tenantId } });
+      const signIn = await app.anonymous.post(
+        '/api/v1/auth/login',
+        { email, password: PASSWORD },
+        { headers: { 'x-tenant-id': tenantId } },
+      );
       expect(signIn.status).toBe(200);
       const first = signIn.body;
       const second = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).body;
@@ -75,15 +89,22 @@ describe('set-up and sign-in over HTTP', () => {
         return alerts.length > 0 && alerts;
       }, 10_000);
       expect(others).toEqual([]);
-      expect(alert).toMatchObject({ alertType: 'policy_violation', severity: 'high', metadata: { kind: 'refresh_token_reuse', adminId } });
+      expect(alert).toMatchObject({
+        alertType: 'policy_violation',
+        severity: 'high',
+        metadata: { kind: 'refresh_token_reuse', adminId },
+      });
     });
 
     it('answers a wrong password and an unknown e-mail alike, and locks both after five tries', async () => {
       const { tenantId, email } = await app.newTenant();
-      const attempt = (who: string, password: string) => app.anonymous.post('/api/v1/auth/login', { email: who, password, tenantId });
+      const attempt = (who: string, password: string) =>
+        app.anonymous.post('/api/v1/auth/login', { email: who, password, tenantId });
       for (const who of [email, 'nobody@acme.example']) {
         const answers = await Promise.all(Array.from({ length: 30 }, () => attempt(who, 'wrong-password')));
-        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['401 {"error":"invalid credentials"}']));
+        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+          new Set(['401 {"error":"invalid credentials"}']),
+        );
       }
       const { rows } = await app.services.database.owner.query(
         `select stream, count(*)::int as tries from events where type = 'LoginAttempted' and tenant_id = $1 group by stream`,
@@ -111,18 +132,35 @@ describe('set-up and sign-in over HTTP', () => {
 
     it('makes the first admin of a tenant from the command line choose a password before anything else', async () => {
       const email = 'first@second-tenant.example';
-      const made = await createTenant(app.services, { name: 'Second', email, licenseKey: licenseKey({ clientName: 'Second' }), baseUrl: 'https://second.example' });
-      const login = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId: made.tenantId });
+      const made = await createTenant(app.services, {
+        name: 'Second',
+        email,
+        licenseKey: licenseKey({ clientName: 'Second' }),
+        baseUrl: 'https://second.example',
+      });
+      const login = (password: string) =>
+        app.anonymous.post('/api/v1/auth/login', { email, password, tenantId: made.tenantId });
       const forced = (await login(made.password)).body;
-      expect(forced).toMatchObject({ mustChangePassword: true, userId: expect.any(String), message: expect.any(String) });
+      expect(forced).toMatchObject({
+        mustChangePassword: true,
+        userId: expect.any(String),
+        message: expect.any(String),
+      });
       expect(forced.accessToken).toBeUndefined();
       expect((await app.as(forced.tempToken).get('/api/v1/admin/me')).status).toBe(401);
       const change = (newPassword: string, confirmPassword = newPassword) =>
-        app.anonymous.post('/api/v1/auth/change-password', { tempToken: forced.tempToken, newPassword, confirmPassword });
+        app.anonymous.post('/api/v1/auth/change-password', {
+          tempToken: forced.tempToken,
+          newPassword,
+          confirmPassword,
+        });
       expect((await change('short')).status).toBe(400);
       for (const guessable of ['Password123!', 'Second-Tenant-1!']) {
         const refused = await change(guessable);
-        expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/^validation failed: newPassword: must not be /)]);
+        expect([refused.status, refused.body.error]).toEqual([
+          400,
+          expect.stringMatching(/^validation failed: newPassword: must not be /),
+        ]);
       }
       expect((await change('Another-Horse-8!', 'Another-Horse-9!')).status).toBe(400);
       const answers = await Promise.all(Array.from({ length: 20 }, () => change('Another-Horse-8!')));
@@ -145,7 +183,11 @@ describe('set-up and sign-in over HTTP', () => {
       const { tenantId, email } = await app.newTenant();
       const other = await app.newTenant();
       const login = (body: object, header?: string) =>
-        app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD, ...body }, header ? { headers: { 'x-tenant-id': header } } : {});
+        app.anonymous.post(
+          '/api/v1/auth/login',
+          { email, password: PASSWORD, ...body },
+          header ? { headers: { 'x-tenant-id': header } } : {},
+        );
       expect((await login({})).status).toBe(400);
       expect((await login({}, 'nonsense')).status).toBe(400);
       expect((await login({ tenantId }, other.tenantId)).status).toBe(400);
@@ -160,7 +202,9 @@ describe('set-up and sign-in over HTTP', () => {
       const alerts = await admin.get('/api/v1/admin/alerts');
       expect([alerts.status, alerts.body.error]).toEqual([403, 'license expired']);
       expect((await admin.get('/api/v1/admin/settings/license')).body.isExpired).toBe(true);
-      expect((await admin.put('/api/v1/admin/settings/license', { licenseKey: licenseKey({ clientName: 'Acme' }) })).status).toBe(200);
+      expect(
+        (await admin.put('/api/v1/admin/settings/license', { licenseKey: licenseKey({ clientName: 'Acme' }) })).status,
+      ).toBe(200);
       expect((await admin.get('/api/v1/admin/alerts')).status).toBe(200);
     });
   });
@@ -170,30 +214,48 @@ describe('at the doors of strangers', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
-    await createTenant(app.services, { name: 'Acme', email: 'first@acme.example', licenseKey: licenseKey(), baseUrl: 'https://castellan.acme.example' });
+    await createTenant(app.services, {
+      name: 'Acme',
+      email: 'first@acme.example',
+      licenseKey: licenseKey(),
+      baseUrl: 'https://castellan.acme.example',
+    });
   });
   afterAll(() => app.close());
 
   it('set-up is over whatever is sent', async () => {
-    for (const body of [{}, { email: 1 }, null]) expect((await app.anonymous.post('/api/v1/setup/complete', body)).status).toBe(403);
+    for (const body of [{}, { email: 1 }, null])
+      expect((await app.anonymous.post('/api/v1/setup/complete', body)).status).toBe(403);
   });
 
   it('a form is no JSON: any page can have a browser send one', async () => {
     const raw = new URLSearchParams({ email: 'first@acme.example', password: PASSWORD }).toString();
-    for (const type of ['application/x-www-form-urlencoded', 'Application/X-WWW-Form-Urlencoded; charset=utf-8', 'multipart/form-data; boundary=x']) {
-      expect([type, (await app.anonymous.send('POST', '/api/v1/auth/login', { raw, headers: { 'content-type': type } })).status]).toEqual([type, 415]);
+    for (const type of [
+      'application/x-www-form-urlencoded',
+      'Application/X-WWW-Form-Urlencoded; charset=utf-8',
+      'multipart/form-data; boundary=x',
+    ]) {
+      expect([
+        type,
+        (await app.anonymous.send('POST', '/api/v1/auth/login', { raw, headers: { 'content-type': type } })).status,
+      ]).toEqual([type, 415]);
     }
   });
 
   it('nothing at all is no form, whatever it is called', async () => {
     const { admin } = await app.newTenant();
-    const answer = await admin.send('POST', '/api/v1/admin/enrollment/token', { raw: '', headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    const answer = await admin.send('POST', '/api/v1/admin/enrollment/token', {
+      raw: '',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
     expect(answer.status).toBe(201);
   });
 
   it('a position that never comes keeps nobody waiting', async () => {
     const waits = vi.spyOn(app.services.freshness, 'waitFor');
-    await app.anonymous.get('/api/v1/org/auth/sso/status?slug=nowhere', { headers: { 'x-log-position': '9'.repeat(19) } });
+    await app.anonymous.get('/api/v1/org/auth/sso/status?slug=nowhere', {
+      headers: { 'x-log-position': '9'.repeat(19) },
+    });
     expect(waits).not.toHaveBeenCalled();
     waits.mockRestore();
   });

@@ -41,7 +41,8 @@ describe('what is shown once', () => {
   /** Every secret that this part of the house hands out or takes in, once each. */
   async function showEverything(): Promise<void> {
     const { admin } = tenant;
-    const post = async (path: string, body: object = {}, key = 'none'): Promise<Record<string, string>> => (await admin.post(path, body, { headers: { 'idempotency-key': `${path}-${key}` } })).body;
+    const post = async (path: string, body: object = {}, key = 'none'): Promise<Record<string, string>> =>
+      (await admin.post(path, body, { headers: { 'idempotency-key': `${path}-${key}` } })).body;
     const keep = (name: string, value: string | undefined) => {
       expect([name, typeof value]).toEqual([name, 'string']);
       secrets.set(name, value!);
@@ -53,9 +54,12 @@ describe('what is shown once', () => {
     keep('TOTP secret', setup['secret']);
     keep('QR code', setup['qrCode']);
     const code = await codeOf(setup['secret']!, -1);
-    const { backupCodes } = (await post('/api/v1/admin/mfa/setup/verify', { code })) as unknown as { backupCodes: string[] };
+    const { backupCodes } = (await post('/api/v1/admin/mfa/setup/verify', { code })) as unknown as {
+      backupCodes: string[];
+    };
     for (const [place, backup] of backupCodes.entries()) keep(`backup code ${place}`, backup);
-    for (const [place, backup] of backupCodes.entries()) keep(`backup code ${place} without its dash`, backup.replace('-', ''));
+    for (const [place, backup] of backupCodes.entries())
+      keep(`backup code ${place} without its dash`, backup.replace('-', ''));
     const { mfaToken } = (await login(app, tenant)).body;
     keep('MFA token', mfaToken);
     const verified = await verify(app, mfaToken, { backupCode: backupCodes[0] });
@@ -65,21 +69,39 @@ describe('what is shown once', () => {
     keep('refresh token', signedIn.refreshToken);
     const refreshed = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: signedIn.refreshToken })).body;
     keep('next refresh token', refreshed.refreshToken);
-    keep('re-authentication token', (await post('/api/v1/admin/verify-password', { password: PASSWORD }))['reAuthToken']);
-    const made = await post('/api/v1/admin/admin-users', { email: 'grace@acme.example', displayName: 'Grace', roleType: 'analyst' });
+    keep(
+      're-authentication token',
+      (await post('/api/v1/admin/verify-password', { password: PASSWORD }))['reAuthToken'],
+    );
+    const made = await post('/api/v1/admin/admin-users', {
+      email: 'grace@acme.example',
+      displayName: 'Grace',
+      roleType: 'analyst',
+    });
     keep('temporary password', made['temporaryPassword']);
-    keep('temporary password of a reset', (await post(`/api/v1/admin/admin-users/${made['id']}/reset-password`))['temporaryPassword']);
-    const { tempPassword } = (await app.anonymous.post('/api/v1/recovery/reset', { recoveryKey, email: 'grace@acme.example' })).body;
+    keep(
+      'temporary password of a reset',
+      (await post(`/api/v1/admin/admin-users/${made['id']}/reset-password`))['temporaryPassword'],
+    );
+    const { tempPassword } = (
+      await app.anonymous.post('/api/v1/recovery/reset', { recoveryKey, email: 'grace@acme.example' })
+    ).body;
     keep('password of a recovery', tempPassword);
     const { tempToken } = (await login(app, { ...tenant, email: 'grace@acme.example' }, tempPassword)).body;
     keep('token of a forced change', tempToken);
-    await app.anonymous.post('/api/v1/auth/change-password', { tempToken, newPassword: NEW_PASSWORD, confirmPassword: NEW_PASSWORD });
+    await app.anonymous.post('/api/v1/auth/change-password', {
+      tempToken,
+      newPassword: NEW_PASSWORD,
+      confirmPassword: NEW_PASSWORD,
+    });
     keep('chosen password', NEW_PASSWORD);
     keep('enrollment token', (await post('/api/v1/admin/enrollment/token'))['token']);
     const agentSecret = (await post('/api/v1/admin/enrollment/agent-secret'))['secret']!;
     keep('agent secret', agentSecret);
     const enrolling = { username: 'ada', upn: 'ada@acme.example', tenantId: tenant.tenantId };
-    await app.anonymous.post('/api/v1/enroll/auto', enrolling, { headers: { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': agentSecret } });
+    await app.anonymous.post('/api/v1/enroll/auto', enrolling, {
+      headers: { 'x-tenant-id': tenant.tenantId, 'x-enrollment-secret': agentSecret },
+    });
     await showOrganization(keep);
     // What goes wrong is what logs: every kind of secret once more where it is refused.
     await verify(app, mfaToken, { backupCode: backupCodes[0] });
@@ -96,7 +118,11 @@ describe('what is shown once', () => {
     keep("organization's temporary password", password);
     const { tempToken } = (await orgLogin(app, { email, password })).body;
     keep("organization's token of a forced change", tempToken);
-    await app.anonymous.post('/api/v1/org/auth/change-password', { tempToken, newPassword: ORG_PASSWORD, confirmPassword: ORG_PASSWORD });
+    await app.anonymous.post('/api/v1/org/auth/change-password', {
+      tempToken,
+      newPassword: ORG_PASSWORD,
+      confirmPassword: ORG_PASSWORD,
+    });
     keep("organization's chosen password", ORG_PASSWORD);
     const signedIn = (await orgLogin(app, { email, password: ORG_PASSWORD })).body;
     keep("organization's refresh token", signedIn.refreshToken);
@@ -108,18 +134,26 @@ describe('what is shown once', () => {
     };
     const { secret } = (await owner.post('/api/v1/org/mfa/setup', {}, await proof())).body;
     keep("organization's TOTP secret", secret);
-    const { backupCodes } = (await owner.post('/api/v1/org/mfa/setup/verify', { code: await codeOf(secret as string, -1) }, await proof())).body;
-    for (const [place, backup] of (backupCodes as string[]).entries()) keep(`organization's backup code ${place}`, backup);
+    const { backupCodes } = (
+      await owner.post('/api/v1/org/mfa/setup/verify', { code: await codeOf(secret as string, -1) }, await proof())
+    ).body;
+    for (const [place, backup] of (backupCodes as string[]).entries())
+      keep(`organization's backup code ${place}`, backup);
     const { mfaToken } = (await orgLogin(app, { email, password: ORG_PASSWORD })).body;
     keep("organization's MFA token", mfaToken);
     await orgVerify(app, mfaToken as string, { backupCode: backupCodes[0] });
-    await owner.post('/api/v1/org/change-password', { currentPassword: ORG_PASSWORD, newPassword: OTHER_ORG_PASSWORD }, { headers: { 'idempotency-key': 'org-change' } });
+    await owner.post(
+      '/api/v1/org/change-password',
+      { currentPassword: ORG_PASSWORD, newPassword: OTHER_ORG_PASSWORD },
+      { headers: { 'idempotency-key': 'org-change' } },
+    );
     keep("organization's other password", OTHER_ORG_PASSWORD);
   }
 
   function expectNothingOf(where: string, text: string): void {
     for (const [name, secret] of secrets) {
-      for (const spelled of spellings(secret)) expect([where, name, text.includes(spelled)]).toEqual([where, name, false]);
+      for (const spelled of spellings(secret))
+        expect([where, name, text.includes(spelled)]).toEqual([where, name, false]);
     }
   }
 
@@ -151,7 +185,15 @@ describe('what is shown once', () => {
   it('stands in no audit entry, list or later answer', async () => {
     const colleague = (await app.adminWithRole(tenant, 'super_admin')).client;
     await app.settled();
-    for (const path of ['audit-log/export?format=json', 'audit-log/export?format=csv', 'audit-log?page_size=100', 'admin-users', 'me', 'me/sessions', 'mfa/status']) {
+    for (const path of [
+      'audit-log/export?format=json',
+      'audit-log/export?format=csv',
+      'audit-log?page_size=100',
+      'admin-users',
+      'me',
+      'me/sessions',
+      'mfa/status',
+    ]) {
       const { status, text } = await colleague.get(`/api/v1/admin/${path}`);
       expect([path, status]).toEqual([path, 200]);
       expectNothingOf(path, text);
@@ -175,6 +217,7 @@ describe('what is shown once', () => {
 
   it('and the search would find it', () => {
     const [name, secret] = [...secrets][0]!;
-    for (const spelled of spellings(secret)) expect(() => expectNothingOf('here', `before ${spelled} after`), name).toThrow();
+    for (const spelled of spellings(secret))
+      expect(() => expectNothingOf('here', `before ${spelled} after`), name).toThrow();
   });
 });

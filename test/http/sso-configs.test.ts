@@ -10,8 +10,20 @@ import { newSigningPair } from '../dsl/saml-identity-provider.ts';
 const CONFIGS = '/api/v1/admin/sso-configs';
 const pair = newSigningPair('castellan');
 const SECRET = 'a-client-secret-nobody-reads';
-const oidc = { name: 'Okta', issuerUrl: 'https://idp.example', clientId: 'castellan', clientSecret: SECRET, emailDomains: ['Acme.Example'] };
-const saml = { protocol: 'saml', idpEntityId: 'https://adfs.example', idpSsoUrl: 'https://adfs.example/sso', idpCertificate: pair.certificatePem, spSigningKey: pair.privateKeyPem };
+const oidc = {
+  name: 'Okta',
+  issuerUrl: 'https://idp.example',
+  clientId: 'castellan',
+  clientSecret: SECRET,
+  emailDomains: ['Acme.Example'],
+};
+const saml = {
+  protocol: 'saml',
+  idpEntityId: 'https://adfs.example',
+  idpSsoUrl: 'https://adfs.example/sso',
+  idpCertificate: pair.certificatePem,
+  spSigningKey: pair.privateKeyPem,
+};
 
 let app: TestApp;
 let acme: TestTenant;
@@ -49,7 +61,11 @@ describe("a tenant's SSO configurations", () => {
     const list = await acme.admin.get(CONFIGS);
     expect(list.body).toEqual({ configs: [body], total: 1 });
     expect(text + list.text).not.toContain(SECRET);
-    expect(await enabledSsoConfig(app.services, acme.tenantId, 'oidc')).toMatchObject({ secret: SECRET, externalBaseUrl: 'https://castellan.example', config: { configId: body.id } });
+    expect(await enabledSsoConfig(app.services, acme.tenantId, 'oidc')).toMatchObject({
+      secret: SECRET,
+      externalBaseUrl: 'https://castellan.example',
+      config: { configId: body.id },
+    });
   });
 
   it('show everything of SAML but the key', async () => {
@@ -86,33 +102,46 @@ describe("a tenant's SSO configurations", () => {
   it.each([
     ['clientSecret', oidc, 'another secret', 'clientSecretConfigured'],
     ['spSigningKey', saml, newSigningPair('next').privateKeyPem, 'spSigningKeyConfigured'],
-  ] as const)('keep %s where a change leaves it out, clear it with null, and refuse an empty one', async (field, draft, next, configured) => {
-    const { id } = await created(draft);
-    const path = `${CONFIGS}/${id}`;
-    const protocol = field === 'clientSecret' ? 'oidc' : 'saml';
-    const kept = async () => (await enabledSsoConfig(app.services, acme.tenantId, protocol))!.secret;
-    const first = await kept();
-    expect((await acme.admin.put(path, { name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', [configured]: true });
-    expect(await kept()).toBe(first);
-    expect((await acme.admin.put(path, { [field]: '' })).status).toBe(400);
-    expect(await kept()).toBe(first);
-    expect((await acme.admin.put(path, { [field]: next })).body).toMatchObject({ [configured]: true });
-    expect(await kept()).toBe(next);
-    expect((await acme.admin.put(path, { [field]: null })).body).toMatchObject({ [configured]: false });
-    expect(await kept()).toBeNull();
-    const secrets = await app.services.database.owner.query(`select 1 from secrets where tenant_id = $1 and field = 'secret'`, [acme.tenantId]);
-    expect(secrets.rowCount).toBe(0);
-  });
+  ] as const)(
+    'keep %s where a change leaves it out, clear it with null, and refuse an empty one',
+    async (field, draft, next, configured) => {
+      const { id } = await created(draft);
+      const path = `${CONFIGS}/${id}`;
+      const protocol = field === 'clientSecret' ? 'oidc' : 'saml';
+      const kept = async () => (await enabledSsoConfig(app.services, acme.tenantId, protocol))!.secret;
+      const first = await kept();
+      expect((await acme.admin.put(path, { name: 'Renamed' })).body).toMatchObject({
+        name: 'Renamed',
+        [configured]: true,
+      });
+      expect(await kept()).toBe(first);
+      expect((await acme.admin.put(path, { [field]: '' })).status).toBe(400);
+      expect(await kept()).toBe(first);
+      expect((await acme.admin.put(path, { [field]: next })).body).toMatchObject({ [configured]: true });
+      expect(await kept()).toBe(next);
+      expect((await acme.admin.put(path, { [field]: null })).body).toMatchObject({ [configured]: false });
+      expect(await kept()).toBeNull();
+      const secrets = await app.services.database.owner.query(
+        `select 1 from secrets where tenant_id = $1 and field = 'secret'`,
+        [acme.tenantId],
+      );
+      expect(secrets.rowCount).toBe(0);
+    },
+  );
 
   it('enable one of a protocol at a time, of twenty at once too', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => acme.admin.post(CONFIGS, { ...oidc, isEnabled: true })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => acme.admin.post(CONFIGS, { ...oidc, isEnabled: true })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(409)]);
     expect((await acme.admin.post(CONFIGS, { ...saml, isEnabled: true })).status).toBe(201);
     const second = await created({ ...oidc, isEnabled: false });
     expect((await acme.admin.put(`${CONFIGS}/${second.id}`, { isEnabled: true })).status).toBe(409);
     const [first] = answers.filter(({ status }) => status === 201);
     expect((await acme.admin.delete(`${CONFIGS}/${first!.body.id}`)).status).toBe(204);
-    expect((await acme.admin.put(`${CONFIGS}/${second.id}`, { isEnabled: true })).body).toMatchObject({ isEnabled: true });
+    expect((await acme.admin.put(`${CONFIGS}/${second.id}`, { isEnabled: true })).body).toMatchObject({
+      isEnabled: true,
+    });
   });
 
   it.each([
@@ -122,7 +151,10 @@ describe("a tenant's SSO configurations", () => {
     ['scopes that are no sign-in', { ...oidc, scopes: 'email' }],
     ['a domain that is none', { ...oidc, emailDomains: ['not a domain'] }],
     ['SAML without a certificate', { ...saml, idpCertificate: undefined }],
-    ['a certificate that is none', { ...saml, idpCertificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' }],
+    [
+      'a certificate that is none',
+      { ...saml, idpCertificate: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
+    ],
     ['a key as certificate', { ...saml, idpCertificate: pair.privateKeyPem }],
     ['a key that is none', { ...saml, spSigningKey: 'hush' }],
     ["another key's certificate", { ...saml, spCertificate: newSigningPair('other').certificatePem }],
@@ -140,14 +172,23 @@ describe("a tenant's SSO configurations", () => {
   it('of another tenant are not there', async () => {
     const { id } = await created(oidc);
     const other = await app.newTenant();
-    for (const answer of [await other.admin.get(`${CONFIGS}/${id}`), await other.admin.put(`${CONFIGS}/${id}`, { name: 'Mine' }), await other.admin.delete(`${CONFIGS}/${id}`)]) expect(answer.status).toBe(404);
+    for (const answer of [
+      await other.admin.get(`${CONFIGS}/${id}`),
+      await other.admin.put(`${CONFIGS}/${id}`, { name: 'Mine' }),
+      await other.admin.delete(`${CONFIGS}/${id}`),
+    ])
+      expect(answer.status).toBe(404);
     expect((await other.admin.get(CONFIGS)).body).toEqual({ configs: [], total: 0 });
   });
 
   it('are read by admins and written by super admins (choice OP-268)', async () => {
     const { client: admin } = await app.adminWithRole(acme, 'admin');
     const { client: analyst } = await app.adminWithRole(acme, 'analyst');
-    expect([(await admin.get(CONFIGS)).status, (await admin.post(CONFIGS, oidc)).status, (await analyst.get(CONFIGS)).status]).toEqual([200, 403, 403]);
+    expect([
+      (await admin.get(CONFIGS)).status,
+      (await admin.post(CONFIGS, oidc)).status,
+      (await analyst.get(CONFIGS)).status,
+    ]).toEqual([200, 403, 403]);
   });
 
   it('leave no secret in events and audit log, and stand there under their names', async () => {
@@ -156,10 +197,18 @@ describe("a tenant's SSO configurations", () => {
     await acme.admin.put(`${CONFIGS}/${id}`, { name: 'Renamed' });
     await acme.admin.delete(`${CONFIGS}/${id}`);
     await app.settled();
-    const { rows } = await app.services.database.owner.query('select data::text from events where tenant_id = $1', [acme.tenantId]);
+    const { rows } = await app.services.database.owner.query('select data::text from events where tenant_id = $1', [
+      acme.tenantId,
+    ]);
     const log = await acme.admin.get('/api/v1/admin/audit-log?resource_type=sso_config');
-    expect(log.body.auditLogs.map(({ action }: { action: string }) => action).sort()).toEqual(['sso_config.created', 'sso_config.created', 'sso_config.deleted', 'sso_config.updated']);
-    for (const text of [JSON.stringify(rows), log.text]) expect([text.includes(SECRET), text.includes('PRIVATE KEY')]).toEqual([false, false]);
+    expect(log.body.auditLogs.map(({ action }: { action: string }) => action).sort()).toEqual([
+      'sso_config.created',
+      'sso_config.created',
+      'sso_config.deleted',
+      'sso_config.updated',
+    ]);
+    for (const text of [JSON.stringify(rows), log.text])
+      expect([text.includes(SECRET), text.includes('PRIVATE KEY')]).toEqual([false, false]);
   });
 });
 
@@ -192,7 +241,17 @@ describe('the probe of a configuration', () => {
     'https://localhost',
   ])('does not ask %s, and says why', async (issuerUrl) => {
     const { status, body } = await acme.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' });
-    expect([status, body]).toEqual([200, { success: false, message: 'the address is not public', issuer: null, authorizationEndpoint: null, tokenEndpoint: null, jwksUri: null }]);
+    expect([status, body]).toEqual([
+      200,
+      {
+        success: false,
+        message: 'the address is not public',
+        issuer: null,
+        authorizationEndpoint: null,
+        tokenEndpoint: null,
+        jwksUri: null,
+      },
+    ]);
   });
 });
 
@@ -224,23 +283,41 @@ describe('an organization and the SSO configurations of its tenants', () => {
   it('asks for session, role and re-authentication before it looks whose the tenant is, then at the body', async () => {
     const viewer = await orgAdminWithRole(app, north, 'org_viewer');
     const foreign = (await app.newTenant()).tenantId;
-    const writes = (tenantId: string) => [['POST', path(tenantId)], ['PUT', `${path(tenantId)}/${randomUUID()}`], ['DELETE', `${path(tenantId)}/${randomUUID()}`]] as const;
+    const writes = (tenantId: string) =>
+      [
+        ['POST', path(tenantId)],
+        ['PUT', `${path(tenantId)}/${randomUUID()}`],
+        ['DELETE', `${path(tenantId)}/${randomUUID()}`],
+      ] as const;
     for (const tenantId of [foreign, randomUUID(), 'no-id', acme.tenantId]) {
       for (const [method, address] of writes(tenantId)) {
         const asking = method === 'DELETE' ? {} : { body: { issuerUrl: 7 } };
-        const refused = async (client: Client, headers = {}) => (await client.send(method, address, { ...asking, headers })).status;
+        const refused = async (client: Client, headers = {}) =>
+          (await client.send(method, address, { ...asking, headers })).status;
         expect(await refused(app.anonymous)).toBe(401);
         expect(await refused(acme.admin)).toBe(401);
         expect(await refused(viewer.client)).toBe(403);
         expect(await refused(north.owner)).toBe(403);
         const token = await north.proof();
-        expect(await refused(north.owner, { 'x-reauth-token': token })).toBe(tenantId === acme.tenantId && method === 'POST' ? 400 : tenantId === acme.tenantId && method === 'PUT' ? 400 : 404);
+        expect(await refused(north.owner, { 'x-reauth-token': token })).toBe(
+          tenantId === acme.tenantId && method === 'POST'
+            ? 400
+            : tenantId === acme.tenantId && method === 'PUT'
+              ? 400
+              : 404,
+        );
         // Spent, whatever became of the write.
         expect(await refused(north.owner, { 'x-reauth-token': token })).toBe(403);
       }
     }
-    expect([(await viewer.client.get(path())).status, (await viewer.client.get(path(foreign))).status, (await viewer.client.post(`${path()}/test`, oidc)).status]).toEqual([200, 404, 403]);
-    expect((await north.owner.post(`${path()}/test`, { issuerUrl: 'https://10.0.0.1', clientId: 'c' })).body.success).toBe(false);
+    expect([
+      (await viewer.client.get(path())).status,
+      (await viewer.client.get(path(foreign))).status,
+      (await viewer.client.post(`${path()}/test`, oidc)).status,
+    ]).toEqual([200, 404, 403]);
+    expect(
+      (await north.owner.post(`${path()}/test`, { issuerUrl: 'https://10.0.0.1', clientId: 'c' })).body.success,
+    ).toBe(false);
     expect((await north.owner.post(`${path(foreign)}/test`, { issuerUrl: 7 })).status).toBe(404);
   });
 

@@ -32,7 +32,8 @@ const configure = async (peer: TestOpenIdProvider = provider, over: object = {})
   expect(answer.status).toBe(201);
   return answer.body;
 };
-const loginPath = (over: Record<string, string> = {}) => `${LOGIN}?${new URLSearchParams({ tenant_id: acme.tenantId, ...over }).toString()}`;
+const loginPath = (over: Record<string, string> = {}) =>
+  `${LOGIN}?${new URLSearchParams({ tenant_id: acme.tenantId, ...over }).toString()}`;
 /** There, through the provider, and back. */
 const signIn = async (peer: TestOpenIdProvider = provider, over: Record<string, string> = {}) => {
   const { address, cookie } = await departs(app.anonymous, loginPath(over));
@@ -58,7 +59,9 @@ describe('a single sign-on over OpenID Connect', () => {
       user: { id: acme.adminId, email: acme.email, displayName: 'Owner', roleType: 'super_admin' },
     });
     expect((await app.as(answer.body.accessToken).get('/api/v1/admin/me')).body.id).toBe(acme.adminId);
-    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: answer.body.refreshToken })).status).toBe(200);
+    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: answer.body.refreshToken })).status).toBe(
+      200,
+    );
     expect(back.href).not.toContain(answer.body.accessToken);
     await app.settled();
     const log = await acme.admin.get('/api/v1/admin/audit-log?action=session.started');
@@ -66,7 +69,8 @@ describe('a single sign-on over OpenID Connect', () => {
   });
 
   describe('of an admin who has no password to re-authenticate with', () => {
-    const setup = (accessToken: string, reAuthToken?: string) => app.as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {}).post('/api/v1/admin/mfa/setup');
+    const setup = (accessToken: string, reAuthToken?: string) =>
+      app.as(accessToken, reAuthToken ? { 'x-reauth-token': reAuthToken } : {}).post('/api/v1/admin/mfa/setup');
 
     it('gives a re-authentication token where it was asked for, after the provider has authenticated them anew', async () => {
       await configure();
@@ -90,7 +94,8 @@ describe('a single sign-on over OpenID Connect', () => {
       const challenge = createHash('sha256').update(verifier).digest('base64url');
       const { answer } = await signIn(provider, { return_to: 'login', challenge, reauthenticate: 'true' });
       const code = new URL(answer.headers.get('location')!, 'https://castellan.example').searchParams.get('sso_code');
-      const { accessToken, reAuthToken } = (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).body;
+      const { accessToken, reAuthToken } = (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier }))
+        .body;
       expect((await setup(accessToken, reAuthToken)).status).toBe(200);
     });
   });
@@ -110,7 +115,10 @@ describe('a single sign-on over OpenID Connect', () => {
     await change({ isEnabled: false });
     const { body } = await acme.admin.get('/api/v1/admin/me/sessions');
     expect([body.total, body.sessions.map(({ current }: { current: boolean }) => current)]).toEqual([1, [true]]);
-    expect([await works(accessToken), (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).status]).toEqual([401, 401]);
+    expect([
+      await works(accessToken),
+      (await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).status,
+    ]).toEqual([401, 401]);
     expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status).toBe(401);
     await change({ isEnabled: true });
     expect(await works(accessToken)).toBe(401);
@@ -124,7 +132,8 @@ describe('a single sign-on over OpenID Connect', () => {
   it('is worth nothing when its configuration was switched off while the provider was asked, also once that is on again', async () => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
-    const change = async (isEnabled: boolean) => expect((await acme.admin.put(`${CONFIGS}/${id}`, { isEnabled })).status).toBe(200);
+    const change = async (isEnabled: boolean) =>
+      expect((await acme.admin.put(`${CONFIGS}/${id}`, { isEnabled })).status).toBe(200);
     const { loader } = app.services;
     const load = loader.load.bind(loader);
     let looks = 0;
@@ -160,7 +169,9 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(cookie).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=host\.[A-Za-z0-9_-]{43}$/);
     const set = (await app.anonymous.get(loginPath())).headers.getSetCookie()[0];
     expect(set).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/);
-    const { rows } = await app.services.database.owner.query('select * from one_time_tokens where tenant_id = $1', [acme.tenantId]);
+    const { rows } = await app.services.database.owner.query('select * from one_time_tokens where tenant_id = $1', [
+      acme.tenantId,
+    ]);
     for (const secret of [state, nonce, cookie.split('=')[1]!]) expect(JSON.stringify(rows)).not.toContain(secret);
   });
 
@@ -168,15 +179,21 @@ describe('a single sign-on over OpenID Connect', () => {
     ['says the e-mail at its userinfo endpoint', { quietIdToken: true }],
     ['takes the secret in the form', { authentication: 'client_secret_post' }],
     ['knows no secret', { authentication: 'none' }],
-  ] as const satisfies readonly (readonly [string, Partial<OpenIdProviderOptions>])[])('works with a provider that %s', async (_what, options) => {
-    const other = await startOpenIdProvider({ redirectUris, ...options });
-    await configure(other, 'authentication' in options && options.authentication === 'none' ? { clientSecret: null } : {});
-    other.signsIn({ email: acme.email });
-    expect((await signIn(other)).answer.status).toBe(200);
-    other.signsIn({ email: acme.email, emailVerified: false });
-    expect((await signIn(other)).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
-    await other.close();
-  });
+  ] as const satisfies readonly (readonly [string, Partial<OpenIdProviderOptions>])[])(
+    'works with a provider that %s',
+    async (_what, options) => {
+      const other = await startOpenIdProvider({ redirectUris, ...options });
+      await configure(
+        other,
+        'authentication' in options && options.authentication === 'none' ? { clientSecret: null } : {},
+      );
+      other.signsIn({ email: acme.email });
+      expect((await signIn(other)).answer.status).toBe(200);
+      other.signsIn({ email: acme.email, emailVerified: false });
+      expect((await signIn(other)).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
+      await other.close();
+    },
+  );
 
   it('lets in no unverified e-mail, no stranger, no suspended admin, nobody of a foreign domain; makes no account, and audits each', async () => {
     const { id } = await configure();
@@ -203,7 +220,7 @@ describe('a single sign-on over OpenID Connect', () => {
     expect((await acme.admin.get('/api/v1/admin/audit-log?action=admin_user.created')).body.total).toBe(1);
   });
 
-  it('is one browser\'s, and good once', async () => {
+  it("is one browser's, and good once", async () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const invalid = { error: 'single sign-on failed: invalid_state' };
@@ -215,16 +232,26 @@ describe('a single sign-on over OpenID Connect', () => {
     expect((await returns(app.anonymous, CALLBACK, back.searchParams, first.cookie)).body).toEqual(invalid);
     const second = await departs(app.anonymous, loginPath());
     const injected = `${second.cookie.split('=')[0]}=${other.cookie.split('=')[1]}`;
-    expect((await returns(app.anonymous, CALLBACK, (await provider.visit(second.address.href)).searchParams, injected)).body).toEqual(invalid);
+    expect(
+      (await returns(app.anonymous, CALLBACK, (await provider.visit(second.address.href)).searchParams, injected)).body,
+    ).toEqual(invalid);
     // A sibling host can set a cookie for all of the domain, but none with the prefix: the attacker's own secret under the bare name.
     const tossed = await departs(app.anonymous, loginPath());
     const bare = tossed.cookie.replace('__Host-', '');
-    expect((await returns(app.anonymous, CALLBACK, (await provider.visit(tossed.address.href)).searchParams, bare)).body).toEqual(invalid);
+    expect(
+      (await returns(app.anonymous, CALLBACK, (await provider.visit(tossed.address.href)).searchParams, bare)).body,
+    ).toEqual(invalid);
     const { answer, back: used, cookie } = await signIn();
     expect(answer.status).toBe(200);
     expect(cookiesOf(answer)).toMatch(/^__Host-castellan-sso-[0-9a-f]{16}=$/);
     expect((await returns(app.anonymous, CALLBACK, used.searchParams, cookie)).body).toEqual(invalid);
-    expect((await refusals()).map(({ details }) => details.detail)).toEqual(['unknown or used', 'another browser', 'another browser', 'unknown or used', 'another browser']);
+    expect((await refusals()).map(({ details }) => details.detail)).toEqual([
+      'unknown or used',
+      'another browser',
+      'another browser',
+      'unknown or used',
+      'another browser',
+    ]);
   });
 
   it('is over after ten minutes', async () => {
@@ -240,7 +267,9 @@ describe('a single sign-on over OpenID Connect', () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]!.left).toBeGreaterThan(9 * 60);
     expect(rows[0]!.left).toBeLessThanOrEqual(10 * 60);
-    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({ error: 'single sign-on failed: invalid_state' });
+    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({
+      error: 'single sign-on failed: invalid_state',
+    });
   });
 
   it('of two hundred returns at once lets in one', async () => {
@@ -248,7 +277,9 @@ describe('a single sign-on over OpenID Connect', () => {
     provider.signsIn({ email: acme.email });
     const { address, cookie } = await departs(app.anonymous, loginPath());
     const back = await provider.visit(address.href);
-    const answers = await Promise.all(Array.from({ length: 200 }, () => returns(app.anonymous, CALLBACK, back.searchParams, cookie)));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => returns(app.anonymous, CALLBACK, back.searchParams, cookie)),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(199);
   });
@@ -260,7 +291,9 @@ describe('a single sign-on over OpenID Connect', () => {
     const back = await provider.visit(address.href);
     await acme.admin.put(`${CONFIGS}/${id}`, { isEnabled: false });
     await configure(provider, { isEnabled: true });
-    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({ error: 'single sign-on failed: sso_not_configured' });
+    expect((await returns(app.anonymous, CALLBACK, back.searchParams, cookie)).body).toEqual({
+      error: 'single sign-on failed: sso_not_configured',
+    });
   });
 
   it('comes back to the sign-in page with a code for the tab that began it', async () => {
@@ -271,26 +304,38 @@ describe('a single sign-on over OpenID Connect', () => {
     const { answer } = await signIn(provider, { return_to: 'login', challenge });
     expect(answer.status).toBe(302);
     const location = new URL(answer.headers.get('location')!, 'http://here');
-    expect([answer.headers.get('location')!.startsWith('/login?'), [...location.searchParams.keys()]]).toEqual([true, ['tenant_id', 'sso_code']]);
-    const exchanged = await app.anonymous.post('/api/v1/auth/sso/exchange', { code: location.searchParams.get('sso_code'), verifier });
+    expect([answer.headers.get('location')!.startsWith('/login?'), [...location.searchParams.keys()]]).toEqual([
+      true,
+      ['tenant_id', 'sso_code'],
+    ]);
+    const exchanged = await app.anonymous.post('/api/v1/auth/sso/exchange', {
+      code: location.searchParams.get('sso_code'),
+      verifier,
+    });
     expect([exchanged.status, exchanged.body.user.id]).toEqual([200, acme.adminId]);
 
     provider.signsIn({ email: 'stranger@acme.example' });
     const refused = await signIn(provider, { return_to: 'login', challenge });
-    expect(refused.answer.headers.get('location')).toBe(`/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`);
+    expect(refused.answer.headers.get('location')).toBe(
+      `/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`,
+    );
     const again = await returns(app.anonymous, CALLBACK, refused.back.searchParams, refused.cookie);
     expect(again.headers.get('location')).toBe(`/login?tenant_id=${acme.tenantId}&sso_error=invalid_state`);
   });
 
-  it.each(['https://evil.example', '//evil.example', '/login', 'login/../..', 'javascript:alert(1)'])('returns to its own sign-in page alone, not to %s', async (target) => {
-    await configure();
-    const { status, headers } = await app.anonymous.get(loginPath({ return_to: target }));
-    expect([status, headers.get('location')]).toEqual([400, null]);
-  });
+  it.each(['https://evil.example', '//evil.example', '/login', 'login/../..', 'javascript:alert(1)'])(
+    'returns to its own sign-in page alone, not to %s',
+    async (target) => {
+      await configure();
+      const { status, headers } = await app.anonymous.get(loginPath({ return_to: target }));
+      expect([status, headers.get('location')]).toEqual([400, null]);
+    },
+  );
 });
 
 describe('what is said about single sign-on', () => {
-  const status = async (query = `?tenant_id=${acme.tenantId}`, headers = {}) => (await app.anonymous.get(`/api/v1/auth/sso/status${query}`, { headers })).body;
+  const status = async (query = `?tenant_id=${acme.tenantId}`, headers = {}) =>
+    (await app.anonymous.get(`/api/v1/auth/sso/status${query}`, { headers })).body;
 
   it('is which protocols a tenant has, and nothing of a tenant that there is not', async () => {
     const none = { configured: false, oidc: false, saml: false, loginUrl: null };
@@ -319,9 +364,14 @@ describe('the end of a single sign-on', () => {
     await configure();
     provider.signsIn({ email: acme.email });
     const { accessToken, refreshToken } = (await signIn()).answer.body;
-    expect((await app.as(accessToken, { 'x-tenant-id': '0198a000-0000-7000-8000-000000000000' }).post(LOGOUT)).status).toBe(401);
+    expect(
+      (await app.as(accessToken, { 'x-tenant-id': '0198a000-0000-7000-8000-000000000000' }).post(LOGOUT)).status,
+    ).toBe(401);
     const { status, body } = await app.as(accessToken).post(LOGOUT);
-    expect([status, body]).toEqual([200, { success: true, logoutUrl: `${provider.issuer}/session/end?client_id=${provider.clientId}` }]);
+    expect([status, body]).toEqual([
+      200,
+      { success: true, logoutUrl: `${provider.issuer}/session/end?client_id=${provider.clientId}` },
+    ]);
     expect((await app.as(accessToken).get('/api/v1/admin/me')).status).toBe(401);
     expect((await app.as(accessToken).post(LOGOUT)).status).toBe(401);
     expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken })).status).toBe(401);

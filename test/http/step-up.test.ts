@@ -4,7 +4,12 @@ import { PASSWORD, startApp, type Answer, type Client, type TestApp, type TestTe
 import { secondFactorOf } from '../dsl/second-factor.ts';
 
 const ADMINS = '/api/v1/admin/admin-users';
-const draft = (over: object = {}) => ({ email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType: 'analyst', ...over });
+const draft = (over: object = {}) => ({
+  email: `${randomUUID()}@acme.example`,
+  displayName: 'Grace',
+  roleType: 'analyst',
+  ...over,
+});
 const provider = () => ({ name: 'Elsewhere', issuerUrl: 'https://idp.elsewhere.example', clientId: 'castellan' });
 
 describe('a stolen access token of a super admin', () => {
@@ -14,25 +19,43 @@ describe('a stolen access token of a super admin', () => {
   });
   afterAll(() => app.close());
 
-  const takeovers: readonly (readonly [string, (thief: Client, victim: TestTenant, otherId: string) => Promise<Answer>])[] = [
+  const takeovers: readonly (readonly [
+    string,
+    (thief: Client, victim: TestTenant, otherId: string) => Promise<Answer>,
+  ])[] = [
     ['set up a second factor', (thief) => thief.post('/api/v1/admin/mfa/setup')],
     ['finish setting one up', (thief) => thief.post('/api/v1/admin/mfa/setup/verify', { code: '123456' })],
     ['turn one off', (thief) => thief.delete('/api/v1/admin/mfa')],
     ['reset the own password', (thief, { adminId }) => thief.post(`${ADMINS}/${adminId}/reset-password`)],
     ["reset a colleague's password", (thief, _victim, otherId) => thief.post(`${ADMINS}/${otherId}/reset-password`)],
-    ['change the own e-mail', (thief, { adminId }) => thief.put(`${ADMINS}/${adminId}`, { email: 'thief@evil.example' })],
-    ["change a colleague's e-mail", (thief, _victim, otherId) => thief.put(`${ADMINS}/${otherId}`, { email: 'thief@evil.example' })],
+    [
+      'change the own e-mail',
+      (thief, { adminId }) => thief.put(`${ADMINS}/${adminId}`, { email: 'thief@evil.example' }),
+    ],
+    [
+      "change a colleague's e-mail",
+      (thief, _victim, otherId) => thief.put(`${ADMINS}/${otherId}`, { email: 'thief@evil.example' }),
+    ],
     ['make a super admin', (thief) => thief.post(ADMINS, draft({ roleType: 'super_admin', password: PASSWORD }))],
     ['make an admin', (thief) => thief.post(ADMINS, draft({ roleType: 'admin', password: PASSWORD }))],
     ['promote an analyst', (thief, _victim, otherId) => thief.put(`${ADMINS}/${otherId}`, { roleType: 'super_admin' })],
     ['add an identity provider', (thief) => thief.post('/api/v1/admin/sso-configs', provider())],
-    ['change an identity provider', (thief) => thief.put(`/api/v1/admin/sso-configs/${randomUUID()}`, { isEnabled: true })],
+    [
+      'change an identity provider',
+      (thief) => thief.put(`/api/v1/admin/sso-configs/${randomUUID()}`, { isEnabled: true }),
+    ],
     ['remove an identity provider', (thief) => thief.delete(`/api/v1/admin/sso-configs/${randomUUID()}`)],
-    ['install a certificate authority', (thief) => thief.post('/api/v1/admin/certificates/ca', { certificate: 'x', privateKey: 'y' })],
+    [
+      'install a certificate authority',
+      (thief) => thief.post('/api/v1/admin/certificates/ca', { certificate: 'x', privateKey: 'y' }),
+    ],
     ["make a browser an employee's", (thief) => thief.post('/api/v1/admin/enrollment/token', { userId: randomUUID() })],
     ['set the secret of the agents', (thief) => thief.post('/api/v1/admin/enrollment/agent-secret')],
     ['remove the secrets of the agents', (thief) => thief.delete('/api/v1/admin/enrollment/agent-secret')],
-    ['remove one secret of the agents', (thief) => thief.delete(`/api/v1/admin/enrollment/agent-secret/${randomUUID()}`)],
+    [
+      'remove one secret of the agents',
+      (thief) => thief.delete(`/api/v1/admin/enrollment/agent-secret/${randomUUID()}`),
+    ],
     ['vouch for a device', (thief) => thief.put(`/api/v1/admin/devices/${randomUUID()}/confirm-enrollment`)],
     ['let a revoked device in again', (thief) => thief.put(`/api/v1/admin/devices/${randomUUID()}/allow-reenrollment`)],
     ['remove the certificate authority', (thief) => thief.delete('/api/v1/admin/certificates/ca')],
@@ -41,7 +64,8 @@ describe('a stolen access token of a super admin', () => {
   it.each(takeovers)('does not suffice to %s', async (_what, act) => {
     const victim = await app.newTenant();
     const other = await app.adminWithRole(victim, 'analyst');
-    const events = async () => (await app.services.database.owner.query('select from events where tenant_id = $1', [victim.tenantId])).rowCount;
+    const events = async () =>
+      (await app.services.database.owner.query('select from events where tenant_id = $1', [victim.tenantId])).rowCount;
     const before = await events();
     const answer = await act(app.as(victim.token), victim, other.adminId);
     expect([answer.status, answer.body]).toEqual([403, { error: 're-authentication required' }]);
@@ -84,7 +108,9 @@ describe('a change of who controls an account', () => {
 
   const alertsOf = async ({ admin }: TestTenant) => {
     await app.settled();
-    const { alerts } = (await admin.get('/api/v1/admin/alerts?page_size=100')).body as { alerts: { alertType: string; severity: string; title: string; metadata: Record<string, unknown> }[] };
+    const { alerts } = (await admin.get('/api/v1/admin/alerts?page_size=100')).body as {
+      alerts: { alertType: string; severity: string; title: string; metadata: Record<string, unknown> }[];
+    };
     return alerts.toReversed();
   };
 
@@ -123,7 +149,10 @@ describe('a change of who controls an account', () => {
       ['certificate_authority_removed', 'high'],
     ]);
     for (const { alertType, metadata } of alerts) {
-      expect([alertType, metadata]).toEqual(['policy_violation', expect.objectContaining({ kind: 'account_control_changed', actorKind: 'admin', actorId: tenant.adminId })]);
+      expect([alertType, metadata]).toEqual([
+        'policy_violation',
+        expect.objectContaining({ kind: 'account_control_changed', actorKind: 'admin', actorId: tenant.adminId }),
+      ]);
     }
   });
 
@@ -132,9 +161,16 @@ describe('a change of who controls an account', () => {
     const colleague = await app.adminWithRole(tenant, 'super_admin');
     const { tenantId, adminId: subjectId } = tenant;
     const { sessionId } = (await app.services.accessTokens.verify(tenant.token))!;
-    const issue = (payload: object, seconds: number) => app.services.oneTimeTokens.issue('reauth', { tenantId, subjectId, payload: { ...payload } }, seconds);
-    const ofColleague = (await colleague.client.post('/api/v1/admin/verify-password', { password: PASSWORD })).body.reAuthToken as string;
-    for (const token of [ofColleague, await issue({ sessionId: randomUUID() }, 300), await issue({ sessionId }, -1), 'nonsense']) {
+    const issue = (payload: object, seconds: number) =>
+      app.services.oneTimeTokens.issue('reauth', { tenantId, subjectId, payload: { ...payload } }, seconds);
+    const ofColleague = (await colleague.client.post('/api/v1/admin/verify-password', { password: PASSWORD })).body
+      .reAuthToken as string;
+    for (const token of [
+      ofColleague,
+      await issue({ sessionId: randomUUID() }, 300),
+      await issue({ sessionId }, -1),
+      'nonsense',
+    ]) {
       const answer = await app.as(tenant.token, { 'x-reauth-token': token }).post(ADMINS, draft({ roleType: 'admin' }));
       expect([answer.status, answer.body]).toEqual([403, { error: 're-authentication required' }]);
     }

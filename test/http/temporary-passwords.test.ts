@@ -23,7 +23,8 @@ describe('a temporary password', () => {
   });
   afterAll(() => app.close());
 
-  const admins = async ({ tenantId }: Pick<Tenant, 'tenantId'>) => (await app.services.loader.load(tenant, tenantStream(tenantId))).admins;
+  const admins = async ({ tenantId }: Pick<Tenant, 'tenantId'>) =>
+    (await app.services.loader.load(tenant, tenantStream(tenantId))).admins;
   /** As if it had been made so long ago that it is past its end. */
   async function letExpire({ tenantId }: Tenant, adminId: string): Promise<void> {
     const command = defineCommand({
@@ -33,25 +34,47 @@ describe('a temporary password', () => {
       decide: (state) => {
         const { passwordRef } = state.admins.get(adminId)!;
         const passwordExpiresAt = new Date(Date.now() - 1_000).toISOString();
-        return accept([{ type: 'AdminPasswordChanged' as const, data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset' as const, passwordExpiresAt } }]);
+        return accept([
+          {
+            type: 'AdminPasswordChanged' as const,
+            data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset' as const, passwordExpiresAt },
+          },
+        ]);
       },
     });
     orThrow(await app.services.executor.execute(command, undefined, { tenantId, actor: system('test') }));
   }
-  const made = async (): Promise<{ id: string; email: string; temporaryPassword: string; temporaryPasswordExpiresAt: string }> =>
-    (await acme.admin.post(ADMINS, { email: `${randomUUID()}@acme.example`, displayName: 'Grace', roleType: 'analyst' })).body;
+  const made = async (): Promise<{
+    id: string;
+    email: string;
+    temporaryPassword: string;
+    temporaryPasswordExpiresAt: string;
+  }> =>
+    (
+      await acme.admin.post(ADMINS, {
+        email: `${randomUUID()}@acme.example`,
+        displayName: 'Grace',
+        roleType: 'analyst',
+      })
+    ).body;
 
   it('is good for seven days, whoever made it and why', async () => {
     const before = Date.now();
     const grace = await made();
-    const ends = async (adminId: string, of: Pick<Tenant, 'tenantId'> = acme) => ((await admins(of)).get(adminId)!.passwordExpiresAt! - before) / DAY_MS;
+    const ends = async (adminId: string, of: Pick<Tenant, 'tenantId'> = acme) =>
+      ((await admins(of)).get(adminId)!.passwordExpiresAt! - before) / DAY_MS;
     expect(await ends(grace.id)).toBeCloseTo(7, 2);
     expect(Date.parse(grace.temporaryPasswordExpiresAt)).toBe((await admins(acme)).get(grace.id)!.passwordExpiresAt);
     const reset = (await acme.admin.post(`${ADMINS}/${grace.id}/reset-password`)).body;
     expect(Date.parse(reset.temporaryPasswordExpiresAt)).toBe((await admins(acme)).get(grace.id)!.passwordExpiresAt);
     expect((await app.anonymous.post('/api/v1/recovery/reset', { recoveryKey, email: grace.email })).status).toBe(200);
     expect(await ends(grace.id)).toBeCloseTo(7, 2);
-    const other = await createTenant(app.services, { name: 'Second', email: 'first@second.example', licenseKey: licenseKey({ clientName: 'Second' }), baseUrl: 'https://second.example' });
+    const other = await createTenant(app.services, {
+      name: 'Second',
+      email: 'first@second.example',
+      licenseKey: licenseKey({ clientName: 'Second' }),
+      baseUrl: 'https://second.example',
+    });
     expect(await ends([...(await admins(other)).keys()][0]!, other)).toBeCloseTo(7, 2);
   });
 
@@ -76,7 +99,9 @@ describe('a temporary password', () => {
     await secondFactorOf(bob.client);
     const { temporaryPassword } = (await tenant.admin.post(`${ADMINS}/${bob.adminId}/reset-password`)).body;
     await letExpire(tenant, bob.adminId);
-    expect((await login(app, { ...tenant, email }, temporaryPassword)).body).toEqual({ error: 'temporary password expired' });
+    expect((await login(app, { ...tenant, email }, temporaryPassword)).body).toEqual({
+      error: 'temporary password expired',
+    });
   });
 
   it('ends with the password that its owner chooses, which does not expire', async () => {

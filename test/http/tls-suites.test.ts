@@ -12,7 +12,9 @@ describe('the TLS listener', () => {
 
   /** What OpenSSL says of a handshake, and of what is typed behind it. */
   async function handshake(args: readonly string[], typed = ''): Promise<string> {
-    const child = spawn('openssl', ['s_client', '-connect', new URL(app.tlsUrl).host, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn('openssl', ['s_client', '-connect', new URL(app.tlsUrl).host, ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     let output = '';
     let asked = false;
     for (const stream of [child.stdout, child.stderr]) {
@@ -29,7 +31,10 @@ describe('the TLS listener', () => {
   }
   const suiteOf = (output: string) => /Cipher is (\S+)/.exec(output)?.[1];
 
-  it.each(['ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305'])('takes %s of TLS 1.2', async (suites) => {
+  it.each([
+    'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305',
+  ])('takes %s of TLS 1.2', async (suites) => {
     expect(suites.split(':')).toContain(suiteOf(await handshake(['-tls1_2', '-cipher', suites])));
   });
 
@@ -43,7 +48,8 @@ describe('the TLS listener', () => {
   });
 
   it('refuses what is older than TLS 1.2', async () => {
-    for (const version of ['-tls1_1', '-tls1']) expect(suiteOf(await handshake([version, '-cipher', 'ALL:@SECLEVEL=0']))).not.toMatch(/^(ECDHE|AES|TLS)/);
+    for (const version of ['-tls1_1', '-tls1'])
+      expect(suiteOf(await handshake([version, '-cipher', 'ALL:@SECLEVEL=0']))).not.toMatch(/^(ECDHE|AES|TLS)/);
   });
 
   it('does not negotiate again on a connection', async () => {

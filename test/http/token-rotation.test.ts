@@ -21,7 +21,10 @@ describe('tokens', () => {
   const signIn = async () => (await login(app, acme, PASSWORD)).body as { accessToken: string; refreshToken: string };
   const liveOf = async (accessToken: string) => {
     const { sessionId } = (await app.services.accessTokens.verify(accessToken))!;
-    const { rows } = await app.services.database.owner.query<{ live: boolean }>('select spent_at is null as live from refresh_tokens where session_id = $1', [sessionId]);
+    const { rows } = await app.services.database.owner.query<{ live: boolean }>(
+      'select spent_at is null as live from refresh_tokens where session_id = $1',
+      [sessionId],
+    );
     return rows.filter(({ live }) => live).length;
   };
 
@@ -44,26 +47,39 @@ describe('tokens', () => {
 
   it('to refresh with are no one else’s to foresee: another session has other ones', async () => {
     const [one, two] = [await signIn(), await signIn()];
-    expect((await refresh(one.refreshToken)).body.refreshToken).not.toBe((await refresh(two.refreshToken)).body.refreshToken);
+    expect((await refresh(one.refreshToken)).body.refreshToken).not.toBe(
+      (await refresh(two.refreshToken)).body.refreshToken,
+    );
   });
 
   it('of a new signing key are known by when its generation began, which no later start moves', async () => {
     const { owner } = app.services.database;
     const first = await tokenKeyGeneration(owner, 7);
     expect(Math.abs(first.since - Date.now())).toBeLessThan(60_000);
-    await owner.query(`update token_key_generations set first_used_at = now() - interval '1 hour' where generation = 7`);
+    await owner.query(
+      `update token_key_generations set first_used_at = now() - interval '1 hour' where generation = 7`,
+    );
     const again = await tokenKeyGeneration(owner, 7);
     expect(again.since).toBeLessThan(first.since - 3_500_000);
   });
 
   it('of the generation before are let in during a rotation, and not an hour later', async () => {
     const { owner, config } = app.services.database;
-    const node = () => compose({ ...app.config, role: 'api', tokenKeyGeneration: 2 }, { database: config, project: false, log: newLogger('silent'), passwords: cheapPasswords() });
-    const me = (url: string) => fetch(`${url}/api/v1/admin/me`, { headers: { authorization: `Bearer ${acme.token}` } }).then(({ status }) => status);
+    const node = () =>
+      compose(
+        { ...app.config, role: 'api', tokenKeyGeneration: 2 },
+        { database: config, project: false, log: newLogger('silent'), passwords: cheapPasswords() },
+      );
+    const me = (url: string) =>
+      fetch(`${url}/api/v1/admin/me`, { headers: { authorization: `Bearer ${acme.token}` } }).then(
+        ({ status }) => status,
+      );
     const rotated = await node();
     expect(await me(rotated.addresses.http)).toBe(200);
     await rotated.stop();
-    await owner.query(`update token_key_generations set first_used_at = now() - interval '1 hour' where generation = 2`);
+    await owner.query(
+      `update token_key_generations set first_used_at = now() - interval '1 hour' where generation = 2`,
+    );
     const restarted = await node();
     expect(await me(restarted.addresses.http)).toBe(401);
     await restarted.stop();

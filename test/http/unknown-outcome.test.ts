@@ -19,7 +19,11 @@ describe('a change of which it is not known whether it was written', () => {
     store.append = meet;
     try {
       const headers = { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json' };
-      const answer = await fetch(`${app.url}/api/v1/admin/groups`, { method: 'POST', headers, body: '{"name":"Finance"}' });
+      const answer = await fetch(`${app.url}/api/v1/admin/groups`, {
+        method: 'POST',
+        headers,
+        body: '{"name":"Finance"}',
+      });
       return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
     } finally {
       store.append = append;
@@ -27,10 +31,16 @@ describe('a change of which it is not known whether it was written', () => {
   };
 
   it('is answered with the seconds after which it may be sent again', async () => {
-    expect(await createGroup(() => Promise.reject(new EventStoreUnavailable('no answer')))).toEqual({ status: 503, retryAfter: '2' });
+    expect(await createGroup(() => Promise.reject(new EventStoreUnavailable('no answer')))).toEqual({
+      status: 503,
+      retryAfter: '2',
+    });
   });
 
   it('is answered so as well when others were always faster', async () => {
-    expect(await createGroup(() => Promise.resolve({ kind: 'wrongRevision', actual: 0n }))).toEqual({ status: 503, retryAfter: '2' });
+    expect(await createGroup(() => Promise.resolve({ kind: 'wrongRevision', actual: 0n }))).toEqual({
+      status: 503,
+      retryAfter: '2',
+    });
   });
 });

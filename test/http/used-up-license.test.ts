@@ -28,12 +28,19 @@ describe.each([
   beforeAll(async () => {
     ({ app, node } = await open());
     tenant = await app.newTenant({ license: { maxUsers: SEATS } });
-    const users = new Blob(['email,displayName\r\n', ...Array.from({ length: SEATS }, () => `${randomUUID()}@acme.example,Ada\r\n`)]);
+    const users = new Blob([
+      'email,displayName\r\n',
+      ...Array.from({ length: SEATS }, () => `${randomUUID()}@acme.example,Ada\r\n`),
+    ]);
     let imported: Response;
     do {
       const form = new FormData();
       form.append('file', users, 'users.csv');
-      imported = await fetch(`${app.url}${USERS}/import`, { method: 'POST', headers: { authorization: `Bearer ${tenant.token}` }, body: form });
+      imported = await fetch(`${app.url}${USERS}/import`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.token}` },
+        body: form,
+      });
       // A busy machine may interrupt it.
     } while (imported.status === 503);
     await app.settled();
@@ -45,7 +52,8 @@ describe.each([
   });
 
   const create = () => tenant.admin.post(USERS, { email: `${randomUUID()}@acme.example`, displayName: 'Ada' });
-  const createMany = async () => (await Promise.all(Array.from({ length: CALLERS }, create))).map(({ status }) => status);
+  const createMany = async () =>
+    (await Promise.all(Array.from({ length: CALLERS }, create))).map(({ status }) => status);
   const anyone = async () => (await tenant.admin.get(`${USERS}?page_size=1`)).body.users[0].id as string;
   const total = async () => (await tenant.admin.get(`${USERS}?page_size=1`)).body.total as number;
 
@@ -89,6 +97,9 @@ describe.each([
     expect((await createMany()).every((status) => status === 403)).toBe(true);
     expect((await tenant.admin.delete(`${USERS}/${leaver}`)).status).toBe(204);
     // The projector stands still: the employee is there, and the answer says that it is not shown yet.
-    expect((await createMany()).sort()).toEqual([expect.toBeOneOf([201, 202]), ...Array<number>(CALLERS - 1).fill(403)]);
+    expect((await createMany()).sort()).toEqual([
+      expect.toBeOneOf([201, 202]),
+      ...Array<number>(CALLERS - 1).fill(403),
+    ]);
   });
 });

@@ -11,13 +11,20 @@ const MINUTE = 60_000;
 const keyring = new Keyring(randomBytes(32));
 const keyrings = { current: keyring, other: undefined };
 const [tenantId, subjectId, sessionId] = [asTenantId(randomUUID()), randomUUID(), randomUUID()];
-const issue = async (tokens: AccessTokens) => (await tokens.issue('access', tenantId, subjectId, sessionId, 'viewer')).token;
+const issue = async (tokens: AccessTokens) =>
+  (await tokens.issue('access', tenantId, subjectId, sessionId, 'viewer')).token;
 
 /** As whoever has the key of a generation can. Times are in seconds from now. */
 const forged = (generation: number, { iat = 0, exp }: { iat?: number | null; exp: number }) => {
   const seconds = Math.floor(Date.now() / 1000);
-  const token = new SignJWT({ tid: tenantId, sid: sessionId, role: 'super_admin', typ: 'access' }).setProtectedHeader({ alg: 'EdDSA', kid: `g${generation}`, typ: 'at+jwt' }).setSubject(subjectId).setIssuer('castellan').setExpirationTime(seconds + exp);
-  return (iat === null ? token : token.setIssuedAt(seconds + iat)).sign(ed25519Key(keyring.key(`token-signing/${generation}`)));
+  const token = new SignJWT({ tid: tenantId, sid: sessionId, role: 'super_admin', typ: 'access' })
+    .setProtectedHeader({ alg: 'EdDSA', kid: `g${generation}`, typ: 'at+jwt' })
+    .setSubject(subjectId)
+    .setIssuer('castellan')
+    .setExpirationTime(seconds + exp);
+  return (iat === null ? token : token.setIssuedAt(seconds + iat)).sign(
+    ed25519Key(keyring.key(`token-signing/${generation}`)),
+  );
 };
 
 describe('an access token', () => {
@@ -31,7 +38,12 @@ describe('an access token', () => {
     const tenYears = await forged(1, { exp: 10 * 365 * 86_400 });
     expect(await tokens.verify(await forged(1, { exp: 60 }))).toMatchObject({ subjectId });
     expect((await tokens.verify(tenYears))?.expiresAt).toBe(NOW + ACCESS_TOKEN_SECONDS * 1000);
-    for (const wrong of [{ iat: null, exp: 60 }, { iat: -ACCESS_TOKEN_SECONDS - 1, exp: 60 }, { iat: 600, exp: 700 }]) expect([wrong, await tokens.verify(await forged(1, wrong))]).toEqual([wrong, undefined]);
+    for (const wrong of [
+      { iat: null, exp: 60 },
+      { iat: -ACCESS_TOKEN_SECONDS - 1, exp: 60 },
+      { iat: 600, exp: 700 },
+    ])
+      expect([wrong, await tokens.verify(await forged(1, wrong))]).toEqual([wrong, undefined]);
     // Also where it was believed before, and is remembered.
     vi.setSystemTime(NOW + 15 * MINUTE + 1);
     expect(await tokens.verify(tenYears)).toBeUndefined();

@@ -16,7 +16,9 @@ class Storm {
       const number = this.#asked++;
       const work = () => {
         this.begun.push(number);
-        return new Promise<number>((resolve, reject) => (this.#ends[number] = (error) => (error ? reject(error) : resolve(number))));
+        return new Promise<number>(
+          (resolve, reject) => (this.#ends[number] = (error) => (error ? reject(error) : resolve(number))),
+        );
       };
       this.#turns.take(work).then(
         (answer) => this.told.push(answer),

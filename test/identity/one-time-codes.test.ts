@@ -24,7 +24,14 @@ describe('a time-based code', () => {
   it('is right one step before and after its own, and no further', async () => {
     // The step of 1234567890 begins at that very second.
     const [start, end] = [1_234_567_890_000, 1_234_567_919_999];
-    for (const [now, right] of [[start - 30_000, true], [start - 30_001, false], [start, true], [end, true], [end + 30_000, true], [end + 30_001, false]] as const) {
+    for (const [now, right] of [
+      [start - 30_000, true],
+      [start - 30_001, false],
+      [start, true],
+      [end, true],
+      [end + 30_000, true],
+      [end + 30_001, false],
+    ] as const) {
       expect([now, await stepOfCode(RFC_SECRET, '005924', now)]).toEqual([now, right ? 41_152_263 : undefined]);
     }
   });
@@ -37,13 +44,26 @@ describe('a time-based code', () => {
     const secret = newTotpSecret();
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     const url = new URL(otpauthUrl(secret, 'ada@acme.example'));
-    expect([url.protocol, url.host, decodeURIComponent(url.pathname), url.searchParams.get('secret'), url.searchParams.get('issuer')]).toEqual(['otpauth:', 'totp', '/Castellan:ada@acme.example', secret, 'Castellan']);
+    expect([
+      url.protocol,
+      url.host,
+      decodeURIComponent(url.pathname),
+      url.searchParams.get('secret'),
+      url.searchParams.get('issuer'),
+    ]).toEqual(['otpauth:', 'totp', '/Castellan:ada@acme.example', secret, 'Castellan']);
     const picture = await qrCode(url.href);
     expect(picture).toMatch(/^data:image\/png;base64,/);
     expect(Buffer.from(picture.split(',')[1]!, 'base64').subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it.each([['123456', true], ['123 456', true], ['12345', false], ['1234567', false], ['12345a', false], ['', false]])('is read from %j: %s', (text, right) => {
+  it.each([
+    ['123456', true],
+    ['123 456', true],
+    ['12345', false],
+    ['1234567', false],
+    ['12345a', false],
+    ['', false],
+  ])('is read from %j: %s', (text, right) => {
     expect(totpCodeField.safeParse(text).success).toBe(right);
   });
 });
@@ -55,7 +75,13 @@ describe('backup codes', () => {
     expect(new Set(codes).size).toBe(10);
     for (const [place, code] of codes.entries()) {
       expect(code).toMatch(/^[A-Z2-9]{5}-[A-Z2-9]{5}$/);
-      expect(await placeOfCode(kept, backupCodeField.parse(place % 2 === 0 ? code : ` ${code.toLowerCase().replace('-', '')} `), passwords)).toBe(place);
+      expect(
+        await placeOfCode(
+          kept,
+          backupCodeField.parse(place % 2 === 0 ? code : ` ${code.toLowerCase().replace('-', '')} `),
+          passwords,
+        ),
+      ).toBe(place);
       expect(kept).not.toContain(code.slice(0, 5));
     }
     expect(await placeOfCode(kept, 'AAAAAAAAAA', passwords)).toBeUndefined();

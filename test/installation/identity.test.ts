@@ -26,7 +26,8 @@ const newNode = async (): Promise<StandIn> => {
   return node;
 };
 
-const inLog = async ({ services }: TestApp) => (await services.store.readStream(installationStream())).map(({ type, data }) => ({ type, ...(data as object) }));
+const inLog = async ({ services }: TestApp) =>
+  (await services.store.readStream(installationStream())).map(({ type, data }) => ({ type, ...(data as object) }));
 
 /** All of a service's voices say the same kind of mismatch, and nothing is written. */
 async function expectRefused(app: TestApp, kind: MismatchKind, said: RegExp): Promise<void> {
@@ -60,7 +61,10 @@ describe('a new installation', () => {
     const [identified, ...more] = await inLog(first);
     expect(more).toEqual([]);
     expect(identified).toMatchObject({ type: 'InstallationIdentified', format: 1 });
-    expect(await first.services.installation.inTables()).toMatchObject({ ...(await first.services.installation.inLog()), inLog: true });
+    expect(await first.services.installation.inTables()).toMatchObject({
+      ...(await first.services.installation.inLog()),
+      inLog: true,
+    });
     expect(second.services.trust.holds).toBe(true);
   });
 
@@ -70,7 +74,8 @@ describe('a new installation', () => {
     const database = await here.newDatabase();
     const houses = await Promise.all([1, 2, 3, 4].map(() => here.start(database)));
     expect(await inLog(houses[0]!)).toHaveLength(1);
-    for (const { services } of houses) await eventually('every process trusts the log', async () => services.trust.holds);
+    for (const { services } of houses)
+      await eventually('every process trusts the log', async () => services.trust.holds);
   });
 
   it('never has its digest keys made anew', async () => {
@@ -87,7 +92,10 @@ describe('a new installation', () => {
 describe('two installations on one EventStoreDB', () => {
   it('refuse the second one, whose tables are new', async () => {
     const node = await newNode();
-    const [ours, theirs] = [site({ eventStoreUrl: node.connectionString }), site({ eventStoreUrl: node.connectionString })];
+    const [ours, theirs] = [
+      site({ eventStoreUrl: node.connectionString }),
+      site({ eventStoreUrl: node.connectionString }),
+    ];
     const first = await ours.start(await ours.newDatabase());
     await first.newTenant();
     const second = await theirs.start(await theirs.newDatabase());
@@ -145,10 +153,21 @@ describe('an installation on EventStoreDB', () => {
     await before.close();
     const older = await here.copyOf(database);
     const later = await here.start(database);
-    for (const name of ['a', 'b', 'c']) expect((await (await later.reauthenticated(tenant.token)).post('/api/v1/admin/users', { email: `${name}@acme.example`, displayName: name })).status).toBe(201);
+    for (const name of ['a', 'b', 'c'])
+      expect(
+        (
+          await (
+            await later.reauthenticated(tenant.token)
+          ).post('/api/v1/admin/users', { email: `${name}@acme.example`, displayName: name })
+        ).status,
+      ).toBe(201);
     await later.close();
     const after = await here.start(older);
-    await expectRefused(after, 'keys_missing', /keys of 3 persons \(of 1 tenant\) are missing; the tables are older than the event log/);
+    await expectRefused(
+      after,
+      'keys_missing',
+      /keys of 3 persons \(of 1 tenant\) are missing; the tables are older than the event log/,
+    );
   });
 
   it('says that its tables are older where no key is missing', async () => {
@@ -160,7 +179,9 @@ describe('an installation on EventStoreDB', () => {
     await before.close();
     const older = await here.copyOf(database);
     const later = await here.start(database);
-    expect((await (await later.reauthenticated(tenant.token)).post('/api/v1/admin/groups', { name: 'Later' })).status).toBe(201);
+    expect(
+      (await (await later.reauthenticated(tenant.token)).post('/api/v1/admin/groups', { name: 'Later' })).status,
+    ).toBe(201);
     await later.close();
     const after = await here.start(older);
     await expectRefused(after, 'tables_older', /tables are older than the event log/);

@@ -40,7 +40,10 @@ export async function employ(app: TestApp, of: Of, email: string): Promise<void>
 
 export async function reportBreach(app: TestApp, { device }: Inhabited, domain: string): Promise<void> {
   const client = app.device(device.certificatePem, device.privateKeyPem);
-  const login = reportedLogin({ occurredAt: new Date().toISOString(), domain, url: `https://${domain}/login` }, { passwordHash: hashOf(domain), isBreached: true });
+  const login = reportedLogin(
+    { occurredAt: new Date().toISOString(), domain, url: `https://${domain}/login` },
+    { passwordHash: hashOf(domain), isBreached: true },
+  );
   const { status, text } = await client.post('/api/v1/ext/events', { events: [login] });
   client.close();
   expect([status, text]).toEqual([202, expect.anything()]);
@@ -56,7 +59,11 @@ export const alertsOf = async (app: TestApp, { tenant }: Pick<Inhabited, 'tenant
 export async function expectSound(app: TestApp, inhabited: Inhabited, employees = inhabited.employees): Promise<void> {
   const { tenant } = inhabited;
   await app.settled();
-  const login = await app.anonymous.post('/api/v1/auth/login', { email: tenant.email, password: PASSWORD, tenantId: tenant.tenantId });
+  const login = await app.anonymous.post('/api/v1/auth/login', {
+    email: tenant.email,
+    password: PASSWORD,
+    tenantId: tenant.tenantId,
+  });
   expect(login.status).toBe(200);
   const users = await app.as(login.body.accessToken as string).get('/api/v1/admin/users?limit=100');
   const emails = (users.body as { users: { email: string | null }[] }).users.map(({ email }) => email);

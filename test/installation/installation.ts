@@ -37,7 +37,10 @@ export function newSite(over: Partial<Config> = {}): Site {
     newDatabase: async () => keep(await freshDatabase({ template: await modelsTemplate() })),
     copyOf: async ({ name }) => keep(await freshDatabase({ template: name })),
     async start({ config: database }, settings = {}) {
-      const house = await compose({ ...config, ...settings }, { database, log: newLogger('silent'), passwords: cheapPasswords() });
+      const house = await compose(
+        { ...config, ...settings },
+        { database, log: newLogger('silent'), passwords: cheapPasswords() },
+      );
       const app = appOf(house);
       apps.push(app);
       return app;

@@ -17,20 +17,25 @@ describe('the wait before another attempt', () => {
 
   it('doubles up to the longest, and at least half of it is waited', () => {
     const backoff = { firstMs: 100, longestMs: 1_000 };
-    expect([1, 2, 3, 4, 5, 60].map((attempt) => retryDelay(backoff, attempt, full))).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+    expect([1, 2, 3, 4, 5, 60].map((attempt) => retryDelay(backoff, attempt, full))).toEqual([
+      100, 200, 400, 800, 1_000, 1_000,
+    ]);
     expect([1, 2, 60].map((attempt) => retryDelay(backoff, attempt, none))).toEqual([50, 100, 500]);
   });
 });
 
 describe('the reason that is kept of a failure', () => {
   it('is the message where that was written to be kept', () => {
-    expect(failureReason(new JobFailed('the server is away', { cause: new Error('hunter2') }))).toBe('the server is away');
+    expect(failureReason(new JobFailed('the server is away', { cause: new Error('hunter2') }))).toBe(
+      'the server is away',
+    );
     expect(failureReason(new FailureError(conflict('already enrolled')))).toBe('already enrolled');
   });
 
   it('is else the kind, the code and the place, and never the message', () => {
     const error = Object.assign(new TypeError('hunter2'), { code: 'ECONNREFUSED' });
-    error.stack = 'TypeError: hunter2\n    at lookup (node:dns:1:2)\n    at send (/home/me/castellan/src/mail/smtp.ts:42:7)\n';
+    error.stack =
+      'TypeError: hunter2\n    at lookup (node:dns:1:2)\n    at send (/home/me/castellan/src/mail/smtp.ts:42:7)\n';
     expect(failureReason(error)).toBe('TypeError ECONNREFUSED at src/mail/smtp.ts:42');
     expect(failureReason(Object.assign(new Error('x'), { name: 'a secret', code: 'and another' }))).toBe('Error');
     expect(failureReason('hunter2')).toBe('failed for an unknown reason');
@@ -39,7 +44,14 @@ describe('the reason that is kept of a failure', () => {
 
 describe('a catalogue of jobs', () => {
   const job = (name: string, lane?: string) =>
-    defineJob({ name, data: z.object({ tenantId: z.string().optional() }), attempts: 1, backoff: [], ...(lane && { lane }), handle: async () => undefined });
+    defineJob({
+      name,
+      data: z.object({ tenantId: z.string().optional() }),
+      attempts: 1,
+      backoff: [],
+      ...(lane && { lane }),
+      handle: async () => undefined,
+    });
 
   it('refuses two of one name, and names that Redis or a metric would stumble over', () => {
     expect(() => new JobCatalogue([job('greet'), job('greet')])).toThrow('job greet is declared twice');
@@ -48,7 +60,10 @@ describe('a catalogue of jobs', () => {
   });
 
   it('knows the lanes that need workers', () => {
-    expect(new JobCatalogue([job('greet'), job('scan', 'slow'), job('sweep', 'slow')]).lanes).toEqual(['default', 'slow']);
+    expect(new JobCatalogue([job('greet'), job('scan', 'slow'), job('sweep', 'slow')]).lanes).toEqual([
+      'default',
+      'slow',
+    ]);
   });
 
   it('takes the tenant from the data when it is told none', () => {

@@ -47,7 +47,13 @@ describe('jobs, when PostgreSQL is killed', () => {
         ran.push(who);
       },
     });
-    return openJobs({ config: server.connection, jobs: [greet], log: pino({ level: 'silent' }), lockMs: 1_000, stalledCheckMs: 300 });
+    return openJobs({
+      config: server.connection,
+      jobs: [greet],
+      log: pino({ level: 'silent' }),
+      lockMs: 1_000,
+      stalledCheckMs: 300,
+    });
   };
   const until = async (condition: () => boolean) => {
     while (!condition()) await sleep(10);

@@ -21,7 +21,13 @@ describe('the jobs in PostgreSQL', () => {
     await database.drop();
   });
 
-  const greet = defineJob({ name: 'greet', data: z.object({ who: z.string() }), attempts: 3, backoff: [10], handle: async () => undefined });
+  const greet = defineJob({
+    name: 'greet',
+    data: z.object({ who: z.string() }),
+    attempts: 3,
+    backoff: [10],
+    handle: async () => undefined,
+  });
 
   it.each([0, 60_000])('are stored as BullMQ itself stores them (delay %i ms)', async (delayMs) => {
     const jobs = openJobs({ config: database.config, jobs: [greet], log: pino({ level: 'silent' }) });
@@ -34,12 +40,17 @@ describe('the jobs in PostgreSQL', () => {
     await queue.add('greet', payload, { ...storedOptions({ definition: greet }), jobId: id, delay: delayMs });
     await queue.close();
 
-    const { rows } = await owner.query(`select * from ${SCHEMA}.job where id in ($1, $2) order by id`, [`greet/ours-${delayMs}`, id]);
-    const [ours, theirs] = rows.map(({ id: _id, seq: _seq, added_at_ms: added, process_at_ms: due, opts: { jobId: _jobId, ...opts }, ...rest }) => ({
-      ...rest,
-      opts,
-      wait: due === null ? null : Number(due) - Number(added),
-    }));
+    const { rows } = await owner.query(`select * from ${SCHEMA}.job where id in ($1, $2) order by id`, [
+      `greet/ours-${delayMs}`,
+      id,
+    ]);
+    const [ours, theirs] = rows.map(
+      ({ id: _id, seq: _seq, added_at_ms: added, process_at_ms: due, opts: { jobId: _jobId, ...opts }, ...rest }) => ({
+        ...rest,
+        opts,
+        wait: due === null ? null : Number(due) - Number(added),
+      }),
+    );
     expect(rows).toHaveLength(2);
     expect(ours).toEqual(theirs);
   });

@@ -39,7 +39,8 @@ describe.runIf(findRedis())('jobs, when Redis is away', () => {
 
     const second = await startRedis(first.port);
     await until(() => ran.includes('alone') && ran.includes('meanwhile'));
-    const outbox = async () => (await pool.query('select count(*)::int as waiting from jobs.outbox')).rows[0].waiting as number;
+    const outbox = async () =>
+      (await pool.query('select count(*)::int as waiting from jobs.outbox')).rows[0].waiting as number;
     await until(async () => (await outbox()) === 0);
     await jobs.enqueue('greet', { who: 'after' });
     await until(() => ran.includes('after'));

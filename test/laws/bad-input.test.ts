@@ -18,7 +18,25 @@ interface JsonSchema {
 /** Values that no field was made for. */
 const nonsense = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 50 }),
-  fc.constantFrom<unknown>(null, true, -1, 1.5, 1e308, '', [], {}, [[]], '\u0000', '\ud800', '\u202e‮', '😀'.repeat(300), '../../etc/passwd', "' or 1=1 --", '${7*7}', '__proto__'),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    -1,
+    1.5,
+    1e308,
+    '',
+    [],
+    {},
+    [[]],
+    '\u0000',
+    '\ud800',
+    '\u202e‮',
+    '😀'.repeat(300),
+    '../../etc/passwd',
+    "' or 1=1 --",
+    '${7*7}',
+    '__proto__',
+  ),
   fc.array(fc.integer(), { maxLength: 3 }),
   fc.dictionary(fc.string({ maxLength: 10 }), fc.string({ maxLength: 10 }), { maxKeys: 3 }),
 );
@@ -30,11 +48,24 @@ const fieldsOf = (schema: JsonSchema | undefined): string[] => [
 
 /** One field with this text, as the media type spells it. A surrogate's half goes as the three bytes that no UTF-8 has. */
 function bodyOf(media: string, field: string, text: string): { raw: Buffer; headers: Record<string, string> } {
-  if (media === 'application/json') return { raw: Buffer.from(JSON.stringify({ [field]: text })), headers: { 'content-type': media } };
+  if (media === 'application/json')
+    return { raw: Buffer.from(JSON.stringify({ [field]: text })), headers: { 'content-type': media } };
   const bytes = text === '\ud800' ? Buffer.from([0xed, 0xa0, 0x80]) : Buffer.from(text);
-  if (media !== 'multipart/form-data') return { raw: Buffer.from(`${field}=${[...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')}`), headers: { 'content-type': media } };
-  const part = (head: string) => Buffer.concat([Buffer.from(`--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), bytes, Buffer.from('\r\n')]);
-  return { raw: Buffer.concat([part(`name="${field}"`), part(`name="file"; filename="a\u0000.csv"`), Buffer.from('--x--\r\n')]), headers: { 'content-type': `${media}; boundary=x` } };
+  if (media !== 'multipart/form-data')
+    return {
+      raw: Buffer.from(`${field}=${[...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')}`),
+      headers: { 'content-type': media },
+    };
+  const part = (head: string) =>
+    Buffer.concat([Buffer.from(`--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), bytes, Buffer.from('\r\n')]);
+  return {
+    raw: Buffer.concat([
+      part(`name="${field}"`),
+      part(`name="file"; filename="a\u0000.csv"`),
+      Buffer.from('--x--\r\n'),
+    ]),
+    headers: { 'content-type': `${media}; boundary=x` },
+  };
 }
 
 describe('bad input, generated from the OpenAPI document', () => {
@@ -43,11 +74,15 @@ describe('bad input, generated from the OpenAPI document', () => {
   let admin: Client;
   beforeAll(async () => {
     app = await startApp({ recoveryKey: 'a-recovery-key-for-tests' });
-    const document = (await app.anonymous.get('/openapi.json')).body as { paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>> };
+    const document = (await app.anonymous.get('/openapi.json')).body as {
+      paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>;
+    };
     operations = Object.entries(document.paths)
       // Takes no input but its credential, and ends it: that would turn every later refusal into a 401.
       .filter(([path]) => !path.endsWith('/logout'))
-      .flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })));
+      .flatMap(([path, item]) =>
+        Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+      );
     admin = (await app.newTenant()).admin;
   });
   afterAll(() => app.close());
@@ -67,14 +102,32 @@ describe('bad input, generated from the OpenAPI document', () => {
       const path = pathOf(operation, id);
       const what = `${operation.method} ${operation.path}`;
       const json = { 'content-type': 'application/json' };
-      for (const raw of ['{', '{"a":', 'null', '[]', '"text"', '\u0000', '{"__proto__":{"x":1}}', '{"constructor":{"prototype":{}}}']) {
+      for (const raw of [
+        '{',
+        '{"a":',
+        'null',
+        '[]',
+        '"text"',
+        '\u0000',
+        '{"__proto__":{"x":1}}',
+        '{"constructor":{"prototype":{}}}',
+      ]) {
         expectRefusal(what, await admin.send(operation.method, path, { raw, headers: json }));
       }
-      const wrongType = await admin.send(operation.method, path, { raw: '<a/>', headers: { 'content-type': 'application/xml' } });
+      const wrongType = await admin.send(operation.method, path, {
+        raw: '<a/>',
+        headers: { 'content-type': 'application/xml' },
+      });
       expectRefusal(what, wrongType);
-      const large = await admin.send(operation.method, path, { raw: `{"x":"${'y'.repeat(1_100_000)}"}`, headers: json });
+      const large = await admin.send(operation.method, path, {
+        raw: `{"x":"${'y'.repeat(1_100_000)}"}`,
+        headers: json,
+      });
       expectRefusal(what, large);
-      if (operation.requestBody?.content['application/json'] && operation.security.some((way) => 'adminToken' in way && !('reAuthToken' in way))) {
+      if (
+        operation.requestBody?.content['application/json'] &&
+        operation.security.some((way) => 'adminToken' in way && !('reAuthToken' in way))
+      ) {
         expect([what, wrongType.status]).toEqual([what, 415]);
         expect([what, large.status]).toEqual([what, 413]);
       }
@@ -84,9 +137,14 @@ describe('bad input, generated from the OpenAPI document', () => {
   it('refuses wrong types, missing and unknown fields, and hostile text', async () => {
     for (const operation of mutating()) {
       const fields = fieldsOf(operation.requestBody?.content['application/json']?.schema);
-      const body = fc.record(Object.fromEntries([...fields, 'unknownField'].map((name) => [name, nonsense])), { requiredKeys: [] });
+      const body = fc.record(Object.fromEntries([...fields, 'unknownField'].map((name) => [name, nonsense])), {
+        requiredKeys: [],
+      });
       for (const sample of fc.sample(body, { numRuns: 12, seed: 7 })) {
-        expectRefusal(`${operation.method} ${operation.path}`, await admin.send(operation.method, pathOf(operation, id), { body: sample }));
+        expectRefusal(
+          `${operation.method} ${operation.path}`,
+          await admin.send(operation.method, pathOf(operation, id), { body: sample }),
+        );
       }
     }
   });
@@ -110,7 +168,20 @@ describe('bad input, generated from the OpenAPI document', () => {
     for (const operation of operations) {
       const what = `${operation.method} ${operation.path}`;
       const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-      for (const value of ['', '0', '-1', '1e9', '99999999999999999999', 'NaN', '2026-13-45', '%F0%9F%98%80', 'a%00b', '%ED%A0%80', "'--", 'a'.repeat(5_000)]) {
+      for (const value of [
+        '',
+        '0',
+        '-1',
+        '1e9',
+        '99999999999999999999',
+        'NaN',
+        '2026-13-45',
+        '%F0%9F%98%80',
+        'a%00b',
+        '%ED%A0%80',
+        "'--",
+        'a'.repeat(5_000),
+      ]) {
         const query = names.map((name) => `${name}=${value}`).join('&');
         expectRefusal(what, await admin.send(operation.method, `${pathOf(operation, id)}?${query}`));
       }
@@ -120,7 +191,8 @@ describe('bad input, generated from the OpenAPI document', () => {
         const answer = await admin.send(operation.method, path);
         expectRefusal(what, answer);
         // A client makes another address of "..", and there may be something there.
-        if (new URL(path, app.url).pathname === path) expect([what, segment, answer.status]).not.toEqual([what, segment, 200]);
+        if (new URL(path, app.url).pathname === path)
+          expect([what, segment, answer.status]).not.toEqual([what, segment, 200]);
       }
     }
   });

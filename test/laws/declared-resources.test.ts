@@ -12,13 +12,18 @@ vi.mock('../../src/resources/index.ts', async (original) => {
   const registry = await original<typeof import('../../src/resources/index.ts')>();
   const { gadgets, gadgetSettings, gadgetUse } = await import('../resources/gadget.resource.ts');
   const all = [...registry.resources, gadgets, gadgetSettings];
-  return { resources: all, resourceFamilies: [...all.map(({ events }) => events), gadgetUse], resourceModels: all.map(({ model }) => model) };
+  return {
+    resources: all,
+    resourceFamilies: [...all.map(({ events }) => events), gadgetUse],
+    resourceModels: all.map(({ model }) => model),
+  };
 });
 
 type Declared = (typeof resources)[number];
 const collections = resources.filter((resource) => resource.kind === 'collection');
 const singletons = resources.filter((resource) => resource.kind === 'singleton');
-const named = <Resource extends Declared>(list: readonly Resource[]) => list.map((resource) => [resource.declared.noun, resource] as const);
+const named = <Resource extends Declared>(list: readonly Resource[]) =>
+  list.map((resource) => [resource.declared.noun, resource] as const);
 const sampleOf = ({ declared }: Declared) => samples[declared.noun]!;
 
 describe('every declared resource', () => {
@@ -42,12 +47,18 @@ describe('every declared resource', () => {
     if (!answer.headers.has('x-stale')) return answer;
     return { ...answer, body: (await listed(resource, tenant)).find(({ id }) => id === answer.body.id) };
   };
-  const listed = async ({ declared }: (typeof collections)[number], { admin } = mine) => (await admin.get(declared.path)).body[declared.list] as Record<string, unknown>[];
-  const secretsOf = ({ declared }: Declared) => Object.keys(declared.fields).filter((name) => isSecret(declared.fields[name]));
+  const listed = async ({ declared }: (typeof collections)[number], { admin } = mine) =>
+    (await admin.get(declared.path)).body[declared.list] as Record<string, unknown>[];
+  const secretsOf = ({ declared }: Declared) =>
+    Object.keys(declared.fields).filter((name) => isSecret(declared.fields[name]));
   /** What was said, as an answer shows it. */
   const shown = (resource: Declared, said: Readonly<Record<string, unknown>>) => {
     const secrets = secretsOf(resource);
-    return Object.fromEntries(Object.entries(said).map(([name, value]) => (secrets.includes(name) ? [`${name}Configured`, value !== null] : [name, value])));
+    return Object.fromEntries(
+      Object.entries(said).map(([name, value]) =>
+        secrets.includes(name) ? [`${name}Configured`, value !== null] : [name, value],
+      ),
+    );
   };
 
   it('has a sample to be tested with', () => {
@@ -57,12 +68,29 @@ describe('every declared resource', () => {
   it.each(named(resources))('%s bounds all that a caller may say', (_noun, { declared }) => {
     const open: string[] = [];
     const walk = (path: string, schema: Record<string, any>): void => {
-      const { type, properties, items, anyOf, maxLength, maxItems, enum: values, const: value, additionalProperties, maximum } = schema;
-      if (type === 'string' && maxLength === undefined && !values && value === undefined && !schema['format']) open.push(path);
+      const {
+        type,
+        properties,
+        items,
+        anyOf,
+        maxLength,
+        maxItems,
+        enum: values,
+        const: value,
+        additionalProperties,
+        maximum,
+      } = schema;
+      if (type === 'string' && maxLength === undefined && !values && value === undefined && !schema['format'])
+        open.push(path);
       if (type === 'array' && maxItems === undefined) open.push(path);
       if (type === 'integer' && (maximum ?? Infinity) >= Number.MAX_SAFE_INTEGER) open.push(path);
       for (const [name, inner] of Object.entries(properties ?? {})) walk(`${path}.${name}`, inner as object);
-      for (const inner of [...(anyOf ?? []), ...(items ? [items] : []), ...(typeof additionalProperties === 'object' ? [additionalProperties] : [])]) walk(path, inner as object);
+      for (const inner of [
+        ...(anyOf ?? []),
+        ...(items ? [items] : []),
+        ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+      ])
+        walk(path, inner as object);
     };
     walk(declared.noun, z.toJSONSchema(bodySchema(declared.fields, 'create'), { io: 'input', unrepresentable: 'any' }));
     expect(open).toEqual([]);
@@ -101,7 +129,16 @@ describe('every declared resource', () => {
     });
 
     it('ignores fields that nobody may write', async () => {
-      const forged = { id: mine.adminId, createdAt: 'then', createdBy: mine.tenantId, value: 'mine', serial: 'mine', triggerCount: 9, uses: 9, unknownField: true };
+      const forged = {
+        id: mine.adminId,
+        createdAt: 'then',
+        createdBy: mine.tenantId,
+        value: 'mine',
+        serial: 'mine',
+        triggerCount: 9,
+        uses: 9,
+        unknownField: true,
+      };
       const { body, status } = await create(resource, { ...draftOf(resource), ...forged });
       expect(status).toBe(201);
       for (const [name, value] of Object.entries(forged)) expect(body[name]).not.toEqual(value);
@@ -148,7 +185,9 @@ describe('every declared resource', () => {
       const { body } = await tenant.admin.get(declared.path);
       const records = body[declared.list] as { createdAt: string; id: string }[];
       expect(body.total).toBe(3);
-      expect(records).toEqual([...records].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id)));
+      expect(records).toEqual(
+        [...records].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id)),
+      );
     });
 
     it('is narrowed by its filters, and refuses what is not in a closed vocabulary', async () => {
@@ -157,11 +196,14 @@ describe('every declared resource', () => {
       const everything = await listed(resource);
       for (const name of (declared.filters ?? []) as string[]) {
         const parameter = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-        const { body } = await mine.admin.get(`${declared.path}?${parameter}=${encodeURIComponent(String(first[name]))}`);
+        const { body } = await mine.admin.get(
+          `${declared.path}?${parameter}=${encodeURIComponent(String(first[name]))}`,
+        );
         expect(body[declared.list]).toEqual(everything.filter((record) => record[name] === first[name]));
         expect(body.total).toBe(body[declared.list].length);
         const none = await mine.admin.get(`${declared.path}?${parameter}=nobody-has-this`);
-        if (typeof first[name] === 'boolean' || !(typeof first[name] === 'string' && none.status === 200)) expect(none.status).toBe(400);
+        if (typeof first[name] === 'boolean' || !(typeof first[name] === 'string' && none.status === 200))
+          expect(none.status).toBe(400);
         else expect(none.body).toEqual({ [declared.list]: [], total: 0 });
       }
     });
@@ -204,7 +246,12 @@ describe('every declared resource', () => {
 
       const changed = await caughtUp(await admin.put(declared.path, { ...change, unknownField: true }));
       expect(changed.status).toBe(200);
-      expect(changed.body).toEqual({ ...defaults, ...shown(resource, change), updatedAt: expect.any(String), ...(declared.showsEditor ? { updatedBy: adminId } : {}) });
+      expect(changed.body).toEqual({
+        ...defaults,
+        ...shown(resource, change),
+        updatedAt: expect.any(String),
+        ...(declared.showsEditor ? { updatedBy: adminId } : {}),
+      });
       expect((await admin.get(declared.path)).body).toEqual(changed.body);
       expect((await admin.put(declared.path, {})).body).toEqual(changed.body);
     });
@@ -255,7 +302,12 @@ describe('every declared resource', () => {
     };
     const heard: string[] = [];
     const vaultHolds = async () =>
-      (await app.services.database.owner.query<{ count: number }>('select count(*)::int as count from secrets where tenant_id = $1', [tenantId])).rows[0]!.count;
+      (
+        await app.services.database.owner.query<{ count: number }>(
+          'select count(*)::int as count from secrets where tenant_id = $1',
+          [tenantId],
+        )
+      ).rows[0]!.count;
     const before = await vaultHolds();
     for (const resource of resources.filter((one) => secretsOf(one).length > 0)) {
       const { declared } = resource;
@@ -263,14 +315,19 @@ describe('every declared resource', () => {
       if (resource.kind === 'singleton') {
         heard.push((await admin.put(declared.path, noted(resource, sampleOf(resource).change))).text);
         expect(await vaultHolds()).toBe(before + count);
-        heard.push((await admin.put(declared.path, Object.fromEntries(secretsOf(resource).map((name) => [name, null])))).text);
+        heard.push(
+          (await admin.put(declared.path, Object.fromEntries(secretsOf(resource).map((name) => [name, null])))).text,
+        );
         expect(await vaultHolds()).toBe(before);
         continue;
       }
       const created = await admin.post(declared.path, noted(resource, draftOf(resource)));
       heard.push(created.text, (await admin.get(declared.path)).text);
       expect(await vaultHolds()).toBe(before + count);
-      if (resource.declared.verbs.includes('update')) heard.push((await admin.put(`${declared.path}/${created.body.id}`, noted(resource, sampleOf(resource).change))).text);
+      if (resource.declared.verbs.includes('update'))
+        heard.push(
+          (await admin.put(`${declared.path}/${created.body.id}`, noted(resource, sampleOf(resource).change))).text,
+        );
       expect(await vaultHolds()).toBe(before + count);
       await admin.delete(`${declared.path}/${created.body.id}`);
       expect(await vaultHolds()).toBe(before);
@@ -292,6 +349,9 @@ async function everyRow(app: TestApp): Promise<string[]> {
     `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
   );
   const texts: string[] = [];
-  for (const { name } of tables) texts.push(...(await owner.query<{ row: string }>(`select t::text as row from ${name} t`)).rows.map(({ row }) => row));
+  for (const { name } of tables)
+    texts.push(
+      ...(await owner.query<{ row: string }>(`select t::text as row from ${name} t`)).rows.map(({ row }) => row),
+    );
   return texts;
 }

@@ -31,7 +31,8 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-');
 
-const anchorsIn = (text: string): string[] => [...prose(text).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+const anchorsIn = (text: string): string[] =>
+  [...prose(text).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading]) => anchorOf(heading!));
 
 /** Relative links as [file, anchor], from the root of the repository. */
 function linksIn(file: string): (readonly [target: string, anchor: string | undefined])[] {
@@ -46,7 +47,9 @@ function linksIn(file: string): (readonly [target: string, anchor: string | unde
 }
 
 const pathsIn = (text: string): string[] =>
-  [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!).filter((code) => TOP.test(code) && !/[<>*{}…\s]|NNN/.test(code));
+  [...prose(text).matchAll(/`([^`\n]+)`/g)]
+    .map(([, code]) => code!)
+    .filter((code) => TOP.test(code) && !/[<>*{}…\s]|NNN/.test(code));
 
 /** A decision record may be named by its number alone. */
 function exists(named: string): boolean {
@@ -85,7 +88,9 @@ describe('the indexes', () => {
 
   it('docs/README.md lists every document', () => {
     const listed = listedIn('docs/README.md');
-    const missing = documents.filter((file) => file !== 'docs/README.md' && !isRecord(file) && !isRequirement(file) && !listed.has(file));
+    const missing = documents.filter(
+      (file) => file !== 'docs/README.md' && !isRecord(file) && !isRequirement(file) && !listed.has(file),
+    );
     expect(missing, 'link each of them from docs/README.md, under its kind').toEqual([]);
   });
 
@@ -98,11 +103,16 @@ describe('the indexes', () => {
 
 describe('the checks of documents', () => {
   it('find anchors as GitHub makes them', () => {
-    expect(anchorsIn('# A `code` heading: *two* words\n## Step-by-step [here](x.md)')).toEqual(['a-code-heading-two-words', 'step-by-step-here']);
+    expect(anchorsIn('# A `code` heading: *two* words\n## Step-by-step [here](x.md)')).toEqual([
+      'a-code-heading-two-words',
+      'step-by-step-here',
+    ]);
   });
 
   it('read paths outside of code blocks alone, and no patterns', () => {
-    expect(pathsIn('`src/a.ts`, `src/<context>/b.ts`, `docs/decisions/0001`\n```sh\n`src/c.ts`\n```\n`test/d`')).toEqual(['src/a.ts', 'docs/decisions/0001', 'test/d']);
+    expect(
+      pathsIn('`src/a.ts`, `src/<context>/b.ts`, `docs/decisions/0001`\n```sh\n`src/c.ts`\n```\n`test/d`'),
+    ).toEqual(['src/a.ts', 'docs/decisions/0001', 'test/d']);
     expect(exists('docs/decisions/0066')).toBe(true);
     expect(exists('docs/decisions/0000')).toBe(false);
     expect(exists('src/nothing-of-this-name.ts')).toBe(false);

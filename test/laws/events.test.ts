@@ -13,7 +13,9 @@ import { TENANTS } from '../projector/ledger.ts';
 
 const FOLDER = new URL('../fixtures/events/', import.meta.url);
 const definitions = families.flatMap((family) => Object.entries(family.definitions) as [string, EventDefinition][]);
-const versions = definitions.flatMap(([type, definition]) => Array.from({ length: definition.version }, (_, at) => [fixtureName(type, at + 1), type, at + 1, definition] as const));
+const versions = definitions.flatMap(([type, definition]) =>
+  Array.from({ length: definition.version }, (_, at) => [fixtureName(type, at + 1), type, at + 1, definition] as const),
+);
 const present = new Set(readdirSync(FOLDER));
 const fixture = (name: string) => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as Record<string, unknown>;
 const [TENANT, OTHER] = [TENANTS[0]!, TENANTS[1]!];
@@ -34,17 +36,23 @@ describe('events are contracts', () => {
     expect([name, present.has(name)], `run: node --import tsx scripts/event-fixtures.ts`).toEqual([name, true]);
   });
 
-  it.each(versions.filter(([name]) => present.has(name)))('%s is read as the present version, and written again', async (name, type, version, definition) => {
-    const codec = new EventCodec(families, new MemoryPersonKeys());
-    const old = stored({ id: randomUUID(), type, version, data: JSON.stringify(fixture(name)), metadata: METADATA }, TENANT);
-    const [read] = await codec.decode([old]);
-    const written = await codec.encode(randomUUID(), TENANT, { type, data: read!.data }, METADATA);
-    expect(written.version).toBe(definition.version);
-    const [again] = await codec.decode([stored(written, TENANT)]);
-    expect(again!.data).toEqual(read!.data);
-    // What is in the fixture is what a reader of the same version gets, to the letter.
-    if (version === definition.version) expect(again!.data).toEqual(fixture(name));
-  });
+  it.each(versions.filter(([name]) => present.has(name)))(
+    '%s is read as the present version, and written again',
+    async (name, type, version, definition) => {
+      const codec = new EventCodec(families, new MemoryPersonKeys());
+      const old = stored(
+        { id: randomUUID(), type, version, data: JSON.stringify(fixture(name)), metadata: METADATA },
+        TENANT,
+      );
+      const [read] = await codec.decode([old]);
+      const written = await codec.encode(randomUUID(), TENANT, { type, data: read!.data }, METADATA);
+      expect(written.version).toBe(definition.version);
+      const [again] = await codec.decode([stored(written, TENANT)]);
+      expect(again!.data).toEqual(read!.data);
+      // What is in the fixture is what a reader of the same version gets, to the letter.
+      if (version === definition.version) expect(again!.data).toEqual(fixture(name));
+    },
+  );
 
   it('nobody keeps a fixture of an event that is not known', () => {
     expect([...present].filter((name) => !versions.some(([known]) => known === name))).toEqual([]);
@@ -52,8 +60,17 @@ describe('events are contracts', () => {
 
   it('refuses what is no event, and what breaks its schema, without quoting it', async () => {
     const codec = new EventCodec(families, new MemoryPersonKeys());
-    await expect(codec.encode(randomUUID(), TENANT, { type: 'NoSuchEvent', data: {} }, METADATA)).rejects.toThrow('no event is called NoSuchEvent');
-    await expect(codec.encode(randomUUID(), TENANT, { type: 'AlertAssigned', data: { alertId: 'hunter2', assigneeId: 7 } }, METADATA)).rejects.toThrow(/^AlertAssigned: (?!.*hunter2)/);
+    await expect(codec.encode(randomUUID(), TENANT, { type: 'NoSuchEvent', data: {} }, METADATA)).rejects.toThrow(
+      'no event is called NoSuchEvent',
+    );
+    await expect(
+      codec.encode(
+        randomUUID(),
+        TENANT,
+        { type: 'AlertAssigned', data: { alertId: 'hunter2', assigneeId: 7 } },
+        METADATA,
+      ),
+    ).rejects.toThrow(/^AlertAssigned: (?!.*hunter2)/);
     expect(() => new EventCodec([...families, families[0]!], new MemoryPersonKeys())).toThrow('two events are called');
   });
   it.each([
@@ -65,7 +82,11 @@ describe('events are contracts', () => {
     ['a newline', '\n', false],
   ])('holds only text that a column takes, sealed or not: %s', async (_what, text, isRefused) => {
     const codec = new EventCodec(families, new MemoryPersonKeys());
-    const sealed = { ...fixture(fixtureName('AlertRaised', 2)), userId: randomUUID(), url: `https://a.example/${text}` };
+    const sealed = {
+      ...fixture(fixtureName('AlertRaised', 2)),
+      userId: randomUUID(),
+      url: `https://a.example/${text}`,
+    };
     const clear = { ...fixture(fixtureName('AlertRaised', 2)), title: text };
     for (const data of [sealed, clear]) {
       const encoding = codec.encode(randomUUID(), TENANT, { type: 'AlertRaised', data }, METADATA);
@@ -97,9 +118,13 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
 
   it('never stand in the stored text, and come back as they were', async () => {
     const { codec, id, event } = await written(new MemoryPersonKeys());
-    expect(fields.flatMap((path) => at(sample, path)).some((value) => value !== null && value !== undefined)).toBe(true);
+    expect(fields.flatMap((path) => at(sample, path)).some((value) => value !== null && value !== undefined)).toBe(
+      true,
+    );
     const { clear } = split(event.data);
-    for (const path of fields) for (const value of at(clear, path)) expect([path, value]).toEqual([path, value === null || value === undefined ? value : '[sealed]']);
+    for (const path of fields)
+      for (const value of at(clear, path))
+        expect([path, value]).toEqual([path, value === null || value === undefined ? value : '[sealed]']);
     const [read] = await codec.decode([stored(event, TENANT, { id })]);
     expect(read!.data).toEqual(sample);
     // What the store holds is as it was: readers share it.
@@ -116,7 +141,9 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
     expect(late.data).not.toContain('$sealed');
     for (const one of [stored(event, TENANT, { id }), stored(late, TENANT)]) {
       const [read] = await codec.decode([one]);
-      for (const path of fields) for (const value of at(read!.data as Record<string, unknown>, path)) expect([ERASED, null, undefined]).toContain(value);
+      for (const path of fields)
+        for (const value of at(read!.data as Record<string, unknown>, path))
+          expect([ERASED, null, undefined]).toContain(value);
     }
   });
 
@@ -125,7 +152,9 @@ describe.each(personal)('the personal fields of %s', (type, definition) => {
     const { codec, event } = await written(keys);
     await expect(codec.decode([stored(event, TENANT, { id: randomUUID() })])).rejects.toThrow();
     const [moved] = await codec.decode([stored(event, OTHER, { id: event.id })]);
-    for (const path of fields) for (const value of at(moved!.data as Record<string, unknown>, path)) expect([ERASED, null, undefined]).toContain(value);
+    for (const path of fields)
+      for (const value of at(moved!.data as Record<string, unknown>, path))
+        expect([ERASED, null, undefined]).toContain(value);
     await keys.forSealing(OTHER, sample[subject] as string);
     await expect(codec.decode([stored(event, OTHER, { id: event.id })])).rejects.toThrow();
   });
@@ -144,7 +173,9 @@ interface JsonSchema {
 /** The alternatives that a schema (or the items, or one property of it) may be. */
 function branches(schema: JsonSchema | readonly JsonSchema[], property?: string, items = false): JsonSchema[] {
   const all = [schema].flat() as JsonSchema[];
-  const flat = all.flatMap((one): JsonSchema[] => (one.anyOf ?? one.oneOf ? branches([...(one.anyOf ?? []), ...(one.oneOf ?? [])]) : [one]));
+  const flat = all.flatMap((one): JsonSchema[] =>
+    (one.anyOf ?? one.oneOf) ? branches([...(one.anyOf ?? []), ...(one.oneOf ?? [])]) : [one],
+  );
   if (items) return branches(flat.flatMap((one) => (one.items ? [one.items] : [])));
   if (property === undefined) return flat;
   return branches(flat.flatMap((one) => (one.properties?.[property] ? [one.properties[property]] : [])));

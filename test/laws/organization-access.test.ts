@@ -33,7 +33,8 @@ describe('the organization interface', () => {
       // A session may be ended by its own holder: another id than anybody's is named.
       if (name === 'DELETE /api/v1/org/me/sessions') continue;
       const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
-      if (roles !== 'any' && !roles.includes(role)) expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
+      if (roles !== 'any' && !roles.includes(role))
+        expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
       else if (reauth) expect([role, status, body?.error]).toEqual([role, 403, 're-authentication required']);
       else expect([401, 403]).not.toContain(status);
     }

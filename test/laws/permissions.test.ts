@@ -10,9 +10,12 @@ const adminRoutes = everyRoute.filter(({ access }) => access.kind === 'admin');
 const permissionOf = (route: (typeof adminRoutes)[number]) => (route.access as { permission: Permission }).permission;
 
 describe('the permission table', () => {
-  it.each(adminRoutes.map((route) => [named(route), route] as const))('has for %s the roles of the choices', (_name, route) => {
-    expect(permissionTable[permissionOf(route)]).toEqual(rolesOfChoices(route.method, route.path));
-  });
+  it.each(adminRoutes.map((route) => [named(route), route] as const))(
+    'has for %s the roles of the choices',
+    (_name, route) => {
+      expect(permissionTable[permissionOf(route)]).toEqual(rolesOfChoices(route.method, route.path));
+    },
+  );
 
   let app: TestApp;
   let tenant: TestTenant;
@@ -24,17 +27,20 @@ describe('the permission table', () => {
   });
   afterAll(() => app.close());
 
-  it.each(adminRoutes.map((route) => [named(route), route] as const))('guards %s for every role', async (_name, route) => {
-    for (const role of roles) {
-      const allowed = (permissionTable[permissionOf(route)] as readonly string[]).includes(role);
-      // An id that nobody has, and no body: whoever may come in is told 400, 404 or the like, but never 401 or 403.
-      const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
-      if (allowed) expect([role, status, body?.error]).not.toEqual([role, 403, 'insufficient permissions']);
-      else expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
-      expect(status).not.toBe(401);
-      expect(status).toBeLessThan(500);
-    }
-  });
+  it.each(adminRoutes.map((route) => [named(route), route] as const))(
+    'guards %s for every role',
+    async (_name, route) => {
+      for (const role of roles) {
+        const allowed = (permissionTable[permissionOf(route)] as readonly string[]).includes(role);
+        // An id that nobody has, and no body: whoever may come in is told 400, 404 or the like, but never 401 or 403.
+        const { status, body } = await clients.get(role)!.send(route.method, pathWith(route, randomUUID()));
+        if (allowed) expect([role, status, body?.error]).not.toEqual([role, 403, 'insufficient permissions']);
+        else expect([role, status, body?.error]).toEqual([role, 403, 'insufficient permissions']);
+        expect(status).not.toBe(401);
+        expect(status).toBeLessThan(500);
+      }
+    },
+  );
 
   it.each(everyRoute.filter(({ access }) => access.kind !== 'open').map((route) => [named(route), route] as const))(
     'lets nobody use %s without a credential, with a broken one, or with one of another kind',
@@ -43,7 +49,12 @@ describe('the permission table', () => {
       // In the middle of the signature: the last character may hold nothing but padding bits.
       const [head, payload, signature] = tenant.token.split('.') as [string, string, string];
       const tampered = [head, payload, signature.replace(/^.{20}/, (start) => [...start].reverse().join(''))].join('.');
-      const wrong = [app.anonymous, app.as('nonsense'), app.as(tampered), ...(route.access.kind === 'admin' ? [] : [tenant.admin])];
+      const wrong = [
+        app.anonymous,
+        app.as('nonsense'),
+        app.as(tampered),
+        ...(route.access.kind === 'admin' ? [] : [tenant.admin]),
+      ];
       for (const client of wrong) {
         const { status, body } = await client.send(route.method, path);
         expect([status, typeof body?.error]).toEqual([401, 'string']);

@@ -7,7 +7,20 @@ import { everyRoute } from './every-route.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const REQUIREMENTS = 'docs/requirements';
 /** Where references occur. A folder is read with everything below it. */
-const READ = ['src', 'commands', 'queries', 'projections', 'test', 'bench', 'docs', 'scripts', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
+const READ = [
+  'src',
+  'commands',
+  'queries',
+  'projections',
+  'test',
+  'bench',
+  'docs',
+  'scripts',
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+];
 const TEXT = /\.(ts|js|mjs|md|sql|html|css)$/;
 /** Forms that mean documents outside this repository. */
 const ELSEWHERE: readonly RegExp[] = [
@@ -31,7 +44,8 @@ interface Entries {
 }
 
 const DEFINITION = /^- <a id="([^"]+)"><\/a>\*\*([^*]+)\*\* \S/gm;
-const definedIn = (page: string): { anchor: string; id: string }[] => [...page.matchAll(DEFINITION)].map(([, anchor, id]) => ({ anchor: anchor!, id: id! }));
+const definedIn = (page: string): { anchor: string; id: string }[] =>
+  [...page.matchAll(DEFINITION)].map(([, anchor, id]) => ({ anchor: anchor!, id: id! }));
 const titlesIn = (page: string): string[] => [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title!);
 const repeated = (names: readonly string[]): string[] => names.filter((name, place) => names.indexOf(name) !== place);
 
@@ -52,9 +66,15 @@ const numbersFrom = (prefix: string, from: number, to: number): string[] =>
 function unresolved(text: string, { ids, titles }: Entries): string[] {
   const flat = unwrapped(text);
   const numbers = [...flat.matchAll(NUMBER)].map(([number]) => number);
-  const ranges = [...flat.matchAll(RANGE)].flatMap(([, prefix, from, to]) => numbersFrom(prefix!, Number(from), Number(to)));
+  const ranges = [...flat.matchAll(RANGE)].flatMap(([, prefix, from, to]) =>
+    numbersFrom(prefix!, Number(from), Number(to)),
+  );
   const named = [...flat.matchAll(TITLE)].map(([, title]) => title!);
-  return [...[...numbers, ...ranges].filter((id) => !ids.has(id)), ...named.filter((title) => !titles.has(title)), ...[...flat.matchAll(BARE)].map(([bare]) => bare)];
+  return [
+    ...[...numbers, ...ranges].filter((id) => !ids.has(id)),
+    ...named.filter((title) => !titles.has(title)),
+    ...[...flat.matchAll(BARE)].map(([bare]) => bare),
+  ];
 }
 
 const elsewhere = (text: string): string[] => ELSEWHERE.flatMap((form) => text.match(form)?.[0] ?? []);
@@ -62,8 +82,13 @@ const elsewhere = (text: string): string[] => ELSEWHERE.flatMap((form) => text.m
 /** Mentions of documents and of decision records that lead to no file. */
 function missing(text: string, records: ReadonlySet<string>): string[] {
   const mentions = [...unwrapped(text).matchAll(/\bdocs\/(?![\w/]*NNN)[\w./-]+\.md\b/g)].map(([mention]) => mention);
-  const decisions = [...unwrapped(text).matchAll(/\bdecisions?(?: |\/)(\d{4}(?:(?:, | and )\d{4})*)/g)].flatMap(([, numbers]) => numbers!.match(/\d{4}/g)!);
-  return [...mentions.filter((target) => !existsSync(join(ROOT, target))), ...decisions.filter((number) => number !== NO_RECORD && !records.has(number))];
+  const decisions = [...unwrapped(text).matchAll(/\bdecisions?(?: |\/)(\d{4}(?:(?:, | and )\d{4})*)/g)].flatMap(
+    ([, numbers]) => numbers!.match(/\d{4}/g)!,
+  );
+  return [
+    ...mentions.filter((target) => !existsSync(join(ROOT, target))),
+    ...decisions.filter((number) => number !== NO_RECORD && !records.has(number)),
+  ];
 }
 
 async function sources(): Promise<Source[]> {
@@ -71,7 +96,9 @@ async function sources(): Promise<Source[]> {
   const below = async (name: string): Promise<string[]> => {
     if (TEXT.test(name)) return [name];
     const entries = await readdir(join(ROOT, name), { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile() && TEXT.test(entry.name)).map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+    return entries
+      .filter((entry) => entry.isFile() && TEXT.test(entry.name))
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
   };
   const paths = (await Promise.all(present.map(below))).flat().filter((path) => !path.includes('node_modules/'));
   return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
@@ -94,13 +121,17 @@ describe('requirements', () => {
   it('are each defined once, under an anchor of that number', () => {
     expect(definitions.length).toBeGreaterThan(500);
     expect(repeated(definitions.map(({ id }) => id))).toEqual([]);
-    expect(definitions.filter(({ id, anchor }) => anchor !== id.toLowerCase() || !/^(OP-|F)\d{3}$/.test(id))).toEqual([]);
+    expect(definitions.filter(({ id, anchor }) => anchor !== id.toLowerCase() || !/^(OP-|F)\d{3}$/.test(id))).toEqual(
+      [],
+    );
   });
 
   it('stand in sections whose titles differ, on pages that the index names', () => {
     const index = readFileSync(join(ROOT, REQUIREMENTS, 'README.md'), 'utf8');
     expect(repeated(titles)).toEqual([]);
-    expect(pages.filter(({ path }) => !index.includes(`](${relative(REQUIREMENTS, path)})`)).map(({ path }) => path)).toEqual([]);
+    expect(
+      pages.filter(({ path }) => !index.includes(`](${relative(REQUIREMENTS, path)})`)).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it('are written in the one form that makes an entry', () => {
@@ -113,10 +144,16 @@ describe('requirements', () => {
   });
 
   it('are marked as not served only where there is no route', () => {
-    const marks = pages.flatMap(({ text }) => [...text.matchAll(/^Not served yet: no route begins with (.+?)\. /gm)].map(([, prefixes]) => prefixes!));
+    const marks = pages.flatMap(({ text }) =>
+      [...text.matchAll(/^Not served yet: no route begins with (.+?)\. /gm)].map(([, prefixes]) => prefixes!),
+    );
     const prefixes = marks.flatMap((mark) => [...mark.matchAll(/`([^`]+)`/g)].map(([, prefix]) => prefix!));
-    expect(prefixes.length).toBeGreaterThanOrEqual(pages.flatMap(({ text }) => text.match(/Not served yet/g) ?? []).length);
-    expect(prefixes.filter((prefix) => everyRoute.some(({ path }) => path === prefix || path.startsWith(`${prefix}/`)))).toEqual([]);
+    expect(prefixes.length).toBeGreaterThanOrEqual(
+      pages.flatMap(({ text }) => text.match(/Not served yet/g) ?? []).length,
+    );
+    expect(
+      prefixes.filter((prefix) => everyRoute.some(({ path }) => path === prefix || path.startsWith(`${prefix}/`))),
+    ).toEqual([]);
   });
 
   it('are not looked for in documents outside the repository', () => {
@@ -148,7 +185,8 @@ describe('a reference', () => {
     ['no title', '(interface, login)', ['(interface, login)']],
   ])('by %s is found out', (_form, text, wrong) => expect(unresolved(text, some)).toEqual(wrong));
 
-  it('to a document elsewhere is found out', () => expect(elsewhere('see ../shared/spec/interface.md')).not.toEqual([]));
+  it('to a document elsewhere is found out', () =>
+    expect(elsewhere('see ../shared/spec/interface.md')).not.toEqual([]));
 
   it('to a file or a decision that is not there is found out', () => {
     const text = '`docs/architecture.md`, `docs/none.md`, decisions 0001 and 0002, docs/decisions/0003';

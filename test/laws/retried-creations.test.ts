@@ -36,10 +36,14 @@ const WITHOUT_CREATION: Readonly<Record<string, string>> = {
   'POST /api/v1/admin/enrollment/tokens/revoke': 'revokes what is valid by then',
 };
 
-const routes = everyRoute.filter(({ method, access }) => method === 'POST' && (access.kind === 'admin' || access.kind === 'org'));
+const routes = everyRoute.filter(
+  ({ method, access }) => method === 'POST' && (access.kind === 'admin' || access.kind === 'org'),
+);
 const creating = routes.filter((route) => !(named(route) in WITHOUT_CREATION));
 
-const asksForProof = ({ access }: (typeof routes)[number]) => (access.kind === 'admin' && access.reauthWhere !== undefined) || ((access.kind === 'admin' || access.kind === 'org') && access.reauth === true);
+const asksForProof = ({ access }: (typeof routes)[number]) =>
+  (access.kind === 'admin' && access.reauthWhere !== undefined) ||
+  ((access.kind === 'admin' || access.kind === 'org') && access.reauth === true);
 
 describe('a creation whose response was lost', () => {
   let app: TestApp;
@@ -55,7 +59,13 @@ describe('a creation whose response was lost', () => {
     app = await startApp({ portal: { url: portal.url, apiKey: 'key' }, dnsServers: [names.address] } as never);
     tenant = await app.newTenant();
     org = await newOrganization(app);
-    orThrow(await app.services.executor.execute(attachTenant, { attachedTenantId: tenant.tenantId }, { tenantId: org.organizationId, actor: system('test') }));
+    orThrow(
+      await app.services.executor.execute(
+        attachTenant,
+        { attachedTenantId: tenant.tenantId },
+        { tenantId: org.organizationId, actor: system('test') },
+      ),
+    );
     userId = (await tenant.admin.post(`${BASE}/users`, { email: address(), displayName: 'Known' })).body.id;
     await app.settled();
   });
@@ -68,16 +78,37 @@ describe('a creation whose response was lost', () => {
   const address = () => `${randomUUID()}@acme.example`;
   const name = () => `n-${randomUUID()}`;
   const rules = [{ domainMatch: { type: 'wildcard', value: '*' }, condition: 'any', action: 'warn' }];
-  const made = async (path: string, body: object): Promise<string> => (await tenant.admin.post(`${BASE}/${path}`, body)).body.id;
+  const made = async (path: string, body: object): Promise<string> =>
+    (await tenant.admin.post(`${BASE}/${path}`, body)).body.id;
   const newGroup = () => made('groups', { name: name() });
-  const config = () => ({ name: name(), issuerUrl: 'https://idp.example', clientId: 'c', clientSecret: 'top-secret', isEnabled: false });
+  const config = () => ({
+    name: name(),
+    issuerUrl: 'https://idp.example',
+    clientId: 'c',
+    clientSecret: 'top-secret',
+    isEnabled: false,
+  });
   const signature = () => ({ name: name(), type: 'url', pattern: 'login', patternType: 'exact', severity: 'low' });
   const host = () => `${randomUUID()}.example`;
 
   async function newAlert(): Promise<string> {
     const alertId = randomUUID();
-    const input = { alertId, alertType: 'password_reuse' as const, title: 'Reuse', description: '', fingerprint: alertId, userId: null, deviceId: null, domain: 'shop.example', url: null, cause: alertId, metadata: {} };
-    const { position } = orThrow(await app.services.executor.execute(raiseAlert, input, { tenantId: tenant.tenantId, actor: system('test') }));
+    const input = {
+      alertId,
+      alertType: 'password_reuse' as const,
+      title: 'Reuse',
+      description: '',
+      fingerprint: alertId,
+      userId: null,
+      deviceId: null,
+      domain: 'shop.example',
+      url: null,
+      cause: alertId,
+      metadata: {},
+    };
+    const { position } = orThrow(
+      await app.services.executor.execute(raiseAlert, input, { tenantId: tenant.tenantId, actor: system('test') }),
+    );
     await app.services.freshness.waitFor(['alerts'], position!);
     return alertId;
   }
@@ -107,7 +138,12 @@ describe('a creation whose response was lost', () => {
       return { body: { certificate, privateKey } };
     },
     'POST /api/v1/admin/tls/certificate': () => {
-      const { certificatePem: certificate, privateKeyPem: privateKey } = issueServerCertificate({ hostNames: ['a.example'], ipAddresses: [], now: Date.now(), days: 30 });
+      const { certificatePem: certificate, privateKeyPem: privateKey } = issueServerCertificate({
+        hostNames: ['a.example'],
+        ipAddresses: [],
+        now: Date.now(),
+        days: 30,
+      });
       return { body: { certificate, privateKey } };
     },
     'POST /api/v1/admin/enrollment/agent-secret': () => ({}),
@@ -116,7 +152,9 @@ describe('a creation whose response was lost', () => {
       const { secret } = (await org.write('POST', '/api/v1/org/mfa/setup')).body;
       return { body: { code: await codeOf(secret) } };
     },
-    'POST /api/v1/org/change-password': () => ({ body: { currentPassword: org.password, newPassword: `Trombone-${randomUUID()}-A1!` } }),
+    'POST /api/v1/org/change-password': () => ({
+      body: { currentPassword: org.password, newPassword: `Trombone-${randomUUID()}-A1!` },
+    }),
     'POST /api/v1/org/domains': async () => {
       const domain = host();
       const { record } = (await org.write('POST', '/api/v1/org/domains', { domain })).body;
@@ -126,29 +164,67 @@ describe('a creation whose response was lost', () => {
     'POST /api/v1/admin/policies': () => ({ body: { name: name(), rules } }),
     'POST /api/v1/admin/unblock-keys': () => ({ body: { domain: 'a.example', reason: 'please' } }),
     'POST /api/v1/admin/groups': () => ({ body: { name: name() } }),
-    'POST /api/v1/admin/groups/{groupID}/members': async () => ({ path: `${BASE}/groups/${await newGroup()}/members`, body: { userId } }),
-    'POST /api/v1/admin/groups/{groupID}/policies': async () => ({ path: `${BASE}/groups/${await newGroup()}/policies`, body: { policyId: await made('policies', { name: name(), rules }) } }),
-    'POST /api/v1/admin/verification/daily-code/verify': () => ({ body: { userId, code: app.services.ports.verificationCodes.current(tenant.tenantId, { userId, deactivations: 0 }, Date.now()).dailyCode } }),
-    'POST /api/v1/admin/verification/otp/verify': () => ({ body: { userId, code: app.services.ports.verificationCodes.current(tenant.tenantId, { userId, deactivations: 0 }, Date.now()).otp } }),
+    'POST /api/v1/admin/groups/{groupID}/members': async () => ({
+      path: `${BASE}/groups/${await newGroup()}/members`,
+      body: { userId },
+    }),
+    'POST /api/v1/admin/groups/{groupID}/policies': async () => ({
+      path: `${BASE}/groups/${await newGroup()}/policies`,
+      body: { policyId: await made('policies', { name: name(), rules }) },
+    }),
+    'POST /api/v1/admin/verification/daily-code/verify': () => ({
+      body: {
+        userId,
+        code: app.services.ports.verificationCodes.current(tenant.tenantId, { userId, deactivations: 0 }, Date.now())
+          .dailyCode,
+      },
+    }),
+    'POST /api/v1/admin/verification/otp/verify': () => ({
+      body: {
+        userId,
+        code: app.services.ports.verificationCodes.current(tenant.tenantId, { userId, deactivations: 0 }, Date.now())
+          .otp,
+      },
+    }),
     'POST /api/v1/admin/domain-scope': () => ({ body: { domain: host() } }),
     'POST /api/v1/admin/phishing-whitelist': () => ({ body: { domain: host() } }),
     'POST /api/v1/admin/active-countermeasures/canary-cookies': () => ({ body: { name: name(), domain: host() } }),
     'POST /api/v1/admin/extension-monitoring/whitelist': () => ({ body: { extensionId: name(), name: 'Ext' } }),
     'POST /api/v1/admin/extension-monitoring/whitelist/quick-add': async () => {
       const { client } = await enrolledDevice(app, tenant);
-      const data = { extensions: [{ extensionId: 'blocker', name: 'Blocker', version: '1', publisher: 'Acme', permissions: [], isEnabled: true }] };
-      const reported = await client.post('/api/v1/ext/events', { events: [{ eventId: randomUUID(), kind: 'extension_inventory', occurredAt: new Date().toISOString(), data }] });
+      const data = {
+        extensions: [
+          {
+            extensionId: 'blocker',
+            name: 'Blocker',
+            version: '1',
+            publisher: 'Acme',
+            permissions: [],
+            isEnabled: true,
+          },
+        ],
+      };
+      const reported = await client.post('/api/v1/ext/events', {
+        events: [{ eventId: randomUUID(), kind: 'extension_inventory', occurredAt: new Date().toISOString(), data }],
+      });
       expect(reported.body).toMatchObject({ accepted: 1 });
       client.close();
       await app.settled();
       return { body: { extensionId: 'blocker' } };
     },
     'POST /api/v1/admin/signatures': () => ({ body: signature() }),
-    'POST /api/v1/admin/clickfix-signatures': () => ({ body: { name: name(), pattern: 'powershell', patternType: 'substring' } }),
-    'POST /api/v1/admin/signatures/upload': () => ({ file: JSON.stringify({ name: name(), version: '1', signatures: [signature(), signature()] }) }),
+    'POST /api/v1/admin/clickfix-signatures': () => ({
+      body: { name: name(), pattern: 'powershell', patternType: 'substring' },
+    }),
+    'POST /api/v1/admin/signatures/upload': () => ({
+      file: JSON.stringify({ name: name(), version: '1', signatures: [signature(), signature()] }),
+    }),
     'POST /api/v1/admin/sso-configs': () => ({ body: config() }),
     'POST /api/v1/org/sso-configs': () => ({ body: config() }),
-    'POST /api/v1/org/tenants/{tenantId}/sso-configs': () => ({ path: `/api/v1/org/tenants/${tenant.tenantId}/sso-configs`, body: config() }),
+    'POST /api/v1/org/tenants/{tenantId}/sso-configs': () => ({
+      path: `/api/v1/org/tenants/${tenant.tenantId}/sso-configs`,
+      body: config(),
+    }),
   };
 
   type Proving = 'proved' | 'unproved' | 'anonymous';
@@ -157,7 +233,11 @@ describe('a creation whose response was lost', () => {
     const headers: Record<string, string> = { 'idempotency-key': key };
     const isOrg = route.access.kind === 'org';
     if (proving !== 'anonymous') headers['authorization'] = `Bearer ${isOrg ? org.token : tenant.token}`;
-    if (proving === 'proved') Object.assign(headers, isOrg ? { 'x-reauth-token': await org.proof() } : await proofFor(app.services, tenant.token));
+    if (proving === 'proved')
+      Object.assign(
+        headers,
+        isOrg ? { 'x-reauth-token': await org.proof() } : await proofFor(app.services, tenant.token),
+      );
     let body: FormData | string | undefined;
     if (sample.file !== undefined) {
       body = new FormData();
@@ -166,42 +246,69 @@ describe('a creation whose response was lost', () => {
       body = JSON.stringify(sample.body);
       headers['content-type'] = 'application/json';
     }
-    const answer = await fetch(app.url + (sample.path ?? route.path), { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
-    return { status: answer.status, position: answer.headers.get('x-log-position'), replayed: answer.headers.get('idempotent-replayed'), body: await answer.json() };
+    const answer = await fetch(app.url + (sample.path ?? route.path), {
+      method: 'POST',
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    return {
+      status: answer.status,
+      position: answer.headers.get('x-log-position'),
+      replayed: answer.headers.get('idempotent-replayed'),
+      body: await answer.json(),
+    };
   }
 
   /** As a process leaves it that was killed between its append and its answer. */
-  const loseAnswers = () => app.services.database.owner.query(`update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`);
+  const loseAnswers = () =>
+    app.services.database.owner.query(
+      `update idempotent_answers set status = null, sealed_body = null, log_position = null, running_until = now() - interval '1 second'`,
+    );
   const secrets = async () => (await app.services.database.owner.query('select from secrets')).rowCount;
-  const history = async () => (await app.services.database.owner.query<{ type: string; id: string }>(`select type, id from events where type not like 'AuditHead%' order by position`)).rows;
+  const history = async () =>
+    (
+      await app.services.database.owner.query<{ type: string; id: string }>(
+        `select type, id from events where type not like 'AuditHead%' order by position`,
+      )
+    ).rows;
 
   it('has a sample for every POST route, or a reason why there is none', () => {
     expect(creating.map(named).filter((route) => !(route in samples))).toEqual([]);
   });
 
-  it.each(creating.map((route) => [named(route), route] as const))('%s: the retry gets the same response, and appends nothing', async (_name, route) => {
-    const sample = await samples[named(route)]!();
-    const key = randomUUID();
-    const first = await send(route, sample, key);
-    expect([first.status, first.body]).toEqual([expect.toBeOneOf([200, 201]), expect.anything()]);
-    await app.settled();
-    const [before, kept] = [await history(), await secrets()];
-    const replayed = await send(route, sample, key);
-    expect({ ...replayed, replayed: null }).toEqual(first);
-    expect(replayed.replayed).toBe('true');
-    expect(await send(route, sample, key, 'anonymous')).toMatchObject({ status: 401, replayed: null });
-    const unproved = await send(route, sample, key, 'unproved');
-    if (asksForProof(route)) expect(unproved).toMatchObject({ status: 403, replayed: null, body: { error: 're-authentication required' } });
-    else expect(unproved).toEqual(replayed);
-    await loseAnswers();
-    const retried = await send(route, sample, key);
-    expect({ ...retried, position: null }).toEqual({ ...first, position: null });
-    // Others may have appended meanwhile: a later position shows the creation too.
-    expect(BigInt(retried.position ?? 0)).toBeGreaterThanOrEqual(BigInt(first.position ?? 0));
-    await app.settled();
-    expect((await history()).slice(before.length)).toEqual([]);
-    expect(await secrets()).toBe(kept);
-    const other = sample.file === undefined ? { ...sample, path: `${sample.path ?? route.path}?other` } : { ...sample, file: `${sample.file} ` };
-    expect(await send(route, other, key)).toMatchObject({ status: 409, body: { error: 'the idempotency key belongs to another request' } });
-  });
+  it.each(creating.map((route) => [named(route), route] as const))(
+    '%s: the retry gets the same response, and appends nothing',
+    async (_name, route) => {
+      const sample = await samples[named(route)]!();
+      const key = randomUUID();
+      const first = await send(route, sample, key);
+      expect([first.status, first.body]).toEqual([expect.toBeOneOf([200, 201]), expect.anything()]);
+      await app.settled();
+      const [before, kept] = [await history(), await secrets()];
+      const replayed = await send(route, sample, key);
+      expect({ ...replayed, replayed: null }).toEqual(first);
+      expect(replayed.replayed).toBe('true');
+      expect(await send(route, sample, key, 'anonymous')).toMatchObject({ status: 401, replayed: null });
+      const unproved = await send(route, sample, key, 'unproved');
+      if (asksForProof(route))
+        expect(unproved).toMatchObject({ status: 403, replayed: null, body: { error: 're-authentication required' } });
+      else expect(unproved).toEqual(replayed);
+      await loseAnswers();
+      const retried = await send(route, sample, key);
+      expect({ ...retried, position: null }).toEqual({ ...first, position: null });
+      // Others may have appended meanwhile: a later position shows the creation too.
+      expect(BigInt(retried.position ?? 0)).toBeGreaterThanOrEqual(BigInt(first.position ?? 0));
+      await app.settled();
+      expect((await history()).slice(before.length)).toEqual([]);
+      expect(await secrets()).toBe(kept);
+      const other =
+        sample.file === undefined
+          ? { ...sample, path: `${sample.path ?? route.path}?other` }
+          : { ...sample, file: `${sample.file} ` };
+      expect(await send(route, other, key)).toMatchObject({
+        status: 409,
+        body: { error: 'the idempotency key belongs to another request' },
+      });
+    },
+  );
 });

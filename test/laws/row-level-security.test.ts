@@ -20,7 +20,13 @@ describe('a query that forgets its tenant', () => {
     await app.close();
   });
 
-  const relations = async (kinds: string) => (await owner.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = any($1::"char"[]) order by 1`, [kinds.split('')])).rows.map(({ name }) => name);
+  const relations = async (kinds: string) =>
+    (
+      await owner.query<{ name: string }>(
+        `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = any($1::"char"[]) order by 1`,
+        [kinds.split('')],
+      )
+    ).rows.map(({ name }) => name);
   const as = async <T>(role: string, work: () => Promise<T>): Promise<T> => {
     await owner.query(`begin; set local role ${role}; set local castellan.tenant = ''`);
     try {
@@ -31,7 +37,9 @@ describe('a query that forgets its tenant', () => {
   };
 
   it('meets row-level security on every table', async () => {
-    const { rows } = await owner.query(`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relrowsecurity`);
+    const { rows } = await owner.query(
+      `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relrowsecurity`,
+    );
     expect(rows).toEqual([]);
     expect((await relations('r')).length).toBeGreaterThan(20);
   });
@@ -45,7 +53,9 @@ describe('a query that forgets its tenant', () => {
   });
 
   it('meets a view that lends it no rights', async () => {
-    const { rows } = await owner.query(`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' and not coalesce('security_invoker=true' = any(reloptions), false)`);
+    const { rows } = await owner.query(
+      `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v' and not coalesce('security_invoker=true' = any(reloptions), false)`,
+    );
     expect(rows).toEqual([]);
     expect(await relations('m')).toEqual([]);
   });
@@ -67,7 +77,12 @@ describe('a query that forgets its tenant', () => {
 
   it('finds no row either that it could change or make', async () => {
     for (const name of (await relations('rp')).filter((one) => !NOBODYS.includes(one))) {
-      const changed = await as('castellan_service', () => owner.query(`delete from "${name}"`).then(({ rowCount }) => rowCount, (error: { code?: string }) => error.code));
+      const changed = await as('castellan_service', () =>
+        owner.query(`delete from "${name}"`).then(
+          ({ rowCount }) => rowCount,
+          (error: { code?: string }) => error.code,
+        ),
+      );
       expect([name, [0, '42501'].includes(changed as never)]).toEqual([name, true]);
     }
   });

@@ -28,13 +28,19 @@ const namesIn = (schema: z.ZodType | undefined): string[] => {
       found.push(name);
       walk(inner as Record<string, unknown>);
     }
-    for (const inner of [...((part['anyOf'] ?? []) as object[]), ...((part['oneOf'] ?? []) as object[]), ...(part['items'] ? [part['items'] as object] : [])]) walk(inner as Record<string, unknown>);
+    for (const inner of [
+      ...((part['anyOf'] ?? []) as object[]),
+      ...((part['oneOf'] ?? []) as object[]),
+      ...(part['items'] ? [part['items'] as object] : []),
+    ])
+      walk(inner as Record<string, unknown>);
   };
   if (schema) walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>);
   return found;
 };
 
-const takesBoth = (names: readonly string[]): boolean => names.some((name) => SECRET_NAME.test(name)) && names.some((name) => ADDRESS_NAME.test(name));
+const takesBoth = (names: readonly string[]): boolean =>
+  names.some((name) => SECRET_NAME.test(name)) && names.some((name) => ADDRESS_NAME.test(name));
 
 describe('a stored secret stays with the address that it was entered for', () => {
   let app: TestApp;
@@ -50,38 +56,66 @@ describe('a stored secret stays with the address that it was entered for', () =>
   afterAll(() => app.close());
 
   it('holds for every change that takes a secret and an address', () => {
-    const changes = everyRoute.filter(({ method, body }) => (method === 'PUT' || method === 'PATCH') && takesBoth(namesIn(body)));
+    const changes = everyRoute.filter(
+      ({ method, body }) => (method === 'PUT' || method === 'PATCH') && takesBoth(namesIn(body)),
+    );
     expect(changes.map(named).sort()).toEqual([...Object.keys(PROTECTED), ...Object.keys(HARMLESS)].sort());
   });
 
   it('is declared by every resource that has both', () => {
     const silent = resources.flatMap(({ declared }) => {
       const fields = Object.entries(declared.fields as Fields);
-      const addresses = fields.filter(([name, field]) => !isSecret(field) && ADDRESS_NAME.test(name)).map(([name]) => name);
-      return fields.filter(([, field]) => isSecret(field) && field.sentTo.length === 0 && addresses.length > 0).map(([name]) => `${declared.noun}.${name}`);
+      const addresses = fields
+        .filter(([name, field]) => !isSecret(field) && ADDRESS_NAME.test(name))
+        .map(([name]) => name);
+      return fields
+        .filter(([, field]) => isSecret(field) && field.sentTo.length === 0 && addresses.length > 0)
+        .map(([name]) => `${declared.noun}.${name}`);
     });
     expect(silent).toEqual([]);
   });
 
-  it.each(Object.entries(PROTECTED))('%s refuses another address without the secret, and changes nothing', async (route, { secret, address }) => {
-    const [method, path] = route.split(' ') as ['PUT', string];
-    const of = path.replace('{tenantId}', tenant.tenantId);
-    const base = of.slice(0, of.lastIndexOf('/'));
-    const isOrganizations = path.startsWith('/api/v1/org/');
-    const send = (verb: 'POST' | 'PUT', at: string, body: object): Promise<Answer> => (isOrganizations ? north.write(verb, at, body) : tenant.admin.send(verb, at, { body }));
-    const read = async (at: string): Promise<unknown> => (await (isOrganizations ? north.owner : tenant.admin).get(at)).body;
+  it.each(Object.entries(PROTECTED))(
+    '%s refuses another address without the secret, and changes nothing',
+    async (route, { secret, address }) => {
+      const [method, path] = route.split(' ') as ['PUT', string];
+      const of = path.replace('{tenantId}', tenant.tenantId);
+      const base = of.slice(0, of.lastIndexOf('/'));
+      const isOrganizations = path.startsWith('/api/v1/org/');
+      const send = (verb: 'POST' | 'PUT', at: string, body: object): Promise<Answer> =>
+        isOrganizations ? north.write(verb, at, body) : tenant.admin.send(verb, at, { body });
+      const read = async (at: string): Promise<unknown> =>
+        (await (isOrganizations ? north.owner : tenant.admin).get(at)).body;
 
-    const created = await send('POST', base, { name: randomUUID(), issuerUrl: 'https://idp.example', clientId: 'castellan', clientSecret: 'hush-hush-hush', isEnabled: false });
-    expect(created.status).toBe(201);
-    const one = `${base}/${created.body.id as string}`;
-    const refused = await send(method, one, { name: 'Moved', [address]: 'https://elsewhere.example' });
-    expect([refused.status, refused.body.error]).toEqual([400, `validation failed: ${secret}: is required where ${address} changes; null removes it`]);
-    expect(await read(one)).toEqual(created.body);
+      const created = await send('POST', base, {
+        name: randomUUID(),
+        issuerUrl: 'https://idp.example',
+        clientId: 'castellan',
+        clientSecret: 'hush-hush-hush',
+        isEnabled: false,
+      });
+      expect(created.status).toBe(201);
+      const one = `${base}/${created.body.id as string}`;
+      const refused = await send(method, one, { name: 'Moved', [address]: 'https://elsewhere.example' });
+      expect([refused.status, refused.body.error]).toEqual([
+        400,
+        `validation failed: ${secret}: is required where ${address} changes; null removes it`,
+      ]);
+      expect(await read(one)).toEqual(created.body);
 
-    const moved = await send(method, one, { [address]: 'https://elsewhere.example', [secret]: 'hush-hush-hush' });
-    expect([moved.status, moved.body[address], moved.body[`${secret}Configured`]]).toEqual([200, 'https://elsewhere.example', true]);
-    const emptied = await send(method, one, { [address]: 'https://nowhere.example', [secret]: null });
-    expect([emptied.status, emptied.body[address], emptied.body[`${secret}Configured`]]).toEqual([200, 'https://nowhere.example', false]);
-    expect((await send(method, one, { [address]: 'https://anywhere.example' })).status).toBe(200);
-  });
+      const moved = await send(method, one, { [address]: 'https://elsewhere.example', [secret]: 'hush-hush-hush' });
+      expect([moved.status, moved.body[address], moved.body[`${secret}Configured`]]).toEqual([
+        200,
+        'https://elsewhere.example',
+        true,
+      ]);
+      const emptied = await send(method, one, { [address]: 'https://nowhere.example', [secret]: null });
+      expect([emptied.status, emptied.body[address], emptied.body[`${secret}Configured`]]).toEqual([
+        200,
+        'https://nowhere.example',
+        false,
+      ]);
+      expect((await send(method, one, { [address]: 'https://anywhere.example' })).status).toBe(200);
+    },
+  );
 });

@@ -9,19 +9,35 @@ import { ALWAYS, STEP_UP_BY_PERMISSION, STEP_UP_EXCEPTIONS } from './step-up.ts'
 const writes = everyRoute.filter(({ access, method }) => access.kind === 'admin' && method !== 'GET');
 const cases = writes.map((route) => [named(route), route] as const);
 
-const declared = ({ access }: AnyRoute) => (access.kind !== 'admin' ? 'never' : access.reauth ? 'always' : access.reauthWhere ? 'where' : 'never');
+const declared = ({ access }: AnyRoute) =>
+  access.kind !== 'admin' ? 'never' : access.reauth ? 'always' : access.reauthWhere ? 'where' : 'never';
 function expected(route: AnyRoute): 'always' | 'where' | 'never' {
   const exception = STEP_UP_EXCEPTIONS[named(route)];
   if (exception) return exception.stepUp;
   const rule = STEP_UP_BY_PERMISSION[(route.access as { permission: Permission }).permission];
-  if (rule === undefined) throw new Error(`${named(route)}: say in test/laws/step-up.ts whether it needs a re-authentication token, and why not`);
+  if (rule === undefined)
+    throw new Error(
+      `${named(route)}: say in test/laws/step-up.ts whether it needs a re-authentication token, and why not`,
+    );
   return rule === ALWAYS ? 'always' : 'never';
 }
 
 describe('what changes who controls an account', () => {
   let app: TestApp;
   let admin: Client;
-  let document: { paths: Record<string, Record<string, { parameters: { name: string; in: string; required: boolean }[]; responses: Record<string, unknown>; security: Record<string, unknown>[] }>> };
+  let document: {
+    paths: Record<
+      string,
+      Record<
+        string,
+        {
+          parameters: { name: string; in: string; required: boolean }[];
+          responses: Record<string, unknown>;
+          security: Record<string, unknown>[];
+        }
+      >
+    >;
+  };
   beforeAll(async () => {
     app = await startApp();
     admin = app.as((await app.newTenant()).token);
@@ -43,7 +59,9 @@ describe('what changes who controls an account', () => {
     const operation = document.paths[route.path]![route.method.toLowerCase()]!;
     const header = operation.parameters.find(({ name }) => name === 'X-ReAuth-Token');
     const kind = declared(route);
-    expect([header?.in, header?.required]).toEqual(kind === 'never' ? [undefined, undefined] : ['header', kind === 'always']);
+    expect([header?.in, header?.required]).toEqual(
+      kind === 'never' ? [undefined, undefined] : ['header', kind === 'always'],
+    );
     expect('403' in operation.responses).toBe(kind !== 'never');
     expect(operation.security.some((way) => 'reAuthToken' in way)).toBe(kind !== 'never');
   });

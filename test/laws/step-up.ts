@@ -7,48 +7,86 @@ export const ALWAYS = 'always';
  * account, who (or which device authority) can sign in, or whose a browser is, and what destroys evidence for ever. By permission, so that a
  * new route falls under what its kind says.
  */
-export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof ALWAYS | { readonly never: string }>>> = {
-  'sso-configs:write': ALWAYS,
-  'certificates:write': ALWAYS,
-  'self:write': ALWAYS,
-  'admin-users:write': ALWAYS,
-  'employees:write': { never: 'employees cannot sign in here, and a deleted one can be added again' },
-  'alerts:write': { never: 'triage changes no account' },
-  'endpoints:write': { never: 'a classification changes no account' },
-  'devices:write': { never: 'takes access from devices and gives none' },
-  'devices:silence': { never: 'silences notices about one device' },
-  'policies:test': { never: 'changes nothing' },
-  'policies:write': { never: 'decides what browsers do, not who signs in' },
-  'unblock-keys:write': { never: 'opens one page in one browser' },
-  'settings:write': { never: 'changes how the tenant is run, not who signs in to it' },
-  'license:write': { never: 'a license is signed by its issuer, names no account, and another one can be installed; it must go in while everything else is closed' },
-  'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
-  'countermeasures:write': { never: 'decoys change no account' },
-  'signatures:write': { never: 'decides what browsers detect' },
-  'extension-monitoring:whitelist': { never: 'decides which extensions are reported' },
-  'extension-monitoring:write': { never: 'decides which extensions are reported' },
-  'enrollment:write': { never: 'a token that names nobody enrolls a new placeholder; fleets are rolled out by scripts' },
-  'groups:write': { never: 'groups of employees' },
-  'verification:write': { never: 'checks a code and changes nothing' },
-};
+export const STEP_UP_BY_PERMISSION: Readonly<Partial<Record<Permission, typeof ALWAYS | { readonly never: string }>>> =
+  {
+    'sso-configs:write': ALWAYS,
+    'certificates:write': ALWAYS,
+    'self:write': ALWAYS,
+    'admin-users:write': ALWAYS,
+    'employees:write': { never: 'employees cannot sign in here, and a deleted one can be added again' },
+    'alerts:write': { never: 'triage changes no account' },
+    'endpoints:write': { never: 'a classification changes no account' },
+    'devices:write': { never: 'takes access from devices and gives none' },
+    'devices:silence': { never: 'silences notices about one device' },
+    'policies:test': { never: 'changes nothing' },
+    'policies:write': { never: 'decides what browsers do, not who signs in' },
+    'unblock-keys:write': { never: 'opens one page in one browser' },
+    'settings:write': { never: 'changes how the tenant is run, not who signs in to it' },
+    'license:write': {
+      never:
+        'a license is signed by its issuer, names no account, and another one can be installed; it must go in while everything else is closed',
+    },
+    'threat-intel:write': { never: 'switches services; the key itself is an exception below' },
+    'countermeasures:write': { never: 'decoys change no account' },
+    'signatures:write': { never: 'decides what browsers detect' },
+    'extension-monitoring:whitelist': { never: 'decides which extensions are reported' },
+    'extension-monitoring:write': { never: 'decides which extensions are reported' },
+    'enrollment:write': {
+      never: 'a token that names nobody enrolls a new placeholder; fleets are rolled out by scripts',
+    },
+    'groups:write': { never: 'groups of employees' },
+    'verification:write': { never: 'checks a code and changes nothing' },
+  };
 
 /** Routes that differ from their permission, each with the reason. */
-export const STEP_UP_EXCEPTIONS: Readonly<Record<string, { readonly stepUp: 'always' | 'where' | 'never'; readonly because: string }>> = {
+export const STEP_UP_EXCEPTIONS: Readonly<
+  Record<string, { readonly stepUp: 'always' | 'where' | 'never'; readonly because: string }>
+> = {
   'POST /api/v1/admin/verify-password': { stepUp: 'never', because: 'this is how the token is got' },
-  'DELETE /api/v1/admin/me/sessions': { stepUp: 'never', because: 'takes access away from whoever has a stolen session, and nothing may delay it' },
+  'DELETE /api/v1/admin/me/sessions': {
+    stepUp: 'never',
+    because: 'takes access away from whoever has a stolen session, and nothing may delay it',
+  },
   'DELETE /api/v1/admin/me/sessions/{sessionId}': { stepUp: 'never', because: 'as above' },
   'POST /api/v1/admin/sso-configs/test': { stepUp: 'never', because: 'stores nothing' },
-  'POST /api/v1/admin/tls/certificate': { stepUp: 'never', because: 'names the listener; clients are authenticated by their own certificates' },
+  'POST /api/v1/admin/tls/certificate': {
+    stepUp: 'never',
+    because: 'names the listener; clients are authenticated by their own certificates',
+  },
   'POST /api/v1/admin/admin-users': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
-  'PUT /api/v1/admin/admin-users/{userID}': { stepUp: 'where', because: 'a display name, or the role of an analyst, controls no account' },
+  'PUT /api/v1/admin/admin-users/{userID}': {
+    stepUp: 'where',
+    because: 'a display name, or the role of an analyst, controls no account',
+  },
   'DELETE /api/v1/admin/admin-users/{userID}': { stepUp: 'where', because: 'an analyst or viewer controls no account' },
-  'PUT /api/v1/admin/admin-users/{userID}/mobile-access': { stepUp: 'never', because: 'chooses an app for an account that can sign in anyway' },
-  'POST /api/v1/admin/enrollment/token': { stepUp: 'where', because: 'a token that names an employee makes a browser that employee\'s, codes for the help desk included' },
-  'POST /api/v1/admin/enrollment/agent-secret': { stepUp: 'always', because: 'the secret enrolls browsers in the name of any employee' },
-  'DELETE /api/v1/admin/enrollment/agent-secret': { stepUp: 'always', because: 'the secret cannot be shown again: every agent needs another one' },
+  'PUT /api/v1/admin/admin-users/{userID}/mobile-access': {
+    stepUp: 'never',
+    because: 'chooses an app for an account that can sign in anyway',
+  },
+  'POST /api/v1/admin/enrollment/token': {
+    stepUp: 'where',
+    because: "a token that names an employee makes a browser that employee's, codes for the help desk included",
+  },
+  'POST /api/v1/admin/enrollment/agent-secret': {
+    stepUp: 'always',
+    because: 'the secret enrolls browsers in the name of any employee',
+  },
+  'DELETE /api/v1/admin/enrollment/agent-secret': {
+    stepUp: 'always',
+    because: 'the secret cannot be shown again: every agent needs another one',
+  },
   'DELETE /api/v1/admin/enrollment/agent-secret/{secretID}': { stepUp: 'always', because: 'as above' },
-  'PUT /api/v1/admin/devices/{deviceID}/confirm-enrollment': { stepUp: 'always', because: 'vouches that a browser is its employee\'s' },
-  'PUT /api/v1/admin/devices/{deviceID}/allow-reenrollment': { stepUp: 'always', because: 'gives access back that was taken away' },
-  'DELETE /api/v1/admin/users/{userID}': { stepUp: 'where', because: 'an erasure destroys what is known of a person, for ever' },
+  'PUT /api/v1/admin/devices/{deviceID}/confirm-enrollment': {
+    stepUp: 'always',
+    because: "vouches that a browser is its employee's",
+  },
+  'PUT /api/v1/admin/devices/{deviceID}/allow-reenrollment': {
+    stepUp: 'always',
+    because: 'gives access back that was taken away',
+  },
+  'DELETE /api/v1/admin/users/{userID}': {
+    stepUp: 'where',
+    because: 'an erasure destroys what is known of a person, for ever',
+  },
   'PUT /api/v1/admin/threat-intel/api-key': { stepUp: 'always', because: 'as the interface has it' },
 };

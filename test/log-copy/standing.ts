@@ -14,7 +14,12 @@ export interface Standing {
 
 export async function start(app: TestApp, eventStoreUrl: string | undefined, isService: boolean): Promise<Standing> {
   const log = newLogger(app.config.logLevel);
-  const options = { database: app.services.database.config, log, passwords: cheapPasswords(), ...(isService ? {} : { listen: false, project: false }) };
+  const options = {
+    database: app.services.database.config,
+    log,
+    passwords: cheapPasswords(),
+    ...(isService ? {} : { listen: false, project: false }),
+  };
   const house = await compose({ ...app.config, eventStoreUrl }, options);
   return {
     house,
@@ -25,7 +30,11 @@ export async function start(app: TestApp, eventStoreUrl: string | undefined, isS
 }
 
 /** As an operator's command: it neither serves nor projects. */
-export async function withOperator<T>(app: TestApp, eventStoreUrl: string | undefined, work: (services: House['services']) => Promise<T>): Promise<T> {
+export async function withOperator<T>(
+  app: TestApp,
+  eventStoreUrl: string | undefined,
+  work: (services: House['services']) => Promise<T>,
+): Promise<T> {
   const operator = await start(app, eventStoreUrl, false);
   try {
     return await work(operator.services);

@@ -6,7 +6,16 @@ import type { Append, EventStore } from '../../src/eventstore/port.ts';
 import type { LogCopy } from '../../src/log-copy/log-copy.ts';
 import { switchLog } from '../../src/log-copy/switch.ts';
 import { startApp, type TestApp } from '../dsl/app.ts';
-import { idsOf, mustAppend, newAppend, newClaim, newEvent, newEvents, newStream, newTenant } from '../contracts/event-store/sample.ts';
+import {
+  idsOf,
+  mustAppend,
+  newAppend,
+  newClaim,
+  newEvent,
+  newEvents,
+  newStream,
+  newTenant,
+} from '../contracts/event-store/sample.ts';
 import { startStandIn, type StandIn } from '../fixtures/eventstoredb/stand-in.ts';
 import { start } from './standing.ts';
 
@@ -42,7 +51,14 @@ async function copied(work: (copy: LogCopy) => Promise<unknown> = async () => un
 }
 
 const owner = (sql: string, values: unknown[] = []) => app.services.database.owner.query(sql, values);
-const add = (to: Append, expectedRevision: bigint, over: Partial<Append> = {}): Append => ({ ...to, expectedRevision, events: newEvents(1), take: [], release: [], ...over });
+const add = (to: Append, expectedRevision: bigint, over: Partial<Append> = {}): Append => ({
+  ...to,
+  expectedRevision,
+  events: newEvents(1),
+  take: [],
+  release: [],
+  ...over,
+});
 
 describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
   it('has times, claims and what became of them since the copy began', async () => {
@@ -62,7 +78,11 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     await mustAppend(source, add(first, 1n, { release: [passedOn, given] }));
     await mustAppend(source, add(second, 0n, { take: [passedOn] }));
     await copied();
-    expect(await Promise.all([kept, passedOn, given].map((claim) => target.claimHolder(claim)))).toEqual([first.stream, second.stream, undefined]);
+    expect(await Promise.all([kept, passedOn, given].map((claim) => target.claimHolder(claim)))).toEqual([
+      first.stream,
+      second.stream,
+      undefined,
+    ]);
     const rival = newAppend(tenantId, { take: [kept] });
     expect(await target.append(rival)).toMatchObject({ kind: 'claimed', holder: first.stream });
   });
@@ -72,11 +92,17 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     const stream = newStream(tenantId, 'deviceDay');
     await mustAppend(source, newAppend(tenantId, { stream, events: newEvents(3) }));
     await source.setRetention(stream, 3);
-    await owner(`update events set recorded_at = now() - interval '5 days' where stream = $1 and revision < 2`, [stream]);
-    await owner(`update events set recorded_at = now() - interval '1 day' where stream = $1 and revision = 2`, [stream]);
+    await owner(`update events set recorded_at = now() - interval '5 days' where stream = $1 and revision < 2`, [
+      stream,
+    ]);
+    await owner(`update events set recorded_at = now() - interval '1 day' where stream = $1 and revision = 2`, [
+      stream,
+    ]);
     expect(await source.trimExpired(100)).toBe(2);
     await copied();
-    expect((await target.readStream(stream)).map(({ id, revision }) => [id, revision])).toEqual((await source.readStream(stream)).map(({ id, revision }) => [id, revision]));
+    expect((await target.readStream(stream)).map(({ id, revision }) => [id, revision])).toEqual(
+      (await source.readStream(stream)).map(({ id, revision }) => [id, revision]),
+    );
     const { $maxAge } = node.log.metadataOf(stream);
     expect($maxAge).toBeLessThanOrEqual(2 * DAY_SECONDS);
     expect($maxAge).toBeGreaterThan(2 * DAY_SECONDS - 3_600);
@@ -87,12 +113,23 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     const userId = randomUUID();
     const telemetry = newAppend(tenantId, {
       stream: newStream(tenantId, 'deviceDay'),
-      events: [newEvent({ type: 'TelemetryRecorded', data: JSON.stringify({ userId, deviceId: randomUUID(), observations: [] }) })],
+      events: [
+        newEvent({
+          type: 'TelemetryRecorded',
+          data: JSON.stringify({ userId, deviceId: randomUUID(), observations: [] }),
+        }),
+      ],
     });
     await mustAppend(source, telemetry);
     await copied();
     expect(await target.readStream(telemetry.stream)).toHaveLength(1);
-    await mustAppend(source, newAppend(tenantId, { stream: newStream(tenantId, 'employee'), events: [newEvent({ type: 'EmployeeErased', data: JSON.stringify({ userId }) })] }));
+    await mustAppend(
+      source,
+      newAppend(tenantId, {
+        stream: newStream(tenantId, 'employee'),
+        events: [newEvent({ type: 'EmployeeErased', data: JSON.stringify({ userId }) })],
+      }),
+    );
     expect(await source.forgetTelemetryOf(tenantId, userId)).toBe(1);
     await copied();
     expect(await target.readStream(telemetry.stream)).toEqual([]);
@@ -109,14 +146,28 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     const { owner } = operator.services.database;
     const log = operator.services.store;
     const reaction = 'alert-detection';
-    const { rows: [cursor] } = await owner.query<{ version: number; generation: number }>('select version, generation from cursors where name = $1', [reaction]);
+    const {
+      rows: [cursor],
+    } = await owner.query<{ version: number; generation: number }>(
+      'select version, generation from cursors where name = $1',
+      [reaction],
+    );
     const key = [reaction, cursor!.version, cursor!.generation];
     // A reaction that is behind, a tenant that is further behind, and a stream that waits.
-    await owner.query('update cursors set position = $4 where name = $1 and version = $2 and generation = $3', [...key, String(positions[3])]);
-    await owner.query('insert into tenant_backlogs (name, version, generation, tenant_id, position) values ($1, $2, $3, $4, $5)', [...key, tenantId, String(positions[1])]);
+    await owner.query('update cursors set position = $4 where name = $1 and version = $2 and generation = $3', [
+      ...key,
+      String(positions[3]),
+    ]);
+    await owner.query(
+      'insert into tenant_backlogs (name, version, generation, tenant_id, position) values ($1, $2, $3, $4, $5)',
+      [...key, tenantId, String(positions[1])],
+    );
     const parked = await log.readStream(appends[2]!.stream);
     for (const { position } of parked) {
-      await owner.query('insert into parked_events (name, version, generation, stream, position, tenant_id) values ($1, $2, $3, $4, $5, $6)', [...key, appends[2]!.stream, String(position), tenantId]);
+      await owner.query(
+        'insert into parked_events (name, version, generation, stream, position, tenant_id) values ($1, $2, $3, $4, $5, $6)',
+        [...key, appends[2]!.stream, String(position), tenantId],
+      );
     }
     const idsAt = async (store: EventStore, sql: string, values: unknown[] = []) => {
       const { rows } = await owner.query<{ position: string }>(sql, values);
@@ -124,12 +175,19 @@ describe('a copy of the log in EventStoreDB', { timeout: 60_000 }, () => {
     };
     const everybody = `select position::text from cursors where state <> 'retired' order by name, version, generation`;
     const stoodAt = await idsAt(log, everybody);
-    const { copy, parts, close } = await openLogCopy(operator.services, { direction: 'to', url: node.connectionString });
+    const { copy, parts, close } = await openLogCopy(operator.services, {
+      direction: 'to',
+      url: node.connectionString,
+    });
     await switchLog(copy, parts);
     expect(await idsAt(target, everybody)).toEqual(stoodAt);
     expect(stoodAt).toContain(appends[3]!.events.at(-1)!.id);
-    expect(await idsAt(target, 'select position::text from tenant_backlogs where tenant_id = $1', [tenantId])).toEqual([appends[1]!.events.at(-1)!.id]);
-    expect(await idsAt(target, 'select position::text from parked_events order by parked_events.position')).toEqual(idsOf(parked));
+    expect(await idsAt(target, 'select position::text from tenant_backlogs where tenant_id = $1', [tenantId])).toEqual([
+      appends[1]!.events.at(-1)!.id,
+    ]);
+    expect(await idsAt(target, 'select position::text from parked_events order by parked_events.position')).toEqual(
+      idsOf(parked),
+    );
     await close();
     await operator.house.stop();
   });

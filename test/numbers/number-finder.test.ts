@@ -18,20 +18,17 @@ class World {
   searches = 0;
   beforeCatchUp: () => Promise<void> = async () => undefined;
 
-  readonly finder = new NumberFinder(
-    this.#claims(),
-    {
-      heldAmong: async (_, numbers) => {
-        this.searches += 1;
-        return new Set(numbers.filter((number) => this.shown.has(number) && !this.damaged.has(number)));
-      },
-      catchUp: async () => {
-        await this.beforeCatchUp();
-        if (this.isProjecting) this.show();
-        return this.isProjecting;
-      },
+  readonly finder = new NumberFinder(this.#claims(), {
+    heldAmong: async (_, numbers) => {
+      this.searches += 1;
+      return new Set(numbers.filter((number) => this.shown.has(number) && !this.damaged.has(number)));
     },
-  );
+    catchUp: async () => {
+      await this.beforeCatchUp();
+      if (this.isProjecting) this.show();
+      return this.isProjecting;
+    },
+  });
 
   show(): void {
     this.shown = new Set(this.held);
@@ -158,7 +155,8 @@ describe('a number finder', () => {
   it('counts what is held above a limit that was lowered, as it is now and not as it was projected', async () => {
     for (const number of [8, 9]) world.held.add(number);
     const found: number[] = [];
-    for (let number = await world.one(5, 10); number !== undefined; number = await world.one(5, 10)) found.push(world.claim(number)!);
+    for (let number = await world.one(5, 10); number !== undefined; number = await world.one(5, 10))
+      found.push(world.claim(number)!);
     expect(found.sort()).toEqual([1, 2, 3]);
   });
 
@@ -190,7 +188,9 @@ describe('a number finder', () => {
 
   it('gives several callers of several numbers what there is, each number to one of them where there are enough', async () => {
     world.fill(990);
-    const [some, others] = await Promise.all([4, 6].map((most) => world.finder.several(TENANT, KIND, upTo(1_000), most)));
+    const [some, others] = await Promise.all(
+      [4, 6].map((most) => world.finder.several(TENANT, KIND, upTo(1_000), most)),
+    );
     expect([...some!, ...others!].sort((a, b) => a - b)).toEqual(range(991, 1_000));
     expect(await world.finder.several(TENANT, KIND, upTo(1_000), 50)).toHaveLength(10);
   });

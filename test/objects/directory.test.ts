@@ -18,7 +18,7 @@ objectsContract('a directory', async () => {
 });
 
 describe('objects in a directory', () => {
-  it('are the service user\'s alone, and what a crash left half written is never listed and cleared away', async () => {
+  it("are the service user's alone, and what a crash left half written is never listed and cleared away", async () => {
     const root = await mkdtemp('/tmp/castellan-objects-');
     const objects = new DirectoryObjects(root);
     await objects.put('things/one', Buffer.from('x'));

@@ -18,7 +18,11 @@ describe('a disk that takes nothing', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('is named by its path when a start cannot write there', () => {
-    const readOnly = Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS', syscall: 'mkdir', path: '/data/keys' });
+    const readOnly = Object.assign(new Error('EROFS: read-only file system'), {
+      code: 'EROFS',
+      syscall: 'mkdir',
+      path: '/data/keys',
+    });
     expect([unwritablePath(readOnly), isStorageFull(readOnly)]).toEqual(['/data/keys', true]);
     writeFileSync(join(folder, 'file'), '');
     chmodSync(join(folder, 'file'), 0o400);

@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { guardedFetch, OutboundRefused, type GuardOptions } from '../../src/outbound/guarded-fetch.ts';
 
 const servers: Server[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => new Promise((done) => (server.closeAllConnections(), server.close(done))))));
+afterEach(() =>
+  Promise.all(
+    servers.splice(0).map((server) => new Promise((done) => (server.closeAllConnections(), server.close(done)))),
+  ),
+);
 
 async function serve(listener: RequestListener): Promise<{ port: number; hosts: string[] }> {
   const hosts: string[] = [];
@@ -19,8 +23,13 @@ async function serve(listener: RequestListener): Promise<{ port: number; hosts: 
 }
 
 /** A name service in which every name has these addresses. */
-const names = (...addresses: string[]): NonNullable<GuardOptions['resolve']> => (_name, _asked, done) =>
-  done(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+const names =
+  (...addresses: string[]): NonNullable<GuardOptions['resolve']> =>
+  (_name, _asked, done) =>
+    done(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
 
 const notPublic = [
   '127.0.0.1',
@@ -59,7 +68,17 @@ const notPublic = [
 describe('an outbound call', () => {
   const guarded = guardedFetch({ allowPrivate: false });
 
-  const spellings = ['2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '127.1', '127.0.0.1.', '0', '１２７.0.0.1', '127。0。0。1'];
+  const spellings = [
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '0177.0.0.1',
+    '127.1',
+    '127.0.0.1.',
+    '0',
+    '１２７.0.0.1',
+    '127。0。0。1',
+  ];
   it.each([...spellings, ...notPublic.map((address) => (address.includes(':') ? `[${address}]` : address))])(
     'is refused to %s',
     async (host) => {
@@ -70,24 +89,35 @@ describe('an outbound call', () => {
   );
 
   it.each(notPublic)('is refused to a name that stands for %s', async (address) => {
-    await expect(guardedFetch({ allowPrivate: false, resolve: names(address) })('https://peer.example/')).rejects.toThrow(OutboundRefused);
+    await expect(
+      guardedFetch({ allowPrivate: false, resolve: names(address) })('https://peer.example/'),
+    ).rejects.toThrow(OutboundRefused);
   });
 
   it('is refused to a name of which one address of several is private', async () => {
     const resolve = names('93.184.215.14', '10.0.0.1');
-    await expect(guardedFetch({ allowPrivate: false, resolve })('https://peer.example/')).rejects.toThrow(OutboundRefused);
+    await expect(guardedFetch({ allowPrivate: false, resolve })('https://peer.example/')).rejects.toThrow(
+      OutboundRefused,
+    );
   });
 
   it('is refused to a name without any address', async () => {
-    await expect(guardedFetch({ allowPrivate: true, resolve: names() })('https://peer.example/')).rejects.toThrow(OutboundRefused);
+    await expect(guardedFetch({ allowPrivate: true, resolve: names() })('https://peer.example/')).rejects.toThrow(
+      OutboundRefused,
+    );
   });
 
-  it.each(['http://93.184.215.14/', 'file:///etc/passwd', 'ftp://93.184.215.14/', 'https://user:secret@93.184.215.14/', 'gopher://x', 'not a url', '//peer.example'])(
-    'is refused to %s',
-    async (address) => {
-      await expect(guarded(address)).rejects.toThrow(OutboundRefused);
-    },
-  );
+  it.each([
+    'http://93.184.215.14/',
+    'file:///etc/passwd',
+    'ftp://93.184.215.14/',
+    'https://user:secret@93.184.215.14/',
+    'gopher://x',
+    'not a url',
+    '//peer.example',
+  ])('is refused to %s', async (address) => {
+    await expect(guarded(address)).rejects.toThrow(OutboundRefused);
+  });
 
   it('is refused to localhost by whatever name', async () => {
     await expect(guarded('https://localhost/')).rejects.toThrow(OutboundRefused);
@@ -101,7 +131,8 @@ describe('an outbound call that is let through', () => {
   it('goes to the address that was judged, looked up once, under the name that was asked for', async () => {
     const { port, hosts } = await serve((_request, response) => response.end('hello'));
     let lookUps = 0;
-    const answer = (...asked: Parameters<ReturnType<typeof names>>) => names(lookUps++ === 0 ? '127.0.0.1' : '203.0.113.1')(...asked);
+    const answer = (...asked: Parameters<ReturnType<typeof names>>) =>
+      names(lookUps++ === 0 ? '127.0.0.1' : '203.0.113.1')(...asked);
     const response = await open({ resolve: answer })(`http://peer.example:${port}/`);
     expect([response.status, await response.text()]).toEqual([200, 'hello']);
     expect({ hosts, lookUps }).toEqual({ hosts: [`peer.example:${port}`], lookUps: 1 });
@@ -111,14 +142,23 @@ describe('an outbound call that is let through', () => {
     const { port } = await serve(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      response.setHeader('x-seen', `${request.method} ${request.headers['x-mine']} ${Buffer.concat(chunks).toString()}`).writeHead(204).end();
+      response
+        .setHeader('x-seen', `${request.method} ${request.headers['x-mine']} ${Buffer.concat(chunks).toString()}`)
+        .writeHead(204)
+        .end();
     });
-    const response = await open()(`http://127.0.0.1:${port}/`, { method: 'POST', headers: { 'x-mine': '1' }, body: 'abc' });
+    const response = await open()(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers: { 'x-mine': '1' },
+      body: 'abc',
+    });
     expect([response.status, response.headers.get('x-seen')]).toEqual([204, 'POST 1 abc']);
   });
 
   it('does not follow redirects', async () => {
-    const { port, hosts } = await serve((_request, response) => response.writeHead(302, { location: '/elsewhere' }).end());
+    const { port, hosts } = await serve((_request, response) =>
+      response.writeHead(302, { location: '/elsewhere' }).end(),
+    );
     const response = await open()(`http://127.0.0.1:${port}/`);
     expect([response.status, response.headers.get('location'), hosts.length]).toEqual([302, '/elsewhere', 1]);
   });
@@ -131,7 +171,9 @@ describe('an outbound call that is let through', () => {
 
   it('leaves a compressed body as it is, however much it would become', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024));
-    const { port } = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    const { port } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
     const response = await open()(`http://127.0.0.1:${port}/`);
     expect((await response.arrayBuffer()).byteLength).toBe(bomb.byteLength);
   });

@@ -65,7 +65,9 @@ describe('the certificate service', () => {
     vault.secrets.clear();
     expect(await certificates.issue(tenantId, authority, randomUUID(), NOW)).toMatchObject({ kind: 'unavailable' });
     vault.secrets.set(authority.privateKeyRef, key);
-    expect(await certificates.issue(tenantId, authority, randomUUID(), NOW)).toMatchObject({ notAfter: NOW + 365 * DAY });
+    expect(await certificates.issue(tenantId, authority, randomUUID(), NOW)).toMatchObject({
+      notAfter: NOW + 365 * DAY,
+    });
   });
 
   it('tries again after the vault failed', async () => {

@@ -13,7 +13,9 @@ const members = (der: Buffer): Element[] => elements(readDer(der).content);
 const rebuilt = (parts: readonly Node[]): Buffer => encode(sequence(...parts));
 
 describe('taking a certificate apart', () => {
-  const original = firstCertificate(issued(prepareIssuer(newAuthority()), { tenantId: newTenant(), deviceId: randomUUID() }).certificatePem);
+  const original = firstCertificate(
+    issued(prepareIssuer(newAuthority()), { tenantId: newTenant(), deviceId: randomUUID() }).certificatePem,
+  );
   const [tbs, algorithm, signature] = members(original).map(embed) as [Node, Node, Node];
   const inner = members(members(original)[0]?.der ?? Buffer.of()).map(embed);
   const withInner = (parts: readonly Node[]): Buffer => rebuilt([sequence(...parts), algorithm, signature]);

@@ -3,7 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DerError, Fields, TAG, elements, readDer } from '../../src/pki/der-reader.ts';
 import { readBoolean, readFlags, readText, readTime, readUnsigned } from '../../src/pki/der-values.ts';
-import { bitString, boolean, embed, encode, explicit, integer, octetString, sequence, time, utf8 } from '../../src/pki/der.ts';
+import {
+  bitString,
+  boolean,
+  embed,
+  encode,
+  explicit,
+  integer,
+  octetString,
+  sequence,
+  time,
+  utf8,
+} from '../../src/pki/der.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const written = (bytes: string): string => encode(integer(hex(bytes))).toString('hex');
@@ -33,7 +44,8 @@ describe('writing DER', () => {
   });
 
   it('refuses dates that no certificate can hold', () => {
-    for (const date of [Date.UTC(1949, 11, 31), Date.UTC(10_000, 0, 1), NaN, Infinity]) expect(() => time(date)).toThrow(RangeError);
+    for (const date of [Date.UTC(1949, 11, 31), Date.UTC(10_000, 0, 1), NaN, Infinity])
+      expect(() => time(date)).toThrow(RangeError);
   });
 
   it('says of a bit string how many bits do not count', () => {
@@ -65,7 +77,9 @@ describe('reading DER', () => {
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }), (values) => {
         const der = encode(sequence(...values.map(octetString)));
         const read = elements(readDer(der, TAG.sequence).content).map(({ content }) => content);
-        expect(read.map((content) => content.toString('hex'))).toEqual(values.map((value) => Buffer.from(value).toString('hex')));
+        expect(read.map((content) => content.toString('hex'))).toEqual(
+          values.map((value) => Buffer.from(value).toString('hex')),
+        );
       }),
     );
   });
@@ -98,13 +112,15 @@ describe('reading DER', () => {
   it('reads numbers that have one spelling only', () => {
     expect(readUnsigned(readDer(hex('020300ff01')))).toBe('FF01');
     expect(readUnsigned(readDer(hex('020100')))).toBe('00');
-    for (const octets of ['0200', '020180', '02020001', '0202007f']) expect(() => readUnsigned(readDer(hex(octets)))).toThrow(DerError);
+    for (const octets of ['0200', '020180', '02020001', '0202007f'])
+      expect(() => readUnsigned(readDer(hex(octets)))).toThrow(DerError);
   });
 
   it('reads booleans that are all ones or all zeros', () => {
     expect(readBoolean(readDer(hex('0101ff')))).toBe(true);
     expect(readBoolean(readDer(hex('010100')))).toBe(false);
-    for (const octets of ['0100', '010101', '0102ffff']) expect(() => readBoolean(readDer(hex(octets)))).toThrow(DerError);
+    for (const octets of ['0100', '010101', '0102ffff'])
+      expect(() => readBoolean(readDer(hex(octets)))).toThrow(DerError);
   });
 
   it('reads flags by their number, absent ones as unset', () => {
@@ -124,12 +140,19 @@ describe('reading DER', () => {
     fc.assert(fc.property(seconds, (second) => readTime(readDer(encode(time(second * 1000)))) === second * 1000));
   });
 
-  it.each(['17:2702290000Z', '17:270229000000Z', '17:271301000000Z', '17:270101240000Z', '17:270101000000+0000', '18:20500230000000Z', '18:20500101000000.5Z', '18:00500101000000Z', '04:270101000000Z'])(
-    'refuses the date %s',
-    (written) => {
-      const [tag = '', text = ''] = written.split(/:(.*)/s);
-      const der = Buffer.concat([Buffer.from([Number.parseInt(tag, 16), text.length]), Buffer.from(text)]);
-      expect(() => readTime(readDer(der))).toThrow(DerError);
-    },
-  );
+  it.each([
+    '17:2702290000Z',
+    '17:270229000000Z',
+    '17:271301000000Z',
+    '17:270101240000Z',
+    '17:270101000000+0000',
+    '18:20500230000000Z',
+    '18:20500101000000.5Z',
+    '18:00500101000000Z',
+    '04:270101000000Z',
+  ])('refuses the date %s', (written) => {
+    const [tag = '', text = ''] = written.split(/:(.*)/s);
+    const der = Buffer.concat([Buffer.from([Number.parseInt(tag, 16), text.length]), Buffer.from(text)]);
+    expect(() => readTime(readDer(der))).toThrow(DerError);
+  });
 });

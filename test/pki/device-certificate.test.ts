@@ -46,7 +46,9 @@ describe('a device certificate', () => {
   it('shares neither serial number nor key with the next one for the same device', () => {
     const next = issued(issuer, { tenantId, deviceId });
     expect(next.serialNumber).not.toBe(device.serialNumber);
-    expect(new X509Certificate(next.certificatePem).checkPrivateKey(createPrivateKey(device.privateKeyPem))).toBe(false);
+    expect(new X509Certificate(next.certificatePem).checkPrivateKey(createPrivateKey(device.privateKeyPem))).toBe(
+      false,
+    );
   });
 
   it('spells ids in lower case, whatever case they came in', () => {
@@ -70,12 +72,17 @@ describe('the key identifiers of a device certificate', () => {
   };
   const identifiers = (certificatePem: string): (string | undefined)[] => {
     const { extensions } = readCertificate(firstCertificate(certificatePem));
-    return [OID.subjectKeyIdentifier, OID.authorityKeyIdentifier].map(({ hex }) => extensions.get(hex)?.value.toString('hex').slice(-40));
+    return [OID.subjectKeyIdentifier, OID.authorityKeyIdentifier].map(({ hex }) =>
+      extensions.get(hex)?.value.toString('hex').slice(-40),
+    );
   };
 
   it('are the hash of its own key and the name that its authority gives itself', () => {
     const { certificatePem } = issued(issuer);
-    expect(identifiers(certificatePem)).toEqual([identifierOf(certificatePem, 'ec'), identifierOf(authority.certificatePem, 'ec')]);
+    expect(identifiers(certificatePem)).toEqual([
+      identifierOf(certificatePem, 'ec'),
+      identifierOf(authority.certificatePem, 'ec'),
+    ]);
     const foreign = rsaAuthority();
     const [ownName] = identifiers(foreign.certificatePem);
     expect(identifiers(issued(prepareIssuer(foreign)).certificatePem)[1]).toBe(ownName);
@@ -85,7 +92,9 @@ describe('the key identifiers of a device certificate', () => {
   it('name an authority that gives itself no name by the hash of its key', () => {
     const nameless = rsaAuthority({ withoutIdentifiers: true });
     expect(identifiers(nameless.certificatePem)).toEqual([undefined, undefined]);
-    expect(identifiers(issued(prepareIssuer(nameless)).certificatePem)[1]).toBe(identifierOf(nameless.certificatePem, 'rsa'));
+    expect(identifiers(issued(prepareIssuer(nameless)).certificatePem)[1]).toBe(
+      identifierOf(nameless.certificatePem, 'rsa'),
+    );
   });
 });
 
@@ -117,7 +126,9 @@ describe('the validity of a device certificate', () => {
   });
 
   it('is read alike on both sides of 2050, one issuer writing both forms in turn', () => {
-    const old = prepareIssuer(createAuthority({ commonName: 'CA', organization: 'Acme', years: 30, now: Date.UTC(2040, 0, 1) }));
+    const old = prepareIssuer(
+      createAuthority({ commonName: 'CA', organization: 'Acme', years: 30, now: Date.UTC(2040, 0, 1) }),
+    );
     const ends = [Date.UTC(2049, 11, 31, 23, 59, 59), Date.UTC(2050, 0, 1), Date.UTC(2049, 5, 1), Date.UTC(2055, 0, 1)];
     for (const notAfter of ends) {
       const device = issued(old, { notBefore: Date.UTC(2049, 0, 1), notAfter });
@@ -176,7 +187,10 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl verify -x509_strict -purpose s
     ['a longer name', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', '/C=DE/O=Acme/CN=x']],
   ])('accepts a device under an authority that openssl made: %s', (_what, args) => {
     const { cert, key } = selfSignedByOpenssl(...args, '-addext', 'keyUsage=critical,keyCertSign,cRLSign');
-    const device = issued(prepareIssuer({ certificatePem: cert, privateKeyPem: key }), { ...current, notBefore: Date.now() + 1000 });
+    const device = issued(prepareIssuer({ certificatePem: cert, privateKeyPem: key }), {
+      ...current,
+      notBefore: Date.now() + 1000,
+    });
     expect(openssl(verify, { 'ca.pem': cert, 'device.pem': device.certificatePem })).toMatchObject({ ok: true });
   });
 });

@@ -27,7 +27,8 @@ const authority = newAuthority();
 const issuer = prepareIssuer(authority);
 const trusted = trustAuthority(tenantId, authority.certificatePem);
 const device = issued(issuer, { tenantId, deviceId });
-const verify = (presented: string | Uint8Array, authorities = [trusted], now = NOW) => verifyDeviceCertificate(presented, authorities, now);
+const verify = (presented: string | Uint8Array, authorities = [trusted], now = NOW) =>
+  verifyDeviceCertificate(presented, authorities, now);
 
 describe('a presented device certificate', () => {
   const { serialNumber, fingerprintSha256, publicKeySha256, notBefore, notAfter } = device;
@@ -40,11 +41,17 @@ describe('a presented device certificate', () => {
   });
 
   it('proves the device to the tenant whose authority signed it', () => {
-    expect(verify(device.certificatePem)).toEqual({ ...claims, verified: true, authoritySha256: authority.fingerprintSha256 });
+    expect(verify(device.certificatePem)).toEqual({
+      ...claims,
+      verified: true,
+      authoritySha256: authority.fingerprintSha256,
+    });
   });
 
   it('proves it among other authorities of the tenant, old ones and namesakes too', () => {
-    const others = [newAuthority(), rsaAuthority(), newAuthority()].map((other) => trustAuthority(tenantId, other.certificatePem));
+    const others = [newAuthority(), rsaAuthority(), newAuthority()].map((other) =>
+      trustAuthority(tenantId, other.certificatePem),
+    );
     expect(verify(device.certificatePem, [...others, trusted])).toMatchObject({ verified: true });
   });
 
@@ -58,14 +65,22 @@ describe('a presented device certificate', () => {
     const [other, theirs] = [newTenant(), newAuthority()];
     const foreign = issued(prepareIssuer(theirs), { tenantId, deviceId }).certificatePem;
     expect(verify(foreign, [trustAuthority(other, theirs.certificatePem)])).toEqual({ refused: 'unknown authority' });
-    expect(verify(foreign, [trusted, trustAuthority(other, theirs.certificatePem)])).toEqual({ refused: 'bad signature' });
-    expect(verify(device.certificatePem, [trustAuthority(other, authority.certificatePem)])).toEqual({ refused: 'unknown authority' });
+    expect(verify(foreign, [trusted, trustAuthority(other, theirs.certificatePem)])).toEqual({
+      refused: 'bad signature',
+    });
+    expect(verify(device.certificatePem, [trustAuthority(other, authority.certificatePem)])).toEqual({
+      refused: 'unknown authority',
+    });
   });
 
   it('proves nothing without an authority, or under a namesake of the one that signed it', () => {
     expect(verify(device.certificatePem, [])).toEqual({ refused: 'unknown authority' });
-    expect(verify(device.certificatePem, [trustAuthority(tenantId, newAuthority().certificatePem)])).toEqual({ refused: 'bad signature' });
-    expect(verify(device.certificatePem, [trustAuthority(tenantId, rsaAuthority().certificatePem)])).toEqual({ refused: 'unknown authority' });
+    expect(verify(device.certificatePem, [trustAuthority(tenantId, newAuthority().certificatePem)])).toEqual({
+      refused: 'bad signature',
+    });
+    expect(verify(device.certificatePem, [trustAuthority(tenantId, rsaAuthority().certificatePem)])).toEqual({
+      refused: 'unknown authority',
+    });
   });
 
   it('holds from its first second to its last', () => {
@@ -84,12 +99,19 @@ describe('a presented device certificate', () => {
 describe('what is not a device certificate', () => {
   const sound = leafContents(issuer, tenantId, deviceId);
   const alternative = subjectAltName(uriName(deviceUri(tenantId, deviceId)));
-  const [constraints, usage, purpose] = [basicConstraintsOfLeaf(), keyUsage(KEY_USAGE.digitalSignature), extendedKeyUsage(OID.clientAuth)];
+  const [constraints, usage, purpose] = [
+    basicConstraintsOfLeaf(),
+    keyUsage(KEY_USAGE.digitalSignature),
+    extendedKeyUsage(OID.clientAuth),
+  ];
   const withTwoCommonNames = (): Node => {
-    const parts = [{ organization: tenantId, commonName: randomUUID() }, { commonName: deviceId }].map(distinguishedName);
+    const parts = [{ organization: tenantId, commonName: randomUUID() }, { commonName: deviceId }].map(
+      distinguishedName,
+    );
     return sequence(...parts.flatMap(({ value }) => value as Node[]));
   };
-  const critical = (dotted: string) => sequence(algorithmOid(dotted).node, boolean(true), octetString(encode(integer(Uint8Array.of(1)))));
+  const critical = (dotted: string) =>
+    sequence(algorithmOid(dotted).node, boolean(true), octetString(encode(integer(Uint8Array.of(1)))));
 
   it('the contents that the cases below start from are sound', () => {
     expect(verify(signLeaf(issuer, sound))).toMatchObject({ verified: true });
@@ -97,22 +119,68 @@ describe('what is not a device certificate', () => {
 
   it.each([
     ['an authority', { extensions: [basicConstraintsOfAuthority(), usage, purpose, alternative] }],
-    ['a key that may not sign', { extensions: [constraints, keyUsage(KEY_USAGE.keyEncipherment), purpose, alternative] }],
+    [
+      'a key that may not sign',
+      { extensions: [constraints, keyUsage(KEY_USAGE.keyEncipherment), purpose, alternative] },
+    ],
     ['no keyUsage', { extensions: [constraints, purpose, alternative] }],
     ['a server', { extensions: [constraints, usage, extendedKeyUsage(OID.serverAuth), alternative] }],
     ['no extendedKeyUsage', { extensions: [constraints, usage, alternative] }],
     ['no subjectAltName', { extensions: [constraints, usage, purpose] }],
-    ['a critical extension that is not understood', { extensions: [constraints, usage, purpose, alternative, critical('2.5.29.36')] }],
-    ['two names', { extensions: [constraints, usage, purpose, subjectAltName(uriName(deviceUri(tenantId, deviceId)), uriName(deviceUri(tenantId, randomUUID())))] }],
-    ['a DNS name that looks like the URI', { extensions: [constraints, usage, purpose, subjectAltName(dnsName(deviceUri(tenantId, deviceId)))] }],
-    ['a URI with something behind it', { extensions: [constraints, usage, purpose, subjectAltName(uriName(`${deviceUri(tenantId, deviceId)}/x`))] }],
-    ['a URI with something before it', { extensions: [constraints, usage, purpose, subjectAltName(uriName(`x${deviceUri(tenantId, deviceId)}`))] }],
+    [
+      'a critical extension that is not understood',
+      { extensions: [constraints, usage, purpose, alternative, critical('2.5.29.36')] },
+    ],
+    [
+      'two names',
+      {
+        extensions: [
+          constraints,
+          usage,
+          purpose,
+          subjectAltName(uriName(deviceUri(tenantId, deviceId)), uriName(deviceUri(tenantId, randomUUID()))),
+        ],
+      },
+    ],
+    [
+      'a DNS name that looks like the URI',
+      { extensions: [constraints, usage, purpose, subjectAltName(dnsName(deviceUri(tenantId, deviceId)))] },
+    ],
+    [
+      'a URI with something behind it',
+      { extensions: [constraints, usage, purpose, subjectAltName(uriName(`${deviceUri(tenantId, deviceId)}/x`))] },
+    ],
+    [
+      'a URI with something before it',
+      { extensions: [constraints, usage, purpose, subjectAltName(uriName(`x${deviceUri(tenantId, deviceId)}`))] },
+    ],
     ['a point of another length', { publicPoint: Buffer.concat([sound.publicPoint, Buffer.alloc(32)]) }],
     ['a compressed point', { publicPoint: sound.publicPoint.subarray(0, 33) }],
-    ['a URI in upper case', { extensions: [constraints, usage, purpose, subjectAltName(uriName(deviceUri(tenantId, deviceId.toUpperCase())))] }],
-    ['a URI of another trust domain', { extensions: [constraints, usage, purpose, subjectAltName(uriName(deviceUri(tenantId, deviceId).replace('castellan', 'evil')))] }],
-    ['a subject of another device', { subject: distinguishedName({ organization: tenantId, commonName: randomUUID() }) }],
-    ['a subject of another tenant', { subject: distinguishedName({ organization: newTenant(), commonName: deviceId }) }],
+    [
+      'a URI in upper case',
+      {
+        extensions: [constraints, usage, purpose, subjectAltName(uriName(deviceUri(tenantId, deviceId.toUpperCase())))],
+      },
+    ],
+    [
+      'a URI of another trust domain',
+      {
+        extensions: [
+          constraints,
+          usage,
+          purpose,
+          subjectAltName(uriName(deviceUri(tenantId, deviceId).replace('castellan', 'evil'))),
+        ],
+      },
+    ],
+    [
+      'a subject of another device',
+      { subject: distinguishedName({ organization: tenantId, commonName: randomUUID() }) },
+    ],
+    [
+      'a subject of another tenant',
+      { subject: distinguishedName({ organization: newTenant(), commonName: deviceId }) },
+    ],
     ['a subject without a tenant', { subject: distinguishedName({ commonName: deviceId }) }],
     ['a subject with two common names', { subject: withTwoCommonNames() }],
   ])('is refused although the authority signed it: %s', (_what, change) => {

@@ -66,7 +66,8 @@ export function leafContents(issuer: Issuer, tenantId: string, deviceId: string)
   };
 }
 
-export const signLeaf = (issuer: Issuer, contents: CertificateContents): Buffer => signed(issuer, tbsCertificate(contents));
+export const signLeaf = (issuer: Issuer, contents: CertificateContents): Buffer =>
+  signed(issuer, tbsCertificate(contents));
 
 export interface RsaRequest {
   readonly bits?: number;
@@ -89,14 +90,23 @@ export interface RsaAuthority {
 
 /** An RSA CA as another implementation makes it: node-forge, all by itself. */
 export function rsaAuthority(request: RsaRequest = {}): RsaAuthority {
-  const { bits = 2048, digest = 'sha256', notBefore = NOW - DAY, notAfter = NOW + 3650 * DAY, commonName = 'RSA CA' } = request;
+  const {
+    bits = 2048,
+    digest = 'sha256',
+    notBefore = NOW - DAY,
+    notAfter = NOW + 3650 * DAY,
+    commonName = 'RSA CA',
+  } = request;
   const privateKey = forge.pki.privateKeyFromPem(rsaKeyPem(bits));
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.setRsaPublicKey(privateKey.n, privateKey.e);
   certificate.serialNumber = '00f1a2b3c4';
   certificate.validity.notBefore = new Date(notBefore);
   certificate.validity.notAfter = new Date(notAfter);
-  const name = [{ name: 'organizationName', value: 'Acme' }, { name: 'commonName', value: commonName }];
+  const name = [
+    { name: 'organizationName', value: 'Acme' },
+    { name: 'commonName', value: commonName },
+  ];
   certificate.setSubject(name);
   const parent = request.parent && forge.pki.certificateFromPem(request.parent.certificatePem);
   certificate.setIssuer(parent ? parent.subject.attributes : name);
@@ -109,10 +119,16 @@ export function rsaAuthority(request: RsaRequest = {}): RsaAuthority {
       ? []
       : [
           { name: 'subjectKeyIdentifier' },
-          { name: 'authorityKeyIdentifier', keyIdentifier: (parent ?? certificate).generateSubjectKeyIdentifier().getBytes() },
+          {
+            name: 'authorityKeyIdentifier',
+            keyIdentifier: (parent ?? certificate).generateSubjectKeyIdentifier().getBytes(),
+          },
         ]),
   ]);
   const signingKey = request.parent ? forge.pki.privateKeyFromPem(request.parent.privateKeyPem) : privateKey;
   certificate.sign(signingKey, forge.md[digest].create());
-  return { certificatePem: forge.pki.certificateToPem(certificate), privateKeyPem: forge.pki.privateKeyToPem(privateKey) };
+  return {
+    certificatePem: forge.pki.certificateToPem(certificate),
+    privateKeyPem: forge.pki.privateKeyToPem(privateKey),
+  };
 }

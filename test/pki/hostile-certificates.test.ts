@@ -19,25 +19,29 @@ const trusted = [generated, rsa].map(({ certificatePem }) => trustAuthority(tena
 /** One way of spoiling octets. What it answers may be the original again; properties allow for that. */
 const spoilt = (original: Buffer): fc.Arbitrary<Buffer> => {
   const at = fc.nat(original.length - 1);
-  const flips = fc.array(fc.tuple(at, fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 4 }).map((changes) => {
-    const copy = Buffer.from(original);
-    for (const [index, bits] of changes) copy[index] = (copy[index] ?? 0) ^ bits;
-    return copy;
-  });
+  const flips = fc
+    .array(fc.tuple(at, fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 4 })
+    .map((changes) => {
+      const copy = Buffer.from(original);
+      for (const [index, bits] of changes) copy[index] = (copy[index] ?? 0) ^ bits;
+      return copy;
+    });
   const cut = at.map((end) => original.subarray(0, end));
-  const splice = fc.tuple(at, at, fc.uint8Array({ maxLength: 12 })).map(([from, length, octets]) =>
-    Buffer.concat([original.subarray(0, from), octets, original.subarray(from + (length % 16))]),
-  );
-  const doubled = fc.tuple(at, at).map(([from, length]) =>
-    Buffer.concat([original.subarray(0, from + (length % 64)), original.subarray(from)]),
-  );
+  const splice = fc
+    .tuple(at, at, fc.uint8Array({ maxLength: 12 }))
+    .map(([from, length, octets]) =>
+      Buffer.concat([original.subarray(0, from), octets, original.subarray(from + (length % 16))]),
+    );
+  const doubled = fc
+    .tuple(at, at)
+    .map(([from, length]) => Buffer.concat([original.subarray(0, from + (length % 64)), original.subarray(from)]));
   return fc.oneof({ weight: 4, arbitrary: flips }, cut, splice, doubled);
 };
 
 const spoiltText = (original: string): fc.Arbitrary<string> =>
-  fc.tuple(fc.nat(original.length - 1), fc.nat(6), fc.string({ unit: 'binary', maxLength: 6 })).map(
-    ([from, length, text]) => original.slice(0, from) + text + original.slice(from + length),
-  );
+  fc
+    .tuple(fc.nat(original.length - 1), fc.nat(6), fc.string({ unit: 'binary', maxLength: 6 }))
+    .map(([from, length, text]) => original.slice(0, from) + text + original.slice(from + length));
 
 const isOriginal = (text: string, original: string): boolean =>
   pemBlocks(text, 'CERTIFICATE')?.[0]?.equals(firstCertificate(original)) === true;
@@ -71,9 +75,12 @@ describe('a spoilt device certificate', () => {
 
   it('that never was one never throws', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.uint8Array({ maxLength: 600 }), fc.string({ unit: 'binary', maxLength: 600 })), (garbage) => {
-        return readDeviceClaims(garbage) === undefined && 'refused' in verifyDeviceCertificate(garbage, trusted, NOW);
-      }),
+      fc.property(
+        fc.oneof(fc.uint8Array({ maxLength: 600 }), fc.string({ unit: 'binary', maxLength: 600 })),
+        (garbage) => {
+          return readDeviceClaims(garbage) === undefined && 'refused' in verifyDeviceCertificate(garbage, trusted, NOW);
+        },
+      ),
       { numRuns: 1000 },
     );
   });

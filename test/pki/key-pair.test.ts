@@ -30,7 +30,9 @@ describe('P-256 key pairs', () => {
     const [one, other] = [generateKeyPair(), generateKeyPair()];
     expect(keysMatch(createPrivateKey(one.privateKeyPem), publicKey(other.publicPoint))).toBe(false);
     const claimed = pkcs8(Buffer.alloc(32, 7), one.publicPoint);
-    expect(keysMatch(createPrivateKey({ key: claimed, format: 'der', type: 'pkcs8' }), publicKey(one.publicPoint))).toBe(false);
+    expect(
+      keysMatch(createPrivateKey({ key: claimed, format: 'der', type: 'pkcs8' }), publicKey(one.publicPoint)),
+    ).toBe(false);
   });
 
   it('are strong by the rule that uploads are judged by', () => {

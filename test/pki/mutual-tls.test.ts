@@ -41,8 +41,15 @@ async function handshake(options: TlsOptions, client: ConnectionOptions): Promis
   const { port } = listener.address() as AddressInfo;
   const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: server.certificatePem, ...client });
   try {
-    const [[peer]] = (await Promise.all([once(listener, 'secureConnection'), once(socket, 'secureConnect')])) as [[TLSSocket], unknown];
-    const seen = { authorized: peer.authorized, error: String(peer.authorizationError ?? ''), raw: peer.getPeerCertificate().raw };
+    const [[peer]] = (await Promise.all([once(listener, 'secureConnection'), once(socket, 'secureConnect')])) as [
+      [TLSSocket],
+      unknown,
+    ];
+    const seen = {
+      authorized: peer.authorized,
+      error: String(peer.authorizationError ?? ''),
+      raw: peer.getPeerCertificate().raw,
+    };
     peer.destroy();
     return seen;
   } finally {
@@ -57,14 +64,26 @@ describe('a mutual TLS handshake', () => {
     ['TLSv1.2', 'P-256', generated],
     ['TLSv1.3', 'RSA', rsa],
     ['TLSv1.2', 'RSA', rsa],
-  ] as const)('over %s shows the server who the device is, under a %s authority', async (version, _which, authority) => {
-    const device = enroll(authority);
-    const client = { cert: device.certificatePem, key: device.privateKeyPem, minVersion: version, maxVersion: version };
-    const seen = await handshake({ ca: authority.certificatePem }, client);
-    expect(seen).toMatchObject({ authorized: true });
-    const trusted = [trustAuthority(tenantId, authority.certificatePem)];
-    expect(verifyDeviceCertificate(seen.raw ?? '', trusted, now)).toMatchObject({ tenantId, deviceId, serialNumber: device.serialNumber });
-  });
+  ] as const)(
+    'over %s shows the server who the device is, under a %s authority',
+    async (version, _which, authority) => {
+      const device = enroll(authority);
+      const client = {
+        cert: device.certificatePem,
+        key: device.privateKeyPem,
+        minVersion: version,
+        maxVersion: version,
+      };
+      const seen = await handshake({ ca: authority.certificatePem }, client);
+      expect(seen).toMatchObject({ authorized: true });
+      const trusted = [trustAuthority(tenantId, authority.certificatePem)];
+      expect(verifyDeviceCertificate(seen.raw ?? '', trusted, now)).toMatchObject({
+        tenantId,
+        deviceId,
+        serialNumber: device.serialNumber,
+      });
+    },
+  );
 
   it('leaves judgement to the house where the listener knows no authority', async () => {
     const device = enroll(generated);
@@ -83,13 +102,19 @@ describe('a mutual TLS handshake', () => {
 
   it('is refused by node once the device is on the revocation list', async () => {
     const device = enroll(generated);
-    const list = issueRevocationList(issuer, [{ serialNumber: device.serialNumber, revokedAt: now }], { thisUpdate: now - 1000, nextUpdate: now + DAY, number: 1 });
+    const list = issueRevocationList(issuer, [{ serialNumber: device.serialNumber, revokedAt: now }], {
+      thisUpdate: now - 1000,
+      nextUpdate: now + DAY,
+      number: 1,
+    });
     if (isFailure(list)) throw new Error(list.message);
     const listener = { ca: generated.certificatePem, crl: list.pem };
     const client = { cert: device.certificatePem, key: device.privateKeyPem };
     expect(await handshake(listener, client)).toMatchObject({ authorized: false, error: 'CERT_REVOKED' });
     const other = enroll(generated);
-    expect(await handshake(listener, { cert: other.certificatePem, key: other.privateKeyPem })).toMatchObject({ authorized: true });
+    expect(await handshake(listener, { cert: other.certificatePem, key: other.privateKeyPem })).toMatchObject({
+      authorized: true,
+    });
   });
 
   it('fails for a client that was told another name or trusts another server', async () => {

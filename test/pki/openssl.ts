@@ -25,7 +25,10 @@ export function openssl(args: readonly string[], files: Readonly<Record<string, 
 export function selfSignedByOpenssl(...args: readonly string[]): { readonly cert: string; readonly key: string } {
   return inFolder({}, (folder) => {
     const output = ['-keyout', 'key.pem', '-out', 'cert.pem'];
-    execFileSync('openssl', ['req', '-x509', '-noenc', '-subj', '/O=Acme/CN=Acme CA', ...args, ...output], { cwd: folder, stdio: 'pipe' });
+    execFileSync('openssl', ['req', '-x509', '-noenc', '-subj', '/O=Acme/CN=Acme CA', ...args, ...output], {
+      cwd: folder,
+      stdio: 'pipe',
+    });
     const read = (name: string): string => execFileSync('cat', [join(folder, name)], { encoding: 'utf8' });
     return { cert: read('cert.pem'), key: read('key.pem') };
   });

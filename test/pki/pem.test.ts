@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firstCertificate, pem, pemBlocks } from '../../src/pki/pem.ts';
 
-const block = (body: string, label = 'CERTIFICATE'): string => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
+const block = (body: string, label = 'CERTIFICATE'): string =>
+  `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
 
 describe('PEM', () => {
   it('gives back the octets that went in, in lines of at most 64', () => {

@@ -10,7 +10,11 @@ import type { RevocationList, RevokedCertificate } from '../../src/pki/revocatio
 import { DAY, NOW, issued, newAuthority, rsaAuthority } from './fixtures.ts';
 import { hasOpenssl, openssl, withOpenssl } from './openssl.ts';
 
-const list = (issuer: Issuer, entries: readonly RevokedCertificate[], request = { thisUpdate: NOW, nextUpdate: NOW + DAY, number: 1n }): RevocationList => {
+const list = (
+  issuer: Issuer,
+  entries: readonly RevokedCertificate[],
+  request = { thisUpdate: NOW, nextUpdate: NOW + DAY, number: 1n },
+): RevocationList => {
   const answer = issueRevocationList(issuer, entries, request);
   if (isFailure(answer)) throw new Error(answer.message);
   return answer;
@@ -35,7 +39,9 @@ describe('a revocation list', () => {
 
   it('is refused by an authority that may not sign lists', () => {
     const keyUsage = { name: 'keyUsage', keyCertSign: true, critical: true };
-    const unable = prepareIssuer(rsaAuthority({ extensions: [{ name: 'basicConstraints', cA: true, critical: true }, keyUsage] }));
+    const unable = prepareIssuer(
+      rsaAuthority({ extensions: [{ name: 'basicConstraints', cA: true, critical: true }, keyUsage] }),
+    );
     const answer = issueRevocationList(unable, [], { thisUpdate: NOW, nextUpdate: NOW + DAY, number: 1 });
     expect(answer).toMatchObject({ failed: true, kind: 'unavailable' });
   });
@@ -62,7 +68,11 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
     const authority = make();
     const issuer = prepareIssuer(authority);
     const [kept, revoked] = [issued(issuer, current), issued(issuer, current)];
-    const { pem } = list(issuer, [{ serialNumber: revoked.serialNumber, revokedAt: now - 1000, reason: 'keyCompromise' }], lasting);
+    const { pem } = list(
+      issuer,
+      [{ serialNumber: revoked.serialNumber, revokedAt: now - 1000, reason: 'keyCompromise' }],
+      lasting,
+    );
     const files = { 'ca.pem': authority.certificatePem, 'list.pem': pem };
     expect(openssl(verify, { ...files, 'device.pem': kept.certificatePem })).toMatchObject({ ok: true });
     const refused = openssl(verify, { ...files, 'device.pem': revoked.certificatePem });
@@ -73,14 +83,22 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
   it('accepts an empty list as one that revokes nothing', () => {
     const authority = newAuthority(now);
     const issuer = prepareIssuer(authority);
-    const files = { 'ca.pem': authority.certificatePem, 'list.pem': list(issuer, [], lasting).pem, 'device.pem': issued(issuer, current).certificatePem };
+    const files = {
+      'ca.pem': authority.certificatePem,
+      'list.pem': list(issuer, [], lasting).pem,
+      'device.pem': issued(issuer, current).certificatePem,
+    };
     expect(openssl(verify, files)).toMatchObject({ ok: true });
   });
 
   it('does not accept the list of another authority of the same name', () => {
     const [authority, namesake] = [newAuthority(now), newAuthority(now)];
     const device = issued(prepareIssuer(authority), current).certificatePem;
-    const files = { 'ca.pem': authority.certificatePem, 'list.pem': list(prepareIssuer(namesake), [], lasting).pem, 'device.pem': device };
+    const files = {
+      'ca.pem': authority.certificatePem,
+      'list.pem': list(prepareIssuer(namesake), [], lasting).pem,
+      'device.pem': device,
+    };
     expect(openssl(verify, files)).toMatchObject({ ok: false });
   });
 
@@ -92,13 +110,20 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
       { serialNumber: '00', revokedAt: now },
     ];
     const { pem } = list(prepareIssuer(authority), entries, lasting);
-    const { ok, output } = openssl(['crl', '-in', 'list.pem', '-noout', '-text', '-verify', '-CAfile', 'ca.pem'], { 'list.pem': pem, 'ca.pem': authority.certificatePem });
+    const { ok, output } = openssl(['crl', '-in', 'list.pem', '-noout', '-text', '-verify', '-CAfile', 'ca.pem'], {
+      'list.pem': pem,
+      'ca.pem': authority.certificatePem,
+    });
     expect(ok).toBe(true);
     expect(output).toContain('verify OK');
     expect(output).toContain('Version 2 (0x1)');
     expect(output).toMatch(/CRL Number:\s+(0xFF0102030405|280379793802245)\s/);
-    expect(output).toMatch(/Serial Number: FF00FF\s+Revocation Date: Dec 31 23:59:59 2049 GMT\s+CRL entry extensions:\s+X509v3 CRL Reason Code:\s+Superseded/);
-    expect(output).toMatch(/Serial Number: 7F\s+Revocation Date: Jan\s+1 00:00:00 2050 GMT\s+CRL entry extensions:\s+X509v3 CRL Reason Code:\s+Cessation Of Operation/);
+    expect(output).toMatch(
+      /Serial Number: FF00FF\s+Revocation Date: Dec 31 23:59:59 2049 GMT\s+CRL entry extensions:\s+X509v3 CRL Reason Code:\s+Superseded/,
+    );
+    expect(output).toMatch(
+      /Serial Number: 7F\s+Revocation Date: Jan\s+1 00:00:00 2050 GMT\s+CRL entry extensions:\s+X509v3 CRL Reason Code:\s+Cessation Of Operation/,
+    );
     expect(output).toMatch(/Serial Number: 00\s+Revocation Date: [^\n]+GMT\s+Signature/);
   });
 
@@ -106,7 +131,10 @@ describe.skipIf(!hasOpenssl)(withOpenssl('openssl on revocation lists'), () => {
     const authority = newAuthority(now);
     const issuer = prepareIssuer(authority);
     const device = issued(issuer, current);
-    const others = Array.from({ length: 10_000 }, () => ({ serialNumber: randomUUID().replaceAll('-', ''), revokedAt: now }));
+    const others = Array.from({ length: 10_000 }, () => ({
+      serialNumber: randomUUID().replaceAll('-', ''),
+      revokedAt: now,
+    }));
     const files = { 'ca.pem': authority.certificatePem, 'device.pem': device.certificatePem };
     expect(openssl(verify, { ...files, 'list.pem': list(issuer, others, lasting).pem })).toMatchObject({ ok: true });
     const all = [...others, { serialNumber: device.serialNumber, revokedAt: now }];

@@ -8,7 +8,12 @@ import { inspectServerCertificate } from '../../src/pki/uploaded-server-certific
 import { DAY, NOW, issued, newAuthority, rsaAuthority } from './fixtures.ts';
 import { hasOpenssl, openssl, selfSignedByOpenssl, withOpenssl } from './openssl.ts';
 
-const request = { hostNames: ['castellan.example', '*.castellan.example'], ipAddresses: ['127.0.0.1', '::1'], now: NOW, days: 90 };
+const request = {
+  hostNames: ['castellan.example', '*.castellan.example'],
+  ipAddresses: ['127.0.0.1', '::1'],
+  now: NOW,
+  days: 90,
+};
 const refusal = (answer: ServerCertificate | Failure): string => ('failed' in answer ? answer.message : 'accepted');
 
 describe('a self-signed server certificate', () => {
@@ -32,15 +37,23 @@ describe('a self-signed server certificate', () => {
   });
 
   it('passes the inspection that uploads get', () => {
-    expect(inspectServerCertificate({ certificate: server.certificatePem, privateKey: server.privateKeyPem }, NOW)).toEqual(server);
+    expect(
+      inspectServerCertificate({ certificate: server.certificatePem, privateKey: server.privateKeyPem }, NOW),
+    ).toEqual(server);
   });
 
-  it.each(['', 'a b', 'exa\u0000mple', '-x.example', 'x..example', 'bücher.example', 'a.*.example', `${'a'.repeat(64)}.example`])(
-    'is not issued for the host name %j',
-    (host) => {
-      expect(() => issueServerCertificate({ ...request, hostNames: [host] })).toThrow(TypeError);
-    },
-  );
+  it.each([
+    '',
+    'a b',
+    'exa\u0000mple',
+    '-x.example',
+    'x..example',
+    'bücher.example',
+    'a.*.example',
+    `${'a'.repeat(64)}.example`,
+  ])('is not issued for the host name %j', (host) => {
+    expect(() => issueServerCertificate({ ...request, hostNames: [host] })).toThrow(TypeError);
+  });
 
   it('is not issued for an address that is none, or for nothing', () => {
     for (const address of ['localhost', '127.1', '1.2.3.256', '', ':::1']) {
@@ -52,7 +65,9 @@ describe('a self-signed server certificate', () => {
   it.skipIf(!hasOpenssl)(withOpenssl('satisfies openssl verify -x509_strict -purpose sslserver for its names'), () => {
     const { certificatePem } = issueServerCertificate({ ...request, now: Date.now() });
     const verify = (...args: string[]) =>
-      openssl(['verify', '-x509_strict', '-purpose', 'sslserver', ...args, '-CAfile', 's.pem', 's.pem'], { 's.pem': certificatePem });
+      openssl(['verify', '-x509_strict', '-purpose', 'sslserver', ...args, '-CAfile', 's.pem', 's.pem'], {
+        's.pem': certificatePem,
+      });
     expect(verify('-verify_hostname', 'castellan.example')).toMatchObject({ ok: true });
     expect(verify('-verify_ip', '::1')).toMatchObject({ ok: true });
     expect(verify('-verify_hostname', 'evil.example')).toMatchObject({ ok: false });
@@ -64,8 +79,10 @@ describe('an uploaded server certificate', () => {
   const middle = rsaAuthority({ commonName: 'Middle', parent: rsaAuthority({ commonName: 'Other' }) });
   const server = (parent = root) =>
     rsaAuthority({ commonName: 'castellan.example', parent, extensions: [{ name: 'extKeyUsage', serverAuth: true }] });
-  const upload = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }, chain?: string) =>
-    inspectServerCertificate({ certificate: certificatePem, privateKey: privateKeyPem, chain }, NOW);
+  const upload = (
+    { certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string },
+    chain?: string,
+  ) => inspectServerCertificate({ certificate: certificatePem, privateKey: privateKeyPem, chain }, NOW);
 
   it('may come alone, its chain missing', () => {
     const answer = upload(server()) as ServerCertificate;
@@ -77,7 +94,9 @@ describe('an uploaded server certificate', () => {
   it('may bring its chain beside it or behind it; the signature of a root that ends it is not judged', () => {
     const own = server();
     const beside = upload(own, root.certificatePem) as ServerCertificate;
-    expect(beside.certificatePem).toBe(own.certificatePem.replaceAll('\r', '') + root.certificatePem.replaceAll('\r', ''));
+    expect(beside.certificatePem).toBe(
+      own.certificatePem.replaceAll('\r', '') + root.certificatePem.replaceAll('\r', ''),
+    );
     expect(upload({ ...own, certificatePem: own.certificatePem + root.certificatePem })).toEqual(beside);
   });
 
@@ -90,19 +109,30 @@ describe('an uploaded server certificate', () => {
   it('is refused with a chain that is none, or weak', () => {
     expect(refusal(upload(server(), 'hello'))).toBe('validation failed: chain: must be a PEM certificate');
     const weak = rsaAuthority({ bits: 1024, commonName: 'Weak' });
-    expect(refusal(upload(server(weak), weak.certificatePem))).toBe('validation failed: chain: RSA key is shorter than 2048 bits');
+    expect(refusal(upload(server(weak), weak.certificatePem))).toBe(
+      'validation failed: chain: RSA key is shorter than 2048 bits',
+    );
   });
 
   it('is refused with another key, when it is over, and when it is for clients', () => {
     const own = server();
-    expect(refusal(upload({ ...own, privateKeyPem: server().privateKeyPem }))).toBe('validation failed: privateKey: does not match the certificate');
-    const later = inspectServerCertificate({ certificate: own.certificatePem, privateKey: own.privateKeyPem }, NOW + 3651 * DAY);
+    expect(refusal(upload({ ...own, privateKeyPem: server().privateKeyPem }))).toBe(
+      'validation failed: privateKey: does not match the certificate',
+    );
+    const later = inspectServerCertificate(
+      { certificate: own.certificatePem, privateKey: own.privateKeyPem },
+      NOW + 3651 * DAY,
+    );
     expect(refusal(later)).toBe('validation failed: certificate: has expired');
-    expect(refusal(upload(issued(prepareIssuer(newAuthority()))))).toBe('validation failed: certificate: extendedKeyUsage does not include serverAuth');
+    expect(refusal(upload(issued(prepareIssuer(newAuthority()))))).toBe(
+      'validation failed: certificate: extendedKeyUsage does not include serverAuth',
+    );
   });
 
   it.skipIf(!hasOpenssl)(withOpenssl('may be what openssl req -x509 makes without further ado'), () => {
     const { cert, key } = selfSignedByOpenssl('-newkey', 'rsa:2048', '-subj', '/CN=localhost');
-    expect(refusal(inspectServerCertificate({ certificate: cert, privateKey: key }, Date.now() + 1000))).toBe('accepted');
+    expect(refusal(inspectServerCertificate({ certificate: cert, privateKey: key }, Date.now() + 1000))).toBe(
+      'accepted',
+    );
   });
 });

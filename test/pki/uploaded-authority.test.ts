@@ -18,7 +18,8 @@ import { hasOpenssl, selfSignedByOpenssl, withOpenssl } from './openssl.ts';
 
 const inspect = ({ certificatePem, privateKeyPem }: { certificatePem: string; privateKeyPem: string }, now = NOW) =>
   inspectAuthority(certificatePem, privateKeyPem, now);
-const refusal = (answer: Authority | Failure): string => ('failed' in answer ? `${answer.kind}: ${answer.message}` : 'accepted');
+const refusal = (answer: Authority | Failure): string =>
+  'failed' in answer ? `${answer.kind}: ${answer.message}` : 'accepted';
 const certificateRefused = (reason: string): string => `invalid: validation failed: certificate: ${reason}`;
 const keyRefused = (reason: string): string => `invalid: validation failed: privateKey: ${reason}`;
 
@@ -68,8 +69,13 @@ describe('an uploaded authority', () => {
     expect(answer.subject).toBe('O=Acme, CN=Intermediate');
     expect(answer.issuer).toBe('O=Acme, CN=Root');
     expect(answer.certificatePem.match(/BEGIN/g)).toHaveLength(2);
-    const stranger = { ...intermediate, certificatePem: intermediate.certificatePem + rsaAuthority({ commonName: 'Root' }).certificatePem };
-    expect(refusal(inspect(stranger))).toBe(certificateRefused('each certificate must be followed by the one that signed it'));
+    const stranger = {
+      ...intermediate,
+      certificatePem: intermediate.certificatePem + rsaAuthority({ commonName: 'Root' }).certificatePem,
+    };
+    expect(refusal(inspect(stranger))).toBe(
+      certificateRefused('each certificate must be followed by the one that signed it'),
+    );
   });
 });
 
@@ -81,33 +87,84 @@ describe('an uploaded authority is refused', () => {
     ['a certificate that is not PEM', 'hello', privateKeyPem, certificateRefused('must be a PEM certificate')],
     ['an empty certificate', '', privateKeyPem, certificateRefused('must be a PEM certificate')],
     ['PEM of something else', privateKeyPem, privateKeyPem, certificateRefused('must be a PEM certificate')],
-    ['PEM with spoilt Base64', certificatePem.replace('MII', 'M*I'), privateKeyPem, certificateRefused('must be a PEM certificate')],
-    ['PEM around no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', privateKeyPem, certificateRefused('must be an X.509 v3 certificate')],
-    ['a certificate of more than 64 KiB', `${certificatePem}${'x'.repeat(65_536)}`, privateKeyPem, certificateRefused('must not exceed 64 KiB')],
-    ['more than ten certificates', certificatePem.repeat(11), privateKeyPem, certificateRefused('must not hold more than 10 certificates')],
-    ['a key of more than 64 KiB', certificatePem, `${privateKeyPem}${' '.repeat(65_536)}`, keyRefused('must not exceed 64 KiB')],
+    [
+      'PEM with spoilt Base64',
+      certificatePem.replace('MII', 'M*I'),
+      privateKeyPem,
+      certificateRefused('must be a PEM certificate'),
+    ],
+    [
+      'PEM around no certificate',
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+      privateKeyPem,
+      certificateRefused('must be an X.509 v3 certificate'),
+    ],
+    [
+      'a certificate of more than 64 KiB',
+      `${certificatePem}${'x'.repeat(65_536)}`,
+      privateKeyPem,
+      certificateRefused('must not exceed 64 KiB'),
+    ],
+    [
+      'more than ten certificates',
+      certificatePem.repeat(11),
+      privateKeyPem,
+      certificateRefused('must not hold more than 10 certificates'),
+    ],
+    [
+      'a key of more than 64 KiB',
+      certificatePem,
+      `${privateKeyPem}${' '.repeat(65_536)}`,
+      keyRefused('must not exceed 64 KiB'),
+    ],
     ['a key that is not PEM', certificatePem, 'hello', keyRefused('must be a PEM private key')],
     ['a certificate in the key’s place', certificatePem, certificatePem, keyRefused('must be a PEM private key')],
-    ['a key that is cut short', certificatePem, privateKeyPem.replace(/\n.*\n-----END/, '\n-----END'), keyRefused('cannot be read')],
+    [
+      'a key that is cut short',
+      certificatePem,
+      privateKeyPem.replace(/\n.*\n-----END/, '\n-----END'),
+      keyRefused('cannot be read'),
+    ],
     ['another key', certificatePem, newAuthority().privateKeyPem, keyRefused('does not match the certificate')],
-    ['a key of another type', certificatePem, rsaAuthority().privateKeyPem, keyRefused('does not match the certificate')],
+    [
+      'a key of another type',
+      certificatePem,
+      rsaAuthority().privateKeyPem,
+      keyRefused('does not match the certificate'),
+    ],
     ['a leaf', leaf.certificatePem, leaf.privateKeyPem, certificateRefused('is not a CA certificate')],
   ])('for %s', (_what, certificate, key, reason) => {
     expect(refusal(inspectAuthority(certificate, key, NOW))).toBe(reason);
   });
 
   it.each([
-    ['an encrypted PKCS#8 key', createPrivateKey(privateKeyPem).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'pw' })],
-    ['an encrypted key of the older kind', createPrivateKey(privateKeyPem).export({ type: 'sec1', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'pw' })],
+    [
+      'an encrypted PKCS#8 key',
+      createPrivateKey(privateKeyPem).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'pw' }),
+    ],
+    [
+      'an encrypted key of the older kind',
+      createPrivateKey(privateKeyPem).export({ type: 'sec1', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'pw' }),
+    ],
   ])('for %s, and says so', (_what, key) => {
-    expect(refusal(inspectAuthority(certificatePem, key as string, NOW))).toBe(keyRefused('is encrypted; upload it without a passphrase'));
+    expect(refusal(inspectAuthority(certificatePem, key as string, NOW))).toBe(
+      keyRefused('is encrypted; upload it without a passphrase'),
+    );
   });
 
   it.each<[string, RsaRequest, string]>([
     ['no basicConstraints', { extensions: [usage] }, 'is not a CA certificate'],
     ['cA false', { extensions: [{ name: 'basicConstraints', cA: false }, usage] }, 'is not a CA certificate'],
-    ['no keyCertSign', { extensions: [isCa, { ...usage, keyCertSign: false }] }, 'keyUsage does not include keyCertSign'],
-    ['a purpose other than TLS clients', { extensions: [isCa, usage, { name: 'extKeyUsage', serverAuth: true }] }, 'extendedKeyUsage does not include clientAuth'],
+    [
+      'no keyCertSign',
+      { extensions: [isCa, { ...usage, keyCertSign: false }] },
+      'keyUsage does not include keyCertSign',
+    ],
+    [
+      'a purpose other than TLS clients',
+      { extensions: [isCa, usage, { name: 'extKeyUsage', serverAuth: true }] },
+      'extendedKeyUsage does not include clientAuth',
+    ],
     ['an RSA key of 1024 bits', { bits: 1024 }, 'RSA key is shorter than 2048 bits'],
     ['a SHA-1 signature', { digest: 'sha1' }, 'signature algorithm is weak or unknown'],
     ['an end in the past', { notAfter: NOW - 1000 }, 'has expired'],
@@ -118,13 +175,27 @@ describe('an uploaded authority is refused', () => {
 
   it.each([
     ['an empty name', { issuer: sequence(), subject: sequence() }, 'subject is empty'],
-    ['an identifier that cannot be read', { extensions: [...authorityExtensions, unreadableIdentifier] }, 'has unreadable extensions'],
-    ['a keyUsage that cannot be read', { extensions: [basicConstraintsOfAuthority(), unreadable(OID.keyUsage)] }, 'has unreadable extensions'],
+    [
+      'an identifier that cannot be read',
+      { extensions: [...authorityExtensions, unreadableIdentifier] },
+      'has unreadable extensions',
+    ],
+    [
+      'a keyUsage that cannot be read',
+      { extensions: [basicConstraintsOfAuthority(), unreadable(OID.keyUsage)] },
+      'has unreadable extensions',
+    ],
   ])('for %s', (_what, change, reason) => {
     const { publicPoint, privateKeyPem: key } = generateKeyPair();
     const own = { ...prepareIssuer(generated), privateKey: createPrivateKey(key) };
     const name = distinguishedName({ commonName: 'CA' });
-    const sound = { ...leafContents(own, '', 'CA'), publicPoint, issuer: name, subject: name, extensions: authorityExtensions };
+    const sound = {
+      ...leafContents(own, '', 'CA'),
+      publicPoint,
+      issuer: name,
+      subject: name,
+      extensions: authorityExtensions,
+    };
     expect(refusal(inspect(asPem(signLeaf(own, sound), key)))).toBe('accepted');
     expect(refusal(inspect(asPem(signLeaf(own, { ...sound, ...change }), key)))).toBe(certificateRefused(reason));
   });

@@ -5,7 +5,8 @@ import { BoundedMemory } from '../../src/projector/bounded-memory.ts';
 
 describe('what is remembered up to a weight', () => {
   const [acme, globex] = [asTenantId(randomUUID()), asTenantId(randomUUID())];
-  const known = (memory: BoundedMemory, names: string) => [...names].filter((name) => memory.get(name) !== undefined).join('');
+  const known = (memory: BoundedMemory, names: string) =>
+    [...names].filter((name) => memory.get(name) !== undefined).join('');
 
   it('makes room by what was put first', () => {
     const memory = new BoundedMemory(10);

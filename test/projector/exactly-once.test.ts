@@ -6,7 +6,8 @@ import { caughtUp, eventually, openHouse, type House, type Process } from './hou
 import { entries, happening, ledgerEvents, pureFold, volumes } from './ledger.ts';
 
 const models = [entries, volumes];
-const happenings = (count: number, seed: number) => fc.sample(fc.array(happening, { minLength: count, maxLength: count }), { numRuns: 1, seed })[0]!;
+const happenings = (count: number, seed: number) =>
+  fc.sample(fc.array(happening, { minLength: count, maxLength: count }), { numRuns: 1, seed })[0]!;
 
 describe('each event takes effect exactly once', () => {
   let house: House;
@@ -18,7 +19,8 @@ describe('each event takes effect exactly once', () => {
   afterAll(() => house.close());
 
   const append = async (count: number, seed: number) => {
-    for (const { tenantId, event } of happenings(count, seed)) await house.happen(`ledger-${tenantId}.${seed % 3}`, [event], tenantId);
+    for (const { tenantId, event } of happenings(count, seed))
+      await house.happen(`ledger-${tenantId}.${seed % 3}`, [event], tenantId);
   };
   const expectExact = async () => {
     const events = await house.everything();
@@ -26,7 +28,9 @@ describe('each event takes effect exactly once', () => {
   };
   /** Kills what a role has open, in the middle of whatever it does. */
   const killProjectors = () =>
-    house.sql(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'castellan/castellan_projector'`);
+    house.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'castellan/castellan_projector'`,
+    );
 
   it('while connections are cut, statements fail at random points, and two processes steal leases from each other', async () => {
     const projectors = others.map((process) => process.projector(models));
@@ -38,7 +42,9 @@ describe('each event takes effect exactly once', () => {
       end $$`);
     for (const projector of projectors) await projector.start();
     for (const table of ['entries_v1', 'volumes_v1', 'cursors']) {
-      await house.sql(`create trigger now_and_then after insert or update on ${table} for each row execute function now_and_then()`);
+      await house.sql(
+        `create trigger now_and_then after insert or update on ${table} for each row execute function now_and_then()`,
+      );
     }
     for (let round = 0; round < 12; round += 1) {
       await append(12, round);
@@ -47,7 +53,8 @@ describe('each event takes effect exactly once', () => {
       const steal = `update cursors set epoch = epoch + 1, owner = null, leased_until = '-infinity' where random() < 0.5`;
       if (round % 3 === 1) await house.sql(steal).catch(() => undefined); // bad luck may strike here too
     }
-    for (const table of ['entries_v1', 'volumes_v1', 'cursors']) await house.sql(`drop trigger now_and_then on ${table}`);
+    for (const table of ['entries_v1', 'volumes_v1', 'cursors'])
+      await house.sql(`drop trigger now_and_then on ${table}`);
     const head = await house.store.head();
     await eventually('the lanes have caught up', caughtUp(projectors[0]!, head));
     await expectExact();
@@ -71,7 +78,10 @@ describe('each event takes effect exactly once', () => {
   });
 
   it('lets no zombie commit: rows and checkpoint of a lease that was taken are rolled back', async () => {
-    const [zombie, thief] = [new Cursors(house.database.projector, crypto.randomUUID()), new Cursors(house.database.projector, crypto.randomUUID())];
+    const [zombie, thief] = [
+      new Cursors(house.database.projector, crypto.randomUUID()),
+      new Cursors(house.database.projector, crypto.randomUUID()),
+    ];
     const [mine] = await zombie.acquire([entries], ['live'], true);
     const [taken] = await thief.acquire([entries], ['live'], true);
     expect(taken!.epoch).toBe(mine!.epoch + 1n);
@@ -82,7 +92,9 @@ describe('each event takes effect exactly once', () => {
     });
     await expect(write).rejects.toThrow(LeaseLost);
     expect(await house.rowsOf('entries')).toEqual(before);
-    await expect(zombie.renew([{ cursor: mine!, from: mine!.position, to: mine!.position }])).rejects.toThrow(LeaseLost);
+    await expect(zombie.renew([{ cursor: mine!, from: mine!.position, to: mine!.position }])).rejects.toThrow(
+      LeaseLost,
+    );
     await thief.renew([{ cursor: taken!, from: taken!.position, to: taken!.position }]);
   });
 
@@ -116,9 +128,13 @@ describe('each event takes effect exactly once', () => {
     const [held] = await holder.acquire([entries], ['live'], true);
     await house.sql(`update cursors set position = position - 1 where name = 'entries'`);
     const move = { cursor: held!, from: held!.position, to: held!.position + 5n };
-    await expect(transaction(house.database.projector, (client) => holder.advance(client, [move]))).rejects.toThrow(LeaseLost);
+    await expect(transaction(house.database.projector, (client) => holder.advance(client, [move]))).rejects.toThrow(
+      LeaseLost,
+    );
     await house.sql(`update cursors set position = position + 1 where name = 'entries'`);
-    await expect(transaction(house.database.projector, (client) => holder.advance(client, [move]))).resolves.toBeUndefined();
+    await expect(
+      transaction(house.database.projector, (client) => holder.advance(client, [move])),
+    ).resolves.toBeUndefined();
     await house.sql(`update cursors set position = position - 5 where name = 'entries'`);
   });
 
@@ -128,7 +144,9 @@ describe('each event takes effect exactly once', () => {
     expect(held).toHaveLength(2);
     await house.sql(`update cursors set state = 'halted' where name = 'volumes'`);
     const moved = held.map((cursor) => ({ cursor, from: cursor.position, to: cursor.position + 1n }));
-    await expect(transaction(house.database.projector, (client) => holder.advance(client, moved))).rejects.toThrow(LeaseLost);
+    await expect(transaction(house.database.projector, (client) => holder.advance(client, moved))).rejects.toThrow(
+      LeaseLost,
+    );
     const after = (await holder.all()).find(({ name }) => name === 'entries')!;
     expect(after.position).toBe(held.find(({ name }) => name === 'entries')!.position);
   });

@@ -20,7 +20,7 @@ describe('the tail of the feed', () => {
   /** Follows as a lane does, until a position; answers the positions that it saw. */
   async function follow(tail: FeedTail, from: Position, until: Position, limit: number): Promise<Position[]> {
     const seen: Position[] = [];
-    for (let at = from; at < until; ) {
+    for (let at = from; at < until;) {
       const slice = await tail.read(at, limit);
       if (slice.position === at) await tail.wait(at, 100);
       seen.push(...slice.events.map(({ position }) => position));
@@ -28,7 +28,8 @@ describe('the tail of the feed', () => {
     }
     return seen;
   }
-  const through = (from: Position, to: Position) => Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index + 1));
+  const through = (from: Position, to: Position) =>
+    Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index + 1));
 
   async function race(processes: readonly Process[]): Promise<void> {
     const total = BigInt(WRITERS * 8);
@@ -100,10 +101,13 @@ describe('the tail of the feed', () => {
   it('leaves those asleep whom nothing concerns, not those whom something concerned before they lay down', async () => {
     // Hears of what this process appended alone: a notification may arouse the suspicion that there is more, and wake everybody.
     const onGrowth: EventStore['onGrowth'] = (wake) => house.store.onGrowth((hint) => hint?.events && wake(hint));
-    const store = new Proxy<EventStore>(house.store, { get: (of, name) => (name === 'onGrowth' ? onGrowth : bound(of, Reflect.get(of, name))) });
+    const store = new Proxy<EventStore>(house.store, {
+      get: (of, name) => (name === 'onGrowth' ? onGrowth : bound(of, Reflect.get(of, name))),
+    });
     const tail = await FeedTail.open(store, house.codec, log);
     const woken: string[] = [];
-    const sleeper = (name: string, after: Position, types: readonly string[]) => tail.wait(after, 600_000, { concerns: (type) => types.includes(type) }).then(() => woken.push(name));
+    const sleeper = (name: string, after: Position, types: readonly string[]) =>
+      tail.wait(after, 600_000, { concerns: (type) => types.includes(type) }).then(() => woken.push(name));
     // The first look clears what was suspected at the start.
     await tail.read(0n, 10);
     void sleeper('of others', 0n, ['SomethingElse']);
@@ -112,7 +116,11 @@ describe('the tail of the feed', () => {
     await closes;
     await sleeper('late', 0n, ['EntryClosed']);
     expect(woken).toEqual(['of closing', 'late']);
-    for (let at = 0; at < 10; at += 1) await house.happen('ledger-w.1', Array.from({ length: 60 }, () => closed));
+    for (let at = 0; at < 10; at += 1)
+      await house.happen(
+        'ledger-w.1',
+        Array.from({ length: 60 }, () => closed),
+      );
     await eventually('who was left far behind wakes too', () => woken.includes('of others'));
     tail.close();
   });

@@ -23,8 +23,15 @@ describe('the service beside another application on one EventStoreDB', { timeout
   });
 
   const flood = (): void => {
-    const event = () => ({ id: randomUUID(), type: 'OrderPlaced', json: true, data: Buffer.from('{"order":1}'), metadata: Buffer.from('{}') });
-    for (let at = 0; at < FOREIGN; at += 100) node.log.append(`order-${randomUUID()}`, ANY, Array.from({ length: 100 }, event));
+    const event = () => ({
+      id: randomUUID(),
+      type: 'OrderPlaced',
+      json: true,
+      data: Buffer.from('{"order":1}'),
+      metadata: Buffer.from('{}'),
+    });
+    for (let at = 0; at < FOREIGN; at += 100)
+      node.log.append(`order-${randomUUID()}`, ANY, Array.from({ length: 100 }, event));
   };
   const said = async (models: TestApp['services']['models']): Promise<{ found: number; lines: string[] }> => {
     const lines: string[] = [];
@@ -62,8 +69,15 @@ describe('the service beside another application on one EventStoreDB', { timeout
 
   it('explains rows for which the log has no event', async () => {
     const { owner } = app.services.database;
-    const { rows: [table] } = await owner.query<{ name: string }>(`select relname as name from pg_class where relkind = 'r' and relname ~ '^groups_v'`);
-    await owner.query(`insert into "${table!.name}" select (jsonb_populate_record(g, jsonb_build_object('group_id', $1::text))).* from "${table!.name}" g limit 1`, [randomUUID()]);
+    const {
+      rows: [table],
+    } = await owner.query<{ name: string }>(
+      `select relname as name from pg_class where relkind = 'r' and relname ~ '^groups_v'`,
+    );
+    await owner.query(
+      `insert into "${table!.name}" select (jsonb_populate_record(g, jsonb_build_object('group_id', $1::text))).* from "${table!.name}" g limit 1`,
+      [randomUUID()],
+    );
     const { found, lines } = await said(app.services.models.filter(({ name }) => name === 'groups'));
     expect(found).toBe(1);
     expect(lines.join('\n')).toContain('the log has no event for them');

@@ -32,7 +32,13 @@ export class MemoryPersonKeys implements PersonKeys {
   }
 
   forOpening(persons: readonly Person[]): Promise<ReadonlyMap<string, Buffer>> {
-    return Promise.resolve(new Map(persons.flatMap((person) => (this.#keys.has(personKey(person)) ? [[personKey(person), this.#keys.get(personKey(person))!]] : []))));
+    return Promise.resolve(
+      new Map(
+        persons.flatMap((person) =>
+          this.#keys.has(personKey(person)) ? [[personKey(person), this.#keys.get(personKey(person))!]] : [],
+        ),
+      ),
+    );
   }
 
   destroy(tenantId: TenantId, personId: string): Promise<boolean> {
@@ -46,7 +52,12 @@ export class MemoryPersonKeys implements PersonKeys {
   forget(): void {}
 }
 
-export const METADATA: EventMetadata = { actor: { kind: 'system', id: 'test' }, correlationId: randomUUID(), causationId: randomUUID(), commandId: randomUUID() };
+export const METADATA: EventMetadata = {
+  actor: { kind: 'system', id: 'test' },
+  correlationId: randomUUID(),
+  causationId: randomUUID(),
+  commandId: randomUUID(),
+};
 
 /** One process of the house: pools, store, codec and tail of its own on a database that may be shared. */
 export interface Process {
@@ -73,7 +84,10 @@ export interface House extends Process {
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
 }
 
-export async function openHouse(families: readonly EventFamily[], keys: PersonKeys = new MemoryPersonKeys()): Promise<House> {
+export async function openHouse(
+  families: readonly EventFamily[],
+  keys: PersonKeys = new MemoryPersonKeys(),
+): Promise<House> {
   const fresh = await freshDatabase();
   // Privileges on the database do not come with the template.
   await migrate(fresh.config);
@@ -84,7 +98,8 @@ export async function openHouse(families: readonly EventFamily[], keys: PersonKe
     return opened;
   };
   const first = await another();
-  const sql = async (text: string, values: unknown[] = []) => (await first.database.owner.query<Record<string, unknown>>(text, values)).rows;
+  const sql = async (text: string, values: unknown[] = []) =>
+    (await first.database.owner.query<Record<string, unknown>>(text, values)).rows;
   return {
     ...first,
     fresh,
@@ -92,10 +107,19 @@ export async function openHouse(families: readonly EventFamily[], keys: PersonKe
     sql,
     rowsOf: async (table) => sorted(await sql(`select * from ${table}`)),
     async happen(stream, events, tenantId = TENANTS[0]!) {
-      const encoded = await Promise.all(events.map((event) => first.codec.encode(randomUUID(), tenantId, event, METADATA)));
+      const encoded = await Promise.all(
+        events.map((event) => first.codec.encode(randomUUID(), tenantId, event, METADATA)),
+      );
       for (;;) {
         const newest = (await first.store.readStreamTail(stream, 1)).at(-1)?.revision ?? -1n;
-        const verdict = await first.store.append({ tenantId, stream, expectedRevision: newest, events: encoded, take: [], release: [] });
+        const verdict = await first.store.append({
+          tenantId,
+          stream,
+          expectedRevision: newest,
+          events: encoded,
+          take: [],
+          release: [],
+        });
         if (verdict.kind === 'appended') return verdict.position;
       }
     },
@@ -110,10 +134,19 @@ export async function openHouse(families: readonly EventFamily[], keys: PersonKe
   };
 }
 
-async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[], keys: PersonKeys, deaf: boolean): Promise<Process> {
+async function openProcess(
+  fresh: FreshDatabase,
+  families: readonly EventFamily[],
+  keys: PersonKeys,
+  deaf: boolean,
+): Promise<Process> {
   const database = openDatabase(fresh.config, log, { store: 3, service: 2, projector: 5, reads: 2 });
   // Nobody listens on port 1: the process never hears what another one appends.
-  const store = new PostgresEventStore(database.store, deaf ? { ...fresh.config, port: 1 } : fresh.config, database.projector);
+  const store = new PostgresEventStore(
+    database.store,
+    deaf ? { ...fresh.config, port: 1 } : fresh.config,
+    database.projector,
+  );
   const codec = new EventCodec(families, keys);
   const tail = await FeedTail.open(store, codec, log);
   const freshness = new Freshness();
@@ -127,7 +160,18 @@ async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[
     freshness,
     parts: () => ({ store, codec, pool: database.projector }),
     projector(models, over = {}) {
-      const made = new Projector({ pool: database.projector, store, codec, tail, models, freshness, trust: new LogTrust(), log, alone: false, ...over });
+      const made = new Projector({
+        pool: database.projector,
+        store,
+        codec,
+        tail,
+        models,
+        freshness,
+        trust: new LogTrust(),
+        log,
+        alone: false,
+        ...over,
+      });
       projectors.push(made);
       return made;
     },
@@ -142,7 +186,11 @@ async function openProcess(fresh: FreshDatabase, families: readonly EventFamily[
 }
 
 /** Waits for something that must come; how long it takes is nobody's business but the test runner's. */
-export async function eventually(what: string, check: () => boolean | Promise<boolean>, patience = 25_000): Promise<void> {
+export async function eventually(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  patience = 25_000,
+): Promise<void> {
   const deadline = Date.now() + patience;
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error(`never came: ${what}`);

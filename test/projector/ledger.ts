@@ -3,12 +3,27 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { defineEvents, type DomainEvent, type Recorded } from '../../src/kernel/event.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../src/kernel/ids.ts';
-import { at, bigint, defineReadModel, id, integer, json, nullable, text, timestamp, type AnyReadModel } from '../../src/kernel/read-model.ts';
+import {
+  at,
+  bigint,
+  defineReadModel,
+  id,
+  integer,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type AnyReadModel,
+} from '../../src/kernel/read-model.ts';
 
 /** A made-up domain: entries that somebody owns, with amounts that can be moved between them. */
 export const ledgerEvents = defineEvents('ledger', {
   EntryOpened: { version: 1, schema: z.object({ entry: z.string(), owner: z.uuid(), amount: z.int() }), audit: false },
-  EntryChanged: { version: 1, schema: z.object({ entry: z.string(), amount: z.int(), note: z.string().nullable() }), audit: false },
+  EntryChanged: {
+    version: 1,
+    schema: z.object({ entry: z.string(), amount: z.int(), note: z.string().nullable() }),
+    audit: false,
+  },
   EntryGiven: { version: 1, schema: z.object({ entry: z.string(), owner: z.uuid() }), audit: false },
   AmountMoved: { version: 1, schema: z.object({ from: z.string(), to: z.string(), amount: z.int() }), audit: false },
   EntryClosed: { version: 1, schema: z.object({ entry: z.string() }), audit: false },
@@ -19,8 +34,22 @@ export const TENANTS = ['aaaaaaaa-0000-4000-8000-000000000001', 'aaaaaaaa-0000-4
 const OWNERS = ['bbbbbbbb-0000-4000-8000-000000000001', 'bbbbbbbb-0000-4000-8000-000000000002'];
 const NAMES = ['a', 'b', 'c', 'd'];
 
-const columns = { entry: text, owner: nullable(id), amount: bigint, trail: json<string[]>(), note: nullable(text), changed_at: timestamp };
-type Entry = { entry: string; owner: string | null; amount: number; trail: string[]; note: string | null; changed_at: string };
+const columns = {
+  entry: text,
+  owner: nullable(id),
+  amount: bigint,
+  trail: json<string[]>(),
+  note: nullable(text),
+  changed_at: timestamp,
+};
+type Entry = {
+  entry: string;
+  owner: string | null;
+  amount: number;
+  trail: string[];
+  note: string | null;
+  changed_at: string;
+};
 
 /** Order matters in it (the trail), rows come and go, one event may touch two rows. */
 export const entries = defineReadModel({
@@ -34,9 +63,22 @@ export const entries = defineReadModel({
   on: {
     EntryOpened: (event) => ({
       key: { entry: event.data.entry },
-      fold: (row): Entry => row ?? { entry: event.data.entry, owner: event.data.owner, amount: event.data.amount, trail: ['opened'], note: null, changed_at: at(event) },
+      fold: (row): Entry =>
+        row ?? {
+          entry: event.data.entry,
+          owner: event.data.owner,
+          amount: event.data.amount,
+          trail: ['opened'],
+          note: null,
+          changed_at: at(event),
+        },
     }),
-    EntryChanged: (event) => changed(event, event.data.entry, (row) => ({ ...row, amount: row.amount * 3 + event.data.amount, note: event.data.note })),
+    EntryChanged: (event) =>
+      changed(event, event.data.entry, (row) => ({
+        ...row,
+        amount: row.amount * 3 + event.data.amount,
+        note: event.data.note,
+      })),
     EntryGiven: (event) => changed(event, event.data.entry, (row) => ({ ...row, owner: event.data.owner })),
     AmountMoved: (event) => [
       changed(event, event.data.from, (row) => ({ ...row, amount: row.amount - event.data.amount })),
@@ -49,7 +91,8 @@ export const entries = defineReadModel({
 
 const changed = (event: Recorded, entry: string, fold: (row: Entry) => Entry) => ({
   key: { entry },
-  fold: (row: Entry | undefined) => row && { ...fold(row), trail: [...row.trail, event.type].slice(-8), changed_at: at(event) },
+  fold: (row: Entry | undefined) =>
+    row && { ...fold(row), trail: [...row.trail, event.type].slice(-8), changed_at: at(event) },
 });
 
 /** How much each tenant moved: rows of the installation, touched by everybody's events. */
@@ -64,7 +107,11 @@ export const volumes = defineReadModel({
   on: {
     AmountMoved: (event) => ({
       key: { tenant: event.tenantId },
-      fold: (row) => ({ tenant: event.tenantId, moved: (row?.moved ?? 0) + event.data.amount, events: (row?.events ?? 0) + 1 }),
+      fold: (row) => ({
+        tenant: event.tenantId,
+        moved: (row?.moved ?? 0) + event.data.amount,
+        events: (row?.events ?? 0) + 1,
+      }),
     }),
   },
 });
@@ -78,13 +125,17 @@ export interface Happening {
 const owner = fc.constantFrom(...OWNERS);
 const entry = fc.constantFrom(...NAMES);
 const amount = fc.integer({ min: -9, max: 9 });
-const typed = (type: string, data: Record<string, fc.Arbitrary<unknown>>) => fc.record(data).map((values) => ({ type, data: values }));
+const typed = (type: string, data: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(data).map((values) => ({ type, data: values }));
 
 export const happening: fc.Arbitrary<Happening> = fc.record({
   tenantId: fc.constantFrom(...TENANTS),
   event: fc.oneof(
     { weight: 4, arbitrary: typed('EntryOpened', { entry, owner, amount }) },
-    { weight: 4, arbitrary: typed('EntryChanged', { entry, amount, note: fc.option(fc.constantFrom('x', 'ß', '"\\')) }) },
+    {
+      weight: 4,
+      arbitrary: typed('EntryChanged', { entry, amount, note: fc.option(fc.constantFrom('x', 'ß', '"\\')) }),
+    },
     { weight: 2, arbitrary: typed('EntryGiven', { entry, owner }) },
     { weight: 3, arbitrary: typed('AmountMoved', { from: entry, to: entry, amount }) },
     { weight: 2, arbitrary: typed('EntryClosed', { entry }) },
@@ -118,7 +169,8 @@ export function pureFold(model: AnyReadModel, events: readonly Recorded[]): Row[
       const purge = step['purge'] as Row | undefined;
       if (purge) {
         for (const [name, row] of rows) {
-          if (row['tenant_id'] === tenant && Object.entries(purge).every(([column, value]) => row[column] === value)) rows.delete(name);
+          if (row['tenant_id'] === tenant && Object.entries(purge).every(([column, value]) => row[column] === value))
+            rows.delete(name);
         }
         continue;
       }

@@ -46,7 +46,8 @@ describe('what is remembered of live state', () => {
     };
     return { look, loads, load, warm };
   }
-  const followed = async (append: Promise<bigint>) => expect(await house.freshness.waitFor([LIVE_STATE], await append, 25_000)).toBe(true);
+  const followed = async (append: Promise<bigint>) =>
+    expect(await house.freshness.waitFor([LIVE_STATE], await append, 25_000)).toBe(true);
 
   it('is forgotten when an event concerns it, and nothing else is', async () => {
     const { look, load, warm, loads } = lookUp();
@@ -85,8 +86,21 @@ describe('what is remembered of live state', () => {
   it('is dropped for a whole tenant by an event that cannot be read, and the feed is followed on', async () => {
     const { look, load, warm } = lookUp();
     await warm('a', 'a1');
-    const raw = { id: crypto.randomUUID(), type: 'EntryChanged', version: 1, data: '{"entry":7}', metadata: { actor: { kind: 'system', id: 'x' }, correlationId: 'c', causationId: 'c', commandId: 'c' } } as const;
-    const verdict = await house.store.append({ tenantId: TENANT, stream: 'ledger-9', expectedRevision: -1n, events: [raw], take: [], release: [] });
+    const raw = {
+      id: crypto.randomUUID(),
+      type: 'EntryChanged',
+      version: 1,
+      data: '{"entry":7}',
+      metadata: { actor: { kind: 'system', id: 'x' }, correlationId: 'c', causationId: 'c', commandId: 'c' },
+    } as const;
+    const verdict = await house.store.append({
+      tenantId: TENANT,
+      stream: 'ledger-9',
+      expectedRevision: -1n,
+      events: [raw],
+      take: [],
+      release: [],
+    });
     await followed(Promise.resolve(verdict.kind === 'appended' ? verdict.position : -1n));
     const again = look(TENANT, 'a');
     await load('a2');

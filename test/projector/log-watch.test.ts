@@ -16,25 +16,43 @@ const createGroup = ({ admin }: TestTenant, name: string) => admin.post('/api/v1
 /** Everything that projections, reactions and the sealer write. */
 async function written({ services }: TestApp): Promise<unknown> {
   const { owner } = services.database;
-  const { rows: models } = await owner.query<{ relname: string }>(`select relname from pg_class where relkind = 'r' and relname ~ '_v[0-9]+(_[0-9]+)?$' order by relname`);
+  const { rows: models } = await owner.query<{ relname: string }>(
+    `select relname from pg_class where relkind = 'r' and relname ~ '_v[0-9]+(_[0-9]+)?$' order by relname`,
+  );
   const tables: Record<string, unknown> = {};
-  for (const { relname } of models) tables[relname] = (await owner.query(`select * from ${relname} order by 1::text, 2::text`)).rows;
-  tables['cursors'] = (await owner.query('select name, version, generation, position, state from cursors order by 1, 2, 3')).rows;
+  for (const { relname } of models)
+    tables[relname] = (await owner.query(`select * from ${relname} order by 1::text, 2::text`)).rows;
+  tables['cursors'] = (
+    await owner.query('select name, version, generation, position, state from cursors order by 1, 2, 3')
+  ).rows;
   return tables;
 }
 
 const terminate = ({ services }: TestApp) =>
   services.database.owner
-    .query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'castellan/%'`)
+    .query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'castellan/%'`,
+    )
     .catch(() => undefined);
 
 async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Promise<void> {
-  await eventually('the service says that the log went backwards', async () => (await app.anonymous.get('/health')).body?.dependencies.event_log.status === 'unhealthy');
+  await eventually(
+    'the service says that the log went backwards',
+    async () => (await app.anonymous.get('/health')).body?.dependencies.event_log.status === 'unhealthy',
+  );
   const eventLog = { status: 'unhealthy', message: expect.stringMatching(said) as string };
-  await expect.poll(() => app.anonymous.get('/health'), PATIENTLY).toMatchObject({ status: 503, body: { dependencies: { event_log: eventLog } } });
-  await expect.poll(() => app.anonymous.get('/ready'), PATIENTLY).toMatchObject({ status: 503, body: { ready: false } });
-  await expect.poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY).toContain('castellan_event_log_trusted 0');
-  await expect.poll(() => standingDoubt(app.services.database.projector), PATIENTLY).toMatchObject({ reason: expect.stringMatching(said) as string });
+  await expect
+    .poll(() => app.anonymous.get('/health'), PATIENTLY)
+    .toMatchObject({ status: 503, body: { dependencies: { event_log: eventLog } } });
+  await expect
+    .poll(() => app.anonymous.get('/ready'), PATIENTLY)
+    .toMatchObject({ status: 503, body: { ready: false } });
+  await expect
+    .poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY)
+    .toContain('castellan_event_log_trusted 0');
+  await expect
+    .poll(() => standingDoubt(app.services.database.projector), PATIENTLY)
+    .toMatchObject({ reason: expect.stringMatching(said) as string });
   expect((await createGroup(tenant, 'Refused')).status).toBe(503);
   // Not 401: nobody is to throw a session away that began in the missing part.
   expect((await tenant.admin.get('/api/v1/admin/me')).status).toBe(503);
@@ -42,8 +60,12 @@ async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Pr
 
 const expectWell = async (app: TestApp) => {
   await eventually('the service is well', async () => (await app.anonymous.get('/ready')).status === 200);
-  await expect.poll(async () => (await app.anonymous.get('/health')).body, PATIENTLY).toMatchObject({ status: 'healthy' });
-  await expect.poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY).toContain('castellan_event_log_trusted 1');
+  await expect
+    .poll(async () => (await app.anonymous.get('/health')).body, PATIENTLY)
+    .toMatchObject({ status: 'healthy' });
+  await expect
+    .poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY)
+    .toContain('castellan_event_log_trusted 1');
 };
 
 describe('a log that went backwards under a running service', () => {
@@ -77,7 +99,7 @@ describe('a log that went backwards under a running service', () => {
     await setBack(position, false);
     await expectStopped(app, tenant, /ends at position \d+, but (read models or reactions|this process)/);
     const before = await written(app);
-    
+
     await terminate(app);
     await expectStopped(app, tenant, /ends at position/);
     expect(await written(app)).toEqual(before);
@@ -87,7 +109,13 @@ describe('a log that went backwards under a running service', () => {
     expect((await createGroup(tenant, 'After')).status).toBe(201);
     await app.settled();
     const { body } = await tenant.admin.get('/api/v1/admin/groups');
-    expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual(['A', 'After', 'B', 'Before', 'C']);
+    expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+      'A',
+      'After',
+      'B',
+      'Before',
+      'C',
+    ]);
     expect(await standingDoubt(app.services.database.projector)).toBeUndefined();
   });
 
@@ -111,7 +139,11 @@ describe('a log that went backwards under a running service', () => {
     await app.settled();
     await app.services.database.owner.query('delete from events where position > $1', [String(position)]);
     const other = await another(app);
-    expect(other.services.trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_older', reason: expect.stringMatching(/read models or reactions have come to/) });
+    expect(other.services.trust.doubt).toEqual({
+      kind: 'contradicted',
+      mismatch: 'log_older',
+      reason: expect.stringMatching(/read models or reactions have come to/),
+    });
   });
 
   it('stops a service that starts on a log in which other events stand where known ones stood', async () => {
@@ -119,10 +151,20 @@ describe('a log that went backwards under a running service', () => {
     const tenant = await app.newTenant();
     await createGroup(tenant, 'Known');
     await app.settled();
-    await eventually('a mark was left', async () => (await app.services.database.owner.query('select 1 from log_watch where position is not null')).rowCount === 1);
-    await app.services.database.owner.query(`update events set id = gen_random_uuid() where position = (select position from log_watch)`);
+    await eventually(
+      'a mark was left',
+      async () =>
+        (await app.services.database.owner.query('select 1 from log_watch where position is not null')).rowCount === 1,
+    );
+    await app.services.database.owner.query(
+      `update events set id = gen_random_uuid() where position = (select position from log_watch)`,
+    );
     const other = await another(app);
-    expect(other.services.trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_older', reason: expect.stringMatching(/is not the one that was there before/) });
+    expect(other.services.trust.doubt).toEqual({
+      kind: 'contradicted',
+      mismatch: 'log_older',
+      reason: expect.stringMatching(/is not the one that was there before/),
+    });
   });
 
   it('is no reason for doubt when connections break and the log is whole', async () => {
@@ -178,7 +220,8 @@ describe('a log that went backwards under a running service', () => {
       await app.settled();
       const fork = node!.log.olderCopy(records);
       const strange = { ...fork.all.at(-1)!, data: Buffer.from('{"other":"tenant"}') };
-      for (let event = 0; event < 40; event += 1) fork.append('strange-1', -2n, [{ ...strange, id: crypto.randomUUID() }]);
+      for (let event = 0; event < 40; event += 1)
+        fork.append('strange-1', -2n, [{ ...strange, id: crypto.randomUUID() }]);
       await replaceWith(fork);
       await expectStopped(app, tenant, /is not the one that was there before/);
     });
@@ -186,7 +229,12 @@ describe('a log that went backwards under a running service', () => {
 
   /** Another process of this installation; it does not listen. */
   async function another({ config, services }: TestApp): Promise<House> {
-    const house = await compose(config, { database: services.database.config, log: newLogger('silent'), passwords: cheapPasswords(), listen: false });
+    const house = await compose(config, {
+      database: services.database.config,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+      listen: false,
+    });
     closers.push(() => house.stop());
     return house;
   }

@@ -26,12 +26,19 @@ describe('a page whose rows are in memory', () => {
   /** The lease anew, and a memory that knows the rows of these names. */
   const begin = async (...names: string[]) => {
     const [cursor] = await cursors.acquire([entries], ['live'], true);
-    member = { cursor: cursor!, position: cursor!.position, saved: cursor!.position, projection: new Projection(entries, 1), parked: new Map() };
+    member = {
+      cursor: cursor!,
+      position: cursor!.position,
+      saved: cursor!.position,
+      projection: new Projection(entries, 1),
+      parked: new Map(),
+    };
     const asked = names.map((entry) => happened('EntryChanged', { entry, amount: 0, note: null }));
     await transaction(house.database.projector, (client) => member.projection.apply(client, asked));
     member.projection.committed();
   };
-  const happened = (type: string, data: DomainEvent['data']) => placed({ tenantId: TENANTS[0]!, event: { type, data } }, ++position);
+  const happened = (type: string, data: DomainEvent['data']) =>
+    placed({ tenantId: TENANTS[0]!, event: { type, data } }, ++position);
   const opened = (entry: string) => happened('EntryOpened', { entry, owner: OWNER, amount: 1 });
   const write = async (mine: ReturnType<typeof opened>[], mostPlans?: number) => {
     const pages = new PagesAtHand({ pool: house.database.projector, cursors }, mostPlans);
@@ -86,7 +93,12 @@ describe('a page whose rows are in memory', () => {
     expect(await write([happened('EntryChanged', { entry: 'b', amount: 1, note: null })])).toBe(false);
     member.parked.clear();
     const before = await house.rowsOf('entries');
-    expect(await write([happened('EntryChanged', { entry: 'b', amount: 1, note: null }), happened('AmountMoved', null as never)])).toBe(false);
+    expect(
+      await write([
+        happened('EntryChanged', { entry: 'b', amount: 1, note: null }),
+        happened('AmountMoved', null as never),
+      ]),
+    ).toBe(false);
     expect(await house.rowsOf('entries')).toEqual(before);
   });
 });

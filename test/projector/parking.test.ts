@@ -26,7 +26,11 @@ const sayings = (name: string, over: Partial<AnyReadModel> = {}): AnyReadModel =
         key: { stream: event.stream },
         fold: (row) => {
           if (event.data.word.startsWith('poison') && !cure.cured) throw new Error(`cannot fold ${event.data.word}`);
-          return { stream: event.stream, words: [...(row ? [row.words] : []), event.data.word].join(' '), said: (row?.said ?? 0) + 1 };
+          return {
+            stream: event.stream,
+            words: [...(row ? [row.words] : []), event.data.word].join(' '),
+            said: (row?.said ?? 0) + 1,
+          };
         },
       }),
     },
@@ -42,7 +46,12 @@ const numbers: AnyReadModel = defineReadModel({
   columns: { stream: text, latest: integer },
   key: ['stream'],
   families: [wordEvents],
-  on: { WordSaid: (event) => ({ key: { stream: event.stream }, fold: () => ({ stream: event.stream, latest: event.data.word as unknown as number }) }) },
+  on: {
+    WordSaid: (event) => ({
+      key: { stream: event.stream },
+      fold: () => ({ stream: event.stream, latest: event.data.word as unknown as number }),
+    }),
+  },
 });
 
 /** Words as keys: no index takes one of several thousand random letters. */
@@ -69,8 +78,10 @@ describe('an event that a read model cannot fold', () => {
     await projector.start();
     return projector;
   };
-  const settled = async (projector: Projector) => eventually('the lanes have caught up', caughtUp(projector, await house.store.head()));
-  const wordsOf = async (name: string) => Object.fromEntries((await house.rowsOf(name)).map(({ stream, words }) => [stream, words]));
+  const settled = async (projector: Projector) =>
+    eventually('the lanes have caught up', caughtUp(projector, await house.store.head()));
+  const wordsOf = async (name: string) =>
+    Object.fromEntries((await house.rowsOf(name)).map(({ stream, words }) => [stream, words]));
 
   it('parks its own stream; the rest flows, and impairment names the model', async () => {
     const projector = await started(sayings('sayings'), sayings('calm_sayings', { on: {} }));
@@ -82,7 +93,9 @@ describe('an event that a read model cannot fold', () => {
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'one more', 'words-2': 'two' });
     expect(await projector.impairment()).toBe('parked streams in: sayings');
     // What failed first is what the operator reads, not what failed behind it.
-    expect(await projector.parking.list()).toEqual([{ name: 'sayings', stream: 'words-2', events: 3, error: 'cannot fold poison first' }]);
+    expect(await projector.parking.list()).toEqual([
+      { name: 'sayings', stream: 'words-2', events: 3, error: 'cannot fold poison first' },
+    ]);
   });
 
   it('keeps later events of its stream waiting in order, and a retry folds them all in order', async () => {
@@ -109,7 +122,9 @@ describe('an event that a read model cannot fold', () => {
     await projector.stop();
     // As if this event had been parked right after the operator asked.
     await projector.parking.askRetry('sayings');
-    await house.sql(`update parked_events set retry_asked = false where position = (select max(position) from parked_events)`);
+    await house.sql(
+      `update parked_events set retry_asked = false where position = (select max(position) from parked_events)`,
+    );
     cure.cured = true;
     const next = await started(sayings('sayings'));
     await eventually('the stream is folded', async () => (await next.impairment()) === undefined);
@@ -129,8 +144,13 @@ describe('an event that a read model cannot fold', () => {
     cure.cured = true;
     await projector.parking.askRetry('numbers');
     await projector.parking.askRetry('sayings');
-    await eventually('the cured one is folded', async () => (await projector.parking.list()).every(({ name }) => name === 'numbers'));
-    await eventually('the others were tried', async () => (await house.sql('select from parked_events where retry_asked')).length === 0);
+    await eventually('the cured one is folded', async () =>
+      (await projector.parking.list()).every(({ name }) => name === 'numbers'),
+    );
+    await eventually(
+      'the others were tried',
+      async () => (await house.sql('select from parked_events where retry_asked')).length === 0,
+    );
     expect((await projector.parking.list()).map(({ name, stream }) => [name, stream])).toEqual([
       ['numbers', 'words-1'],
       ['numbers', 'words-2'],
@@ -175,7 +195,9 @@ describe('an event that a read model cannot fold', () => {
     await house.happen('words-1', [said('two')]);
     await settled(after);
     expect(await wordsOf('sayings')).toEqual({ 'words-1': 'one' });
-    expect(await after.parking.list()).toEqual([{ name: 'sayings', stream: 'words-1', events: 2, error: 'cannot fold poison' }]);
+    expect(await after.parking.list()).toEqual([
+      { name: 'sayings', stream: 'words-1', events: 2, error: 'cannot fold poison' },
+    ]);
   });
 
   it('parks its stream when it is damaged in the store, and keeps nobody else waiting', async () => {
@@ -202,7 +224,10 @@ describe('an event that a read model cannot fold', () => {
     await house.happen('words-1', [said('three')]);
     await projector.start();
     await settled(projector);
-    await eventually('the strict one halts', async () => (await projector.impairment())?.startsWith('halted: strict') ?? false);
+    await eventually(
+      'the strict one halts',
+      async () => (await projector.impairment())?.startsWith('halted: strict') ?? false,
+    );
     await settled(projector);
     const halted = (await projector.progress()).find(({ name }) => name === 'strict')!;
     expect([halted.state, halted.position, halted.failure]).toEqual(['halted', poison - 1n, 'cannot fold poison']);

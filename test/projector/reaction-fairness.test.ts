@@ -22,7 +22,11 @@ describe('a reaction with many tenants', () => {
   const of = (tenantId: string) => house.asked.filter((one) => one.tenantId === tenantId).map(({ input }) => input);
   const flood = async (events: number, times = 1) => {
     for (let from = 0; from < events; from += 500) {
-      await house.happen('bell-flood', Array.from({ length: Math.min(500, events - from) }, (_, at) => rung(`f${from + at}`, times)), FLOOD);
+      await house.happen(
+        'bell-flood',
+        Array.from({ length: Math.min(500, events - from) }, (_, at) => rung(`f${from + at}`, times)),
+        FLOOD,
+      );
     }
   };
   const numbered = (events: number) => Array.from({ length: events }, (_, at) => `f${at} ${at + 1}`);
@@ -63,7 +67,9 @@ describe('a reaction with many tenants', () => {
 
   it('serves a tenant that comes while the effect of another one hangs', async () => {
     const released = gate();
-    const runner = await house.runner(({ tenantId }) => (tenantId === FLOOD && of(FLOOD).length > 15 ? released.opened : undefined));
+    const runner = await house.runner(({ tenantId }) =>
+      tenantId === FLOOD && of(FLOOD).length > 15 ? released.opened : undefined,
+    );
     await flood(100);
     runner.start();
     await eventually('the flood hangs', () => of(FLOOD).length === 16);
@@ -83,21 +89,31 @@ describe('a reaction with many tenants', () => {
     const runner = await house.runner(async ({ tenantId }) => {
       running.set(tenantId, (running.get(tenantId) ?? 0) + 1);
       expect(running.get(tenantId)).toBe(1);
-      most = Math.max(most, [...running.values()].reduce((sum, one) => sum + one));
+      most = Math.max(
+        most,
+        [...running.values()].reduce((sum, one) => sum + one),
+      );
       // Backlogs go on only when eight of them run at once.
       if (of(tenantId).length > 10 && (waiting += 1) === 8) eight.open();
       if (of(tenantId).length > 10) await eight.opened;
       running.set(tenantId, running.get(tenantId)! - 1);
     });
     const tenants = Array.from({ length: 12 }, (_, at) => tenant(at + 1));
-    for (const one of tenants) await house.happen(`bell-${one}`, Array.from({ length: 100 }, (_, at) => rung(`f${at}`)), one);
+    for (const one of tenants)
+      await house.happen(
+        `bell-${one}`,
+        Array.from({ length: 100 }, (_, at) => rung(`f${at}`)),
+        one,
+      );
     runner.start();
     await house.worked();
     expect(most).toBe(8);
     for (const one of tenants) expect(of(one)).toEqual(numbered(100));
     // When the first tenant is done, none is more than a few turns behind.
     const firstDone = Math.min(...tenants.map((one) => house.asked.findLastIndex(({ tenantId }) => tenantId === one)));
-    const behind = tenants.map((one) => house.asked.slice(0, firstDone).filter(({ tenantId }) => tenantId === one).length);
+    const behind = tenants.map(
+      (one) => house.asked.slice(0, firstDone).filter(({ tenantId }) => tenantId === one).length,
+    );
     expect(Math.min(...behind)).toBeGreaterThan(20);
   });
 
@@ -115,7 +131,9 @@ describe('a reaction with many tenants', () => {
     const hanging = gate();
     let isCrashed = false;
     const process = await house.another();
-    const crashing = await house.runner(() => (!isCrashed && of(FLOOD).length > 500 ? hanging.opened : undefined), { process });
+    const crashing = await house.runner(() => (!isCrashed && of(FLOOD).length > 500 ? hanging.opened : undefined), {
+      process,
+    });
     await flood(2_000);
     await house.happen('bell-other', [rung('somebody')], OTHER);
     crashing.start();
@@ -165,7 +183,10 @@ describe('a reaction with many tenants', () => {
     before.start();
     await eventually('it hangs', async () => of(FLOOD).length > 50 && (await house.parking.names()).length > 0);
     isCured = true;
-    const next = await house.runner(fault, { process: await house.another(), reaction: { ...porter, state: { ...porter.state!, version: 2 } } });
+    const next = await house.runner(fault, {
+      process: await house.another(),
+      reaction: { ...porter, state: { ...porter.state!, version: 2 } },
+    });
     // An event that came between the two versions is not forgotten either.
     await house.happen('bell-third', [rung('third')], tenant(3));
     next.start();
@@ -174,12 +195,22 @@ describe('a reaction with many tenants', () => {
     await before.stop();
     await house.parking.askRetry('when-rung-answer');
     await eventually('nothing is parked', async () => (await house.parking.names()).length === 0);
-    expect([...new Set(of(FLOOD).map((input) => input.split(' ')[0]))]).toEqual(Array.from({ length: 300 }, (_, at) => `f${at}`));
+    expect([...new Set(of(FLOOD).map((input) => input.split(' ')[0]))]).toEqual(
+      Array.from({ length: 300 }, (_, at) => `f${at}`),
+    );
     // What the process of the version before still asks for has the same ids.
     expect([new Set(of(OTHER)), new Set(of(tenant(3)))]).toEqual([new Set(['bad 1']), new Set(['third 1'])]);
     expect(new Set(house.asked.filter(({ tenantId }) => tenantId === tenant(3)).map(({ id }) => id)).size).toBe(1);
     expect((await house.mail()).length).toBe(302);
-    expect((await house.sql(`select version, state from cursors order by version`)).map(({ version, state }) => [version, state])).toEqual([[1, 'retired'], [2, 'live']]);
+    expect(
+      (await house.sql(`select version, state from cursors order by version`)).map(({ version, state }) => [
+        version,
+        state,
+      ]),
+    ).toEqual([
+      [1, 'retired'],
+      [2, 'live'],
+    ]);
   });
 
   it('misses and repeats nothing of tenants that are set aside and come back again and again', async () => {
@@ -190,11 +221,22 @@ describe('a reaction with many tenants', () => {
     for (let round = 0; round < 60; round += 1) {
       // Now more than a page may run, now less.
       const burst = round % 3 === 0 ? 14 : 3;
-      await Promise.all(tenants.map((one) => house.happen(`bell-${one}-${round % 5}`, Array.from({ length: burst }, (_, at) => rung(`r${sent + at}`)), one)));
+      await Promise.all(
+        tenants.map((one) =>
+          house.happen(
+            `bell-${one}-${round % 5}`,
+            Array.from({ length: burst }, (_, at) => rung(`r${sent + at}`)),
+            one,
+          ),
+        ),
+      );
       sent += burst;
     }
     await house.worked();
-    for (const one of tenants) expect(of(one).map((input) => Number(input.split(' ')[1]))).toEqual(Array.from({ length: sent }, (_, at) => at + 1));
+    for (const one of tenants)
+      expect(of(one).map((input) => Number(input.split(' ')[1]))).toEqual(
+        Array.from({ length: sent }, (_, at) => at + 1),
+      );
     expect((await house.mail()).length).toBe(3 * sent);
   });
 

@@ -36,7 +36,13 @@ export const porter: AnyReaction = defineReaction({
           const numbers = Array.from({ length: times }, (_, at) => before + at + 1);
           // No integer column takes it.
           const rings = who === 'bad row' && !cure.isCured ? 2 ** 40 : before + times;
-          return { row: { door, rings }, effects: [...numbers.map((number) => ({ command: answer, input: `${who} ${number}` })), { job: 'mail', data: who }] };
+          return {
+            row: { door, rings },
+            effects: [
+              ...numbers.map((number) => ({ command: answer, input: `${who} ${number}` })),
+              { job: 'mail', data: who },
+            ],
+          };
         },
       },
     ],
@@ -44,7 +50,8 @@ export const porter: AnyReaction = defineReaction({
 });
 export const cure = { isCured: false };
 
-export const tenant = (number: number): TenantId => asTenantId(`aaaaaaaa-0000-4000-8000-${String(number).padStart(12, '0')}`);
+export const tenant = (number: number): TenantId =>
+  asTenantId(`aaaaaaaa-0000-4000-8000-${String(number).padStart(12, '0')}`);
 
 export interface Asked {
   readonly tenantId: TenantId;
@@ -57,7 +64,10 @@ export interface ReactionHouse extends House {
   readonly asked: Asked[];
   readonly inputs: () => string[];
   /** A runner whose effects are noted, and then do what `fault` does. Stopped with the house. */
-  runner(fault?: (one: Asked) => unknown, over?: { process?: Process; alone?: boolean; reaction?: AnyReaction }): Promise<ReactionRunner>;
+  runner(
+    fault?: (one: Asked) => unknown,
+    over?: { process?: Process; alone?: boolean; reaction?: AnyReaction },
+  ): Promise<ReactionRunner>;
   readonly parking: Parking;
   readonly backlogs: TenantBacklogs;
   /** Waits until everything that was appended is worked or parked. */
@@ -93,7 +103,15 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
     backlogs,
     async runner(fault = () => undefined, { process = house, alone = true, reaction = porter } = {}) {
       const { database, tail } = process;
-      const runner = new ReactionRunner(reaction, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, trust: new LogTrust(), effects: effects(fault), log, alone });
+      const runner = new ReactionRunner(reaction, {
+        pool: database.projector,
+        cursors: new Cursors(database.projector, randomUUID()),
+        tail,
+        trust: new LogTrust(),
+        effects: effects(fault),
+        log,
+        alone,
+      });
       runners.push(runner);
       await runner.prepare();
       return runner;
@@ -101,13 +119,20 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
     async worked() {
       const head = await house.store.head();
       await eventually('everything is worked or parked', async () => {
-        const [row] = await house.sql(`select position::text as p from cursors where kind = 'reaction' and state = 'live'`);
+        const [row] = await house.sql(
+          `select position::text as p from cursors where kind = 'reaction' and state = 'live'`,
+        );
         return BigInt(row!['p'] as string) >= head && (await backlogs.counts()).size === 0;
       });
     },
     async rings() {
       const rows = await house.sql('select tenant_id, door, rings from when_rung_answer_state_v1 order by 1, 2');
-      return Object.fromEntries(rows.map(({ tenant_id, door, rings }) => [`${(tenant_id as string).at(-1)} ${door as string}`, rings as number]));
+      return Object.fromEntries(
+        rows.map(({ tenant_id, door, rings }) => [
+          `${(tenant_id as string).at(-1)} ${door as string}`,
+          rings as number,
+        ]),
+      );
     },
     mail: async () => (await house.sql('select entry from mail order by entry')).map(({ entry }) => entry as string),
     async close() {

@@ -35,7 +35,12 @@ describe('an event that a reaction cannot work', () => {
 
   it('isolates one offender in a page of hundreds without asking for the effects of others again', async () => {
     const runner = await house.runner(tooLarge);
-    for (let at = 0; at < 40; at += 1) await house.happen(`bell-${at}`, Array.from({ length: 10 }, (_, n) => rung(at === 20 && n === 5 ? 'bad' : `s${at}n${n}`, 0, `door ${at}`)), ACME);
+    for (let at = 0; at < 40; at += 1)
+      await house.happen(
+        `bell-${at}`,
+        Array.from({ length: 10 }, (_, n) => rung(at === 20 && n === 5 ? 'bad' : `s${at}n${n}`, 0, `door ${at}`)),
+        ACME,
+      );
     await house.happen('bell-20', [rung('bad', 1, 'door 20')], ACME);
     runner.start();
     await house.worked();
@@ -76,7 +81,9 @@ describe('an event that a reaction cannot work', () => {
   });
 
   it('stays what it is when a command refuses it for what it says, and is none when the state has moved on', async () => {
-    const runner = await house.runner(({ input }) => (input.startsWith('ann') ? invalid('url', 'is not one') : input.startsWith('ben') ? conflict() : undefined));
+    const runner = await house.runner(({ input }) =>
+      input.startsWith('ann') ? invalid('url', 'is not one') : input.startsWith('ben') ? conflict() : undefined,
+    );
     await house.happen('bell-1', [rung('ann')], ACME);
     await house.happen('bell-2', [rung('ben')], OTHER);
     runner.start();
@@ -99,7 +106,10 @@ describe('an event that a reaction cannot work', () => {
 
   it.each([
     ['the event store', () => new EventStoreUnavailable('gone')],
-    ['the database', () => Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })],
+    [
+      'the database',
+      () => Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+    ],
     ['the network', () => new Error('Connection terminated unexpectedly')],
   ])('is never parked because %s is away, and keeps no other tenant waiting meanwhile', async (_what, error) => {
     let isDown = true;
@@ -135,7 +145,10 @@ describe('an event that a reaction cannot work', () => {
     expect(house.inputs()).toEqual(['bad 1']);
     // Still poison: it is tried once, and stays.
     await house.parking.askRetry('when-rung-answer');
-    await eventually('it was tried', async () => (await house.sql('select from parked_events where retry_asked')).length === 0);
+    await eventually(
+      'it was tried',
+      async () => (await house.sql('select from parked_events where retry_asked')).length === 0,
+    );
     expect(house.inputs()).toEqual(['bad 1', 'bad 1']);
     expect(await parked()).toEqual([['bell-1', 3, 'Answered is larger than an event may be']]);
     cure.isCured = true;
@@ -148,15 +161,23 @@ describe('an event that a reaction cannot work', () => {
   });
 
   it('retries one stream where one is named, and what still is poison parks again from there on', async () => {
-    const runner = await house.runner((one) => (cure.isCured && !one.input.startsWith('bad two') ? undefined : tooLarge(one)));
+    const runner = await house.runner((one) =>
+      cure.isCured && !one.input.startsWith('bad two') ? undefined : tooLarge(one),
+    );
     await house.happen('bell-1', [rung('bad one'), rung('a'), rung('bad two'), rung('b')], ACME);
     await house.happen('bell-2', [rung('bad one')], ACME);
     runner.start();
     await house.worked();
     cure.isCured = true;
     expect(await house.parking.askRetry('when-rung-answer', 'bell-1')).toBe(4);
-    await eventually('it was tried', async () => (await house.sql('select from parked_events where retry_asked')).length === 0);
-    expect((await parked()).map(([stream, events]) => [stream, events])).toEqual([['bell-1', 2], ['bell-2', 1]]);
+    await eventually(
+      'it was tried',
+      async () => (await house.sql('select from parked_events where retry_asked')).length === 0,
+    );
+    expect((await parked()).map(([stream, events]) => [stream, events])).toEqual([
+      ['bell-1', 2],
+      ['bell-2', 1],
+    ]);
     expect(await house.rings()).toEqual({ '1 front': 2 });
   });
 
@@ -180,7 +201,12 @@ describe('an event that a reaction cannot work', () => {
   it('works thousands of events that waited behind it, in order and each once', async () => {
     const runner = await house.runner((one) => (cure.isCured ? undefined : tooLarge(one)));
     await house.happen('bell-1', [rung('bad', 1)], ACME);
-    for (let page = 0; page < 4; page += 1) await house.happen('bell-1', Array.from({ length: 500 }, (_, at) => rung(`n${page * 500 + at}`, at % 100 === 0 ? 1 : 0)), ACME);
+    for (let page = 0; page < 4; page += 1)
+      await house.happen(
+        'bell-1',
+        Array.from({ length: 500 }, (_, at) => rung(`n${page * 500 + at}`, at % 100 === 0 ? 1 : 0)),
+        ACME,
+      );
     runner.start();
     await house.worked();
     expect((await parked()).map(([stream, events]) => [stream, events])).toEqual([['bell-1', 2_001]]);
@@ -188,14 +214,21 @@ describe('an event that a reaction cannot work', () => {
     cure.isCured = true;
     await house.parking.askRetry('when-rung-answer');
     await eventually('nothing is parked', async () => (await house.parking.names()).length === 0);
-    expect(house.inputs().slice(1)).toEqual(['bad 1', ...Array.from({ length: 20 }, (_, at) => `n${at * 100} ${at + 2}`)]);
+    expect(house.inputs().slice(1)).toEqual([
+      'bad 1',
+      ...Array.from({ length: 20 }, (_, at) => `n${at * 100} ${at + 2}`),
+    ]);
     expect((await house.mail()).length).toBe(2_001);
   });
 
   it('loses nothing when the process ends between parking and the checkpoint', async () => {
     await house.runner(tooLarge);
-    await house.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`);
-    await house.sql(`create trigger crash before update of position on cursors for each row when (new.position <> old.position) execute function refuse()`);
+    await house.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`,
+    );
+    await house.sql(
+      `create trigger crash before update of position on cursors for each row when (new.position <> old.position) execute function refuse()`,
+    );
     await house.happen('bell-1', [rung('ann'), rung('bad'), rung('ben')], ACME);
     const process = await house.another();
     const crashing = await house.runner(tooLarge, { process });

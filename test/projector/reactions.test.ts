@@ -11,7 +11,10 @@ import { eventually, log, openHouse, type House, type Process } from './house.ts
 import { ledgerEvents } from './ledger.ts';
 
 const greet = { name: 'greet' } as AnyCommand;
-const opened = (entry: string) => ({ type: 'EntryOpened', data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 } });
+const opened = (entry: string) => ({
+  type: 'EntryOpened',
+  data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 },
+});
 const closed = (entry: string) => ({ type: 'EntryClosed', data: { entry } });
 
 /** Counts what was opened, in its state; greets every opening with its number, and what is closed without looking. */
@@ -26,7 +29,13 @@ const greeter: AnyReaction = defineReaction({
         key: { stream: event.stream },
         react: (row) => {
           const count = (row?.opened ?? 0) + 1;
-          return { row: { stream: event.stream, opened: count }, effects: [{ command: greet, input: `${event.data.entry} ${count}` }, { job: 'mail', data: event.data.entry }] };
+          return {
+            row: { stream: event.stream, opened: count },
+            effects: [
+              { command: greet, input: `${event.data.entry} ${count}` },
+              { job: 'mail', data: event.data.entry },
+            ],
+          };
         },
       },
     ],
@@ -57,13 +66,28 @@ describe('a reaction', () => {
   });
   const runner = (through: Effects, process: Process = house) => {
     const { database, tail } = process;
-    return new ReactionRunner(greeter, { pool: database.projector, cursors: new Cursors(database.projector, randomUUID()), tail, trust: new LogTrust(), effects: through, log, alone: false });
+    return new ReactionRunner(greeter, {
+      pool: database.projector,
+      cursors: new Cursors(database.projector, randomUUID()),
+      tail,
+      trust: new LogTrust(),
+      effects: through,
+      log,
+      alone: false,
+    });
   };
   /** Up to where the events of every tenant were worked. */
   const position = async () =>
-    BigInt((await house.sql(`select least(position, (select min(position) from tenant_backlogs))::text as p from cursors where kind = 'reaction'`))[0]!['p'] as string);
+    BigInt(
+      (
+        await house.sql(
+          `select least(position, (select min(position) from tenant_backlogs))::text as p from cursors where kind = 'reaction'`,
+        )
+      )[0]!['p'] as string,
+    );
   const passed = (to: bigint) => eventually(`the reaction has passed ${to}`, async () => (await position()) >= to);
-  const state = async () => (await house.rowsOf('when_opened_greet_state_v1')).map(({ stream, opened: count }) => [stream, count]);
+  const state = async () =>
+    (await house.rowsOf('when_opened_greet_state_v1')).map(({ stream, opened: count }) => [stream, count]);
 
   it('begins at now: what happened before it was deployed is not reacted to', async () => {
     await house.happen('ledger-1', [opened('past')]);
@@ -98,8 +122,12 @@ describe('a reaction', () => {
   it('asks again, under the same ids, for what a crash between command and checkpoint leaves in doubt', async () => {
     const crashing = runner(effects());
     await crashing.prepare();
-    await house.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`);
-    await house.sql(`create trigger crash before update of position on cursors for each row when (new.position <> old.position) execute function refuse()`);
+    await house.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`,
+    );
+    await house.sql(
+      `create trigger crash before update of position on cursors for each row when (new.position <> old.position) execute function refuse()`,
+    );
     await house.happen('ledger-1', [opened('a'), opened('b')]);
     crashing.start();
     await eventually('it has acted twice', () => asked.length >= 4);
@@ -126,7 +154,10 @@ describe('a reaction', () => {
   it('is not blamed by somebody who has lost it: whoever has it now would never take that back', async () => {
     const reaction = runner(effects());
     await reaction.prepare();
-    const [first, second] = [new Cursors(house.database.projector, randomUUID()), new Cursors(house.database.projector, randomUUID())];
+    const [first, second] = [
+      new Cursors(house.database.projector, randomUUID()),
+      new Cursors(house.database.projector, randomUUID()),
+    ];
     const key = { name: 'when-opened-greet', version: 1 };
     const [held] = await first.acquire([key], ['live'], false);
     await first.release([held!]);

@@ -14,12 +14,18 @@ describe('a table is what its history says', () => {
   let house: House;
   beforeAll(async () => {
     house = await openHouse([ledgerEvents]);
-    for (const model of models) await house.database.projector.query(`${createTable(shapeOf({ ...model, name: `paged_${model.name}` }), `paged_${model.name}_v1`)}`);
+    for (const model of models)
+      await house.database.projector.query(
+        `${createTable(shapeOf({ ...model, name: `paged_${model.name}` }), `paged_${model.name}_v1`)}`,
+      );
   });
   afterAll(() => house.close());
 
   it('whatever the size of the batches, whatever is in memory between them, and whichever of them fail at first', async () => {
-    const plan = fc.array(fc.record({ size: fc.integer({ min: 1, max: 12 }), then: fc.constantFrom('keep', 'forget', 'fail') }), { minLength: 1, maxLength: 12 });
+    const plan = fc.array(
+      fc.record({ size: fc.integer({ min: 1, max: 12 }), then: fc.constantFrom('keep', 'forget', 'fail') }),
+      { minLength: 1, maxLength: 12 },
+    );
     await fc.assert(
       fc.asyncProperty(history(60), plan, fc.boolean(), async (happenings, batches, empty) => {
         const events = happenings.map((one, index) => placed(one, index + 1));
@@ -50,7 +56,9 @@ describe('a table is what its history says', () => {
       fc.asyncProperty(history(40), fc.integer({ min: 1, max: 9 }), async (happenings, size) => {
         for (let from = 0; from < happenings.length; from += size) {
           const group = happenings.slice(from, from + size);
-          await Promise.all(group.map(({ tenantId, event }, at) => house.happen(`ledger-${tenantId}.${at}`, [event], tenantId)));
+          await Promise.all(
+            group.map(({ tenantId, event }, at) => house.happen(`ledger-${tenantId}.${at}`, [event], tenantId)),
+          );
         }
         const head = await house.store.head();
         await eventually('the lanes have caught up', caughtUp(projector, head));

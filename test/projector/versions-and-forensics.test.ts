@@ -34,7 +34,8 @@ describe('versions of a read model', () => {
   afterEach(() => house.close());
 
   const append = async (count: number, seed: number) => {
-    for (const { tenantId, event } of fc.sample(happening, { numRuns: count, seed })) await house.happen(`ledger-${tenantId}.one`, [event], tenantId);
+    for (const { tenantId, event } of fc.sample(happening, { numRuns: count, seed }))
+      await house.happen(`ledger-${tenantId}.one`, [event], tenantId);
   };
   /** Appends without a pause until told to stop. */
   const flood = () => {
@@ -42,7 +43,11 @@ describe('versions of a read model', () => {
     const writer = async (seed: number) => {
       for (let round = 0; flooding; round += 1) {
         const some = fc.sample(happening, { numRuns: 5, seed: seed * 1_000 + round });
-        await house.happen(`ledger-flood.${seed}`, some.map(({ event }) => event), TENANTS[0]);
+        await house.happen(
+          `ledger-flood.${seed}`,
+          some.map(({ event }) => event),
+          TENANTS[0],
+        );
       }
     };
     const done = Promise.all([writer(1), writer(2)]);
@@ -65,11 +70,20 @@ describe('versions of a read model', () => {
     expect(await house.rowsOf('volumes')).toEqual(expected);
     const stopFlood = flood();
     await next.start();
-    await eventually('the new version is served', async () => (await next.cursors.all()).some(({ name, version, state }) => name === 'volumes' && version === 2 && state === 'live'));
+    await eventually('the new version is served', async () =>
+      (await next.cursors.all()).some(
+        ({ name, version, state }) => name === 'volumes' && version === 2 && state === 'live',
+      ),
+    );
     await stopFlood();
     await eventually('all have caught up', caughtUp(next, await house.store.head()));
     expect(await house.rowsOf('volumes')).toEqual(pureFold(louder, await house.everything()));
-    expect((await next.cursors.all()).filter(({ name }) => name === 'volumes').map(({ version, state }) => [version, state])).toEqual([[1, 'retired'], [2, 'live']]);
+    expect(
+      (await next.cursors.all()).filter(({ name }) => name === 'volumes').map(({ version, state }) => [version, state]),
+    ).toEqual([
+      [1, 'retired'],
+      [2, 'live'],
+    ]);
     expect(await next.lagging()).toEqual([]);
   });
 
@@ -82,10 +96,12 @@ describe('versions of a read model', () => {
     const seen: number[] = [];
     let watching = true;
     const watch = (async () => {
-      while (watching) seen.push(Number((await house.sql(`select coalesce(sum(events), 0) as n from volumes`))[0]!['n']));
+      while (watching)
+        seen.push(Number((await house.sql(`select coalesce(sum(events), 0) as n from volumes`))[0]!['n']));
     })();
     const operator = await house.another();
-    for (let time = 0; time < 2; time += 1) await rebuildLive(operator.parts(), operator.projector([entries, volumes]), volumes, () => undefined);
+    for (let time = 0; time < 2; time += 1)
+      await rebuildLive(operator.parts(), operator.projector([entries, volumes]), volumes, () => undefined);
     await stopFlood();
     await eventually('all have caught up', caughtUp(projector, await house.store.head()));
     watching = false;
@@ -99,10 +115,21 @@ describe('versions of a read model', () => {
 
   it('that cannot be filled keep no other from it, and are never served', async () => {
     await append(30, 3);
-    const broken: AnyReadModel = { ...entries, name: 'broken', on: { EntryOpened: () => { throw new Error('a programming error'); } } };
+    const broken: AnyReadModel = {
+      ...entries,
+      name: 'broken',
+      on: {
+        EntryOpened: () => {
+          throw new Error('a programming error');
+        },
+      },
+    };
     const projector = house.projector([broken, entries, volumes]);
     await projector.start();
-    await eventually('the others are live', async () => (await projector.cursors.all()).filter(({ state }) => state === 'live').length === 2);
+    await eventually(
+      'the others are live',
+      async () => (await projector.cursors.all()).filter(({ state }) => state === 'live').length === 2,
+    );
     expect(await projector.lagging()).toEqual(['broken']);
     expect(await house.rowsOf('broken')).toEqual([]);
   });
@@ -129,11 +156,21 @@ describe('versions of a read model', () => {
       return house.rowsOf(`${name}.entries`);
     };
     for (const position of [0n, 1n, 17n, 40n, 1_000n]) {
-      expect(await asOf(`at_${position}`, { position })).toEqual(pureFold(entries, events.filter((event) => event.position <= position)));
+      expect(await asOf(`at_${position}`, { position })).toEqual(
+        pureFold(
+          entries,
+          events.filter((event) => event.position <= position),
+        ),
+      );
     }
     for (const index of [0, 20, 39]) {
       const time = events[index]!.recordedAt;
-      expect(await asOf(`time_${index}`, { time })).toEqual(pureFold(entries, events.filter((event) => event.recordedAt <= time)));
+      expect(await asOf(`time_${index}`, { time })).toEqual(
+        pureFold(
+          entries,
+          events.filter((event) => event.recordedAt <= time),
+        ),
+      );
     }
     expect(await asOf('before_all', { time: events[0]!.recordedAt - 1 })).toEqual([]);
   });
@@ -142,14 +179,22 @@ describe('versions of a read model', () => {
     const projector = house.projector([entries, volumes]);
     await projector.start();
     const [tenantId, other] = TENANTS;
-    const opened = (entry: string) => ({ type: 'EntryOpened', data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 } });
+    const opened = (entry: string) => ({
+      type: 'EntryOpened',
+      data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 },
+    });
     await house.happen('ledger-x.1', ['a', 'b', 'c'].map(opened), TENANTS[0]);
     await house.happen('ledger-x.2', ['a', 'b', 'c'].map(opened), TENANTS[1]);
     await eventually('live', caughtUp(projector, await house.store.head()));
     expect(await diffModel(house.parts(), entries)).toMatchObject({ rows: 6, differences: [] });
-    await house.sql(`update entries_v1 set amount = 6, trail = '["forged"]' where entry = 'a' and tenant_id = $1`, [tenantId]);
+    await house.sql(`update entries_v1 set amount = 6, trail = '["forged"]' where entry = 'a' and tenant_id = $1`, [
+      tenantId,
+    ]);
     await house.sql(`delete from entries_v1 where entry = 'b' and tenant_id = $1`, [tenantId]);
-    await house.sql(`insert into entries_v1 select $1, 'z', owner, amount, trail, note, changed_at from entries_v1 where entry = 'c' and tenant_id = $1`, [other]);
+    await house.sql(
+      `insert into entries_v1 select $1, 'z', owner, amount, trail, note, changed_at from entries_v1 where entry = 'c' and tenant_id = $1`,
+      [other],
+    );
     const { differences } = await diffModel(house.parts(), entries);
     expect(differences).toEqual([
       { kind: 'changed', key: { tenant_id: tenantId, entry: 'a' }, columns: ['trail', 'amount'] },

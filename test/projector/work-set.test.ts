@@ -6,14 +6,26 @@ import { TENANT } from '../dsl/given.ts';
 
 const event = { tenantId: TENANT } as Recorded;
 const asked = (...steps: RowStep[]): EventSteps[] => [{ event, steps }];
-const put = (id: string, more: Partial<RowStep> = {}): RowStep => ({ key: { id }, fold: (row) => ({ id, tenant_id: TENANT, times: Number(row?.['times'] ?? 0) + 1 }), ...more }) as RowStep;
+const put = (id: string, more: Partial<RowStep> = {}): RowStep =>
+  ({
+    key: { id },
+    fold: (row) => ({ id, tenant_id: TENANT, times: Number(row?.['times'] ?? 0) + 1 }),
+    ...more,
+  }) as RowStep;
 const remove = (id: string): RowStep => ({ key: { id }, fold: () => undefined });
 const ids = (rows: readonly TableRow[]) => rows.map(({ id }) => id);
 
 /** Loads what is missing from a table of these rows, and folds. */
-function fold(work: WorkSet, table: readonly string[], batch: EventSteps[]): { loaded: unknown[]; upserts: unknown[]; removals: unknown[] } {
+function fold(
+  work: WorkSet,
+  table: readonly string[],
+  batch: EventSteps[],
+): { loaded: unknown[]; upserts: unknown[]; removals: unknown[] } {
   const missing = work.missing(batch);
-  work.admit(missing, missing.filter(({ id }) => table.includes(id as string)).map(({ id }) => ({ id, tenant_id: TENANT, times: 1 })));
+  work.admit(
+    missing,
+    missing.filter(({ id }) => table.includes(id as string)).map(({ id }) => ({ id, tenant_id: TENANT, times: 1 })),
+  );
   expect(work.fold(batch)).toEqual([]);
   const { upserts, removals } = work.changes();
   work.settle(100);
@@ -42,7 +54,11 @@ describe('the rows that a page works on', () => {
 
   it('are removed from the table only where they stand in it', () => {
     const work = new WorkSet(['id']);
-    expect(fold(work, ['b'], [...asked(put('a')), ...asked(remove('a'), remove('b'))])).toEqual({ loaded: ['a', 'b'], upserts: [], removals: ['b'] });
+    expect(fold(work, ['b'], [...asked(put('a')), ...asked(remove('a'), remove('b'))])).toEqual({
+      loaded: ['a', 'b'],
+      upserts: [],
+      removals: ['b'],
+    });
     expect(fold(work, [], asked(put('a')))).toMatchObject({ upserts: ['a'], removals: [] });
     expect(fold(work, [], asked(remove('a')))).toMatchObject({ upserts: [], removals: ['a'] });
     expect(fold(work, [], asked(remove('a')))).toMatchObject({ upserts: [], removals: [] });

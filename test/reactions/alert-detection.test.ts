@@ -31,14 +31,33 @@ describe('alerts from telemetry', () => {
   const decision = { kind: 'policy_decision', ...at, action: 'warn', userDecision: 'none', policyId: null } as const;
   it.each<[string, Observation]>([
     ['breached_password', breached({ domain: 'evil.example' })],
-    ['canary_cookie_triggered', { kind: 'canary_cookie_triggered', ...at, eventId: randomUUID(), cookieId: null, cookieName: null }],
-    ['clickfix_detected', { kind: 'clickfix_detected', ...at, eventId: randomUUID(), action: 'block', userDecision: 'none', signatureId: null, snippet: null }],
+    [
+      'canary_cookie_triggered',
+      { kind: 'canary_cookie_triggered', ...at, eventId: randomUUID(), cookieId: null, cookieName: null },
+    ],
+    [
+      'clickfix_detected',
+      {
+        kind: 'clickfix_detected',
+        ...at,
+        eventId: randomUUID(),
+        action: 'block',
+        userDecision: 'none',
+        signatureId: null,
+        snippet: null,
+      },
+    ],
     ['phishing_detected', { ...decision, eventId: randomUUID(), signals: ['new_site', 'phishing_signal'] }],
     ['malicious_domain', { ...decision, eventId: randomUUID(), signals: ['malicious_domain'] }],
     ['weak_password', { ...decision, eventId: randomUUID(), signals: ['weak_password'] }],
-    ['policy_violation', { ...decision, eventId: randomUUID(), signals: [], policyId: randomUUID(), userDecision: 'proceeded' }],
+    [
+      'policy_violation',
+      { ...decision, eventId: randomUUID(), signals: [], policyId: randomUUID(), userDecision: 'proceeded' },
+    ],
   ])('%s is raised by what gives it away', (raised, observation) => {
-    expect(alertsOf(batch(1, observation))).toEqual([{ raised, domain: 'evil.example', alertId: expect.any(String), cause: observation.eventId }]);
+    expect(alertsOf(batch(1, observation))).toEqual([
+      { raised, domain: 'evil.example', alertId: expect.any(String), cause: observation.eventId },
+    ]);
   });
 
   it('stay silent about what is no danger', () => {
@@ -47,8 +66,20 @@ describe('alerts from telemetry', () => {
         batch(
           1,
           login(),
-          { kind: 'navigation', ...at, eventId: randomUUID(), title: null, referrerDomain: null, technologies: [], isNewSite: true },
-          { ...decision, eventId: randomUUID(), signals: ['new_site', 'breached_password', 'clickfix', 'password_reuse'] },
+          {
+            kind: 'navigation',
+            ...at,
+            eventId: randomUUID(),
+            title: null,
+            referrerDomain: null,
+            technologies: [],
+            isNewSite: true,
+          },
+          {
+            ...decision,
+            eventId: randomUUID(),
+            signals: ['new_site', 'breached_password', 'clickfix', 'password_reuse'],
+          },
         ),
       ),
     ).toEqual([]);
@@ -77,7 +108,11 @@ describe('alerts from telemetry', () => {
   });
 
   it('count what repeats within 24 hours, in a batch and across batches', () => {
-    const [one, two, three] = [breached(), breached({ occurredAt: after(1) }), breached({ occurredAt: after(24.9) })] as const;
+    const [one, two, three] = [
+      breached(),
+      breached({ occurredAt: after(1) }),
+      breached({ occurredAt: after(24.9) }),
+    ] as const;
     const [raised, again, once] = alertsOf(batch(1, two, one), batch(2, three));
     expect(raised).toMatchObject({ raised: 'breached_password', cause: one.eventId });
     expect(again).toMatchObject({ again: 1, alertId: raised!.alertId });
@@ -98,7 +133,11 @@ describe('alerts from telemetry', () => {
   });
 
   it('put an observation that comes late where it belongs', () => {
-    const [first, second, late] = alertsOf(batch(1, breached()), batch(2, breached({ occurredAt: after(72) })), batch(3, breached({ occurredAt: after(-2) })));
+    const [first, second, late] = alertsOf(
+      batch(1, breached()),
+      batch(2, breached({ occurredAt: after(72) })),
+      batch(3, breached({ occurredAt: after(-2) })),
+    );
     expect(second!.raised).toBe('breached_password');
     expect(late).toMatchObject({ again: 1, alertId: first!.alertId });
   });
@@ -107,15 +146,22 @@ describe('alerts from telemetry', () => {
     const start = [batch(1, breached())];
     const alertId = alertsOf(...start)[0]!.alertId;
     const fingerprint = `breached_password|${USER}|shop.example`;
-    const resolved = recorded({ type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint } }, 2);
+    const resolved = recorded(
+      { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint } },
+      2,
+    );
     const reopened = recorded({ type: 'AlertReopened', data: { alertId, notes: null, fingerprint } }, 3);
     const next = batch(4, breached({ occurredAt: after(1) }));
     expect(alertsOf(...start, resolved, next).at(-1)).toMatchObject({ raised: 'breached_password' });
     expect(alertsOf(...start, resolved, reopened, next).at(-1)).toMatchObject({ again: 1, alertId });
   });
 
-  const manyDomains = (n: number, from: number, many: number) => recorded(telemetry(Array.from({ length: many }, (_, at) => breached({ domain: `d${from + at}.example` }))), n);
-  const countOf = (alerts: ReturnType<typeof alertsOf>) => ({ raised: alerts.filter(({ raised }) => raised).length, again: alerts.reduce((sum, { again }) => sum + Number(again ?? 0), 0) });
+  const manyDomains = (n: number, from: number, many: number) =>
+    recorded(telemetry(Array.from({ length: many }, (_, at) => breached({ domain: `d${from + at}.example` }))), n);
+  const countOf = (alerts: ReturnType<typeof alertsOf>) => ({
+    raised: alerts.filter(({ raised }) => raised).length,
+    again: alerts.reduce((sum, { again }) => sum + Number(again ?? 0), 0),
+  });
 
   it('are raised one by one within a budget of 140 for a device and type, and counted by one alert beyond it', () => {
     const alerts = alertsOf(...Array.from({ length: 20 }, (_, n) => manyDomains(n + 1, n * 500, 500)));
@@ -128,19 +174,44 @@ describe('alerts from telemetry', () => {
   });
 
   it('name the device and some of the domains where they are counted by one alert', () => {
-    const inputs = reactTo(whenSomethingIsFoundRaiseAlert, [manyDomains(1, 0, 150)]).map(({ input }) => input as { deviceId: string; metadata: { domains: string[] } });
-    expect(inputs.at(-2)).toMatchObject({ deviceId: DEVICE, userId: USER, metadata: { kind: 'alert_budget', domains: expect.arrayContaining(['d140.example']) } });
+    const inputs = reactTo(whenSomethingIsFoundRaiseAlert, [manyDomains(1, 0, 150)]).map(
+      ({ input }) => input as { deviceId: string; metadata: { domains: string[] } },
+    );
+    expect(inputs.at(-2)).toMatchObject({
+      deviceId: DEVICE,
+      userId: USER,
+      metadata: { kind: 'alert_budget', domains: expect.arrayContaining(['d140.example']) },
+    });
     expect(inputs.at(-1)).toMatchObject({ occurrences: 9 });
   });
 
   it('have a budget of their own for each device and each type', () => {
     const others = recorded(telemetry([breached({ domain: 'z.example' })], { deviceId: randomUUID() }), 2);
-    const weak = batch(3, { kind: 'policy_decision', ...at, eventId: randomUUID(), action: 'warn', userDecision: 'none', policyId: null, signals: ['weak_password'] });
-    expect(alertsOf(manyDomains(1, 0, 200), others, weak).slice(-2)).toMatchObject([{ raised: 'breached_password', domain: 'z.example' }, { raised: 'weak_password' }]);
+    const weak = batch(3, {
+      kind: 'policy_decision',
+      ...at,
+      eventId: randomUUID(),
+      action: 'warn',
+      userDecision: 'none',
+      policyId: null,
+      signals: ['weak_password'],
+    });
+    expect(alertsOf(manyDomains(1, 0, 200), others, weak).slice(-2)).toMatchObject([
+      { raised: 'breached_password', domain: 'z.example' },
+      { raised: 'weak_password' },
+    ]);
   });
 
   it('come back to the budget by ten a day of arrival, whatever days the device claims', () => {
-    const claimed = (n: number, daysBack: number) => recorded(telemetry(Array.from({ length: 500 }, (_, at) => breached({ domain: `d${n}-${at}.example`, occurredAt: after(-24 * daysBack) }))), n);
+    const claimed = (n: number, daysBack: number) =>
+      recorded(
+        telemetry(
+          Array.from({ length: 500 }, (_, at) =>
+            breached({ domain: `d${n}-${at}.example`, occurredAt: after(-24 * daysBack) }),
+          ),
+        ),
+        n,
+      );
     const sameDay = alertsOf(claimed(1, 0), claimed(2, 30), claimed(3, 60));
     expect(countOf(sameDay).raised).toBe(141);
     const nextDay = recorded(claimed(4, 0), 4, { recordedAt: NOW + 25 * HOUR });
@@ -150,7 +221,13 @@ describe('alerts from telemetry', () => {
   it('go on by another alert once the one that counts them was resolved', () => {
     const first = manyDomains(1, 0, 200);
     const { alertId } = alertsOf(first)[140]!;
-    const resolved = recorded({ type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: null, fingerprint: `budget|breached_password|${DEVICE}` } }, 2);
+    const resolved = recorded(
+      {
+        type: 'AlertResolved',
+        data: { alertId, status: 'resolved', resolution: null, fingerprint: `budget|breached_password|${DEVICE}` },
+      },
+      2,
+    );
     expect(alertsOf(first, manyDomains(3, 500, 5)).at(-1)).toMatchObject({ again: 5, alertId });
     const [raised, rest] = alertsOf(first, resolved, manyDomains(3, 500, 5)).slice(-2);
     expect(raised).toMatchObject({ raised: 'breached_password', domain: null });
@@ -172,16 +249,31 @@ describe('alerts from telemetry', () => {
 
   it('cost two commands a batch, however much a browser repeats itself', () => {
     const asked = alertsOf(batch(1, ...Array.from({ length: 500 }, () => breached())));
-    expect(asked).toEqual([expect.objectContaining({ raised: 'breached_password' }), expect.objectContaining({ again: 499 })]);
+    expect(asked).toEqual([
+      expect.objectContaining({ raised: 'breached_password' }),
+      expect.objectContaining({ again: 499 }),
+    ]);
   });
 
   it('keep no address of a person who was erased', () => {
-    const [raised] = reactTo(whenSomethingIsFoundRaiseAlert, [batch(1, breached({ url: ERASED, username: ERASED, passwordHash: ERASED }))]);
+    const [raised] = reactTo(whenSomethingIsFoundRaiseAlert, [
+      batch(1, breached({ url: ERASED, username: ERASED, passwordHash: ERASED })),
+    ]);
     expect(raised?.input).toMatchObject({ url: null });
   });
 
   it('are raised when a password is reused', () => {
-    const data = { reuseId: randomUUID(), userId: USER, deviceId: DEVICE, domain: 'mail.example', domains: ['shop.example', 'mail.example'], cause: randomUUID(), occurredAt: after(0), extensionMode: 'warn', policyVersion: 'abc' };
+    const data = {
+      reuseId: randomUUID(),
+      userId: USER,
+      deviceId: DEVICE,
+      domain: 'mail.example',
+      domains: ['shop.example', 'mail.example'],
+      cause: randomUUID(),
+      occurredAt: after(0),
+      extensionMode: 'warn',
+      policyVersion: 'abc',
+    };
     expect(alertsOf(recorded({ type: 'PasswordReuseDetected', data }, 1))).toEqual([
       { raised: 'password_reuse', domain: 'mail.example', alertId: expect.any(String), cause: data.cause },
     ]);
@@ -210,12 +302,21 @@ describe('detection of reused passwords', () => {
 
   it('tells people and passwords apart', () => {
     const other = { userId: '66666666-6666-4666-8666-666666666666' };
-    expect(found(batch(1, login()), recorded(telemetry([login({ domain: 'mail.example' })], other), 2), batch(3, login({ domain: 'mail.example', passwordHash: hashOf('two') })))).toEqual([]);
+    expect(
+      found(
+        batch(1, login()),
+        recorded(telemetry([login({ domain: 'mail.example' })], other), 2),
+        batch(3, login({ domain: 'mail.example', passwordHash: hashOf('two') })),
+      ),
+    ).toEqual([]);
   });
 
   it('finds 700 at once and what is left when it is entered again, by arrival', () => {
     const onSites = (n: number, over: Partial<Recorded> = {}) => {
-      const logins = Array.from({ length: 400 }, (_, at) => [login({ passwordHash: hashOf(`${n}-${at}`) }), login({ passwordHash: hashOf(`${n}-${at}`), domain: 'mail.example' })]).flat();
+      const logins = Array.from({ length: 400 }, (_, at) => [
+        login({ passwordHash: hashOf(`${n}-${at}`) }),
+        login({ passwordHash: hashOf(`${n}-${at}`), domain: 'mail.example' }),
+      ]).flat();
       return recorded(telemetry(logins), n, over);
     };
     expect(found(onSites(1), onSites(2))).toHaveLength(700);
@@ -230,18 +331,49 @@ describe('detection of reused passwords', () => {
 });
 
 describe('recording', () => {
-  const reuse = { reuseId: randomUUID(), userId: USER, deviceId: DEVICE, domain: 'mail.example', domains: ['shop.example', 'mail.example'], cause: randomUUID(), occurredAt: after(0), extensionMode: null, policyVersion: null };
+  const reuse = {
+    reuseId: randomUUID(),
+    userId: USER,
+    deviceId: DEVICE,
+    domain: 'mail.example',
+    domains: ['shop.example', 'mail.example'],
+    cause: randomUUID(),
+    occurredAt: after(0),
+    extensionMode: null,
+    policyVersion: null,
+  };
   it('a reused password happens once a site', () => {
     given().when(recordPasswordReuse, reuse).then({ type: 'PasswordReuseDetected', data: reuse });
-    given({ type: 'PasswordReuseDetected' as const, data: reuse }).when(recordPasswordReuse, reuse).thenNothing();
+    given({ type: 'PasswordReuseDetected' as const, data: reuse })
+      .when(recordPasswordReuse, reuse)
+      .thenNothing();
     given({ type: 'PasswordReuseDetected' as const, data: reuse })
       .when(recordPasswordReuse, { ...reuse, domain: 'bank.example', domains: ['shop.example', 'bank.example'] })
-      .then({ type: 'PasswordReuseDetected', data: { ...reuse, domain: 'bank.example', domains: ['shop.example', 'mail.example', 'bank.example'] } });
+      .then({
+        type: 'PasswordReuseDetected',
+        data: { ...reuse, domain: 'bank.example', domains: ['shop.example', 'mail.example', 'bank.example'] },
+      });
   });
 
   it('an occurrence counts once a report', () => {
     const alertId = randomUUID();
-    const raised = { type: 'AlertRaised' as const, data: { alertId, alertType: 'breached_password' as const, severity: 'high' as const, title: '', description: '', fingerprint: 'f', userId: null, deviceId: null, domain: null, url: null, cause: randomUUID(), metadata: {} } };
+    const raised = {
+      type: 'AlertRaised' as const,
+      data: {
+        alertId,
+        alertType: 'breached_password' as const,
+        severity: 'high' as const,
+        title: '',
+        description: '',
+        fingerprint: 'f',
+        userId: null,
+        deviceId: null,
+        domain: null,
+        url: null,
+        cause: randomUUID(),
+        metadata: {},
+      },
+    };
     const again = { alertId, cause: randomUUID(), occurrences: 3, occurredAt: after(0) };
     given(raised).when(recordAlertOccurrence, again).then({ type: 'AlertRepeated', data: again });
     given(raised, { type: 'AlertRepeated', data: again }).when(recordAlertOccurrence, again).thenNothing();
@@ -249,9 +381,33 @@ describe('recording', () => {
 });
 
 describe('alerts from what is seen of sign-ins', () => {
-  const flow = (over: object) => ({ kind: 'auth_flow', eventId: randomUUID(), occurredAt: after(0), domain: 'login.example', url: null, provider: 'entra_id', method: 'oidc', relyingParty: null, mfaObserved: false, outcome: 'success', ...over }) as Observation;
+  const flow = (over: object) =>
+    ({
+      kind: 'auth_flow',
+      eventId: randomUUID(),
+      occurredAt: after(0),
+      domain: 'login.example',
+      url: null,
+      provider: 'entra_id',
+      method: 'oidc',
+      relyingParty: null,
+      mfaObserved: false,
+      outcome: 'success',
+      ...over,
+    }) as Observation;
 
   it('tell of an identity provider that asked for no second factor, and of nobody else', () => {
-    expect(alertsOf(batch(1, flow({}), flow({ mfaObserved: true }), flow({ outcome: 'failure' }), flow({ provider: null }), flow({ provider: 'none' })))).toMatchObject([{ raised: 'mfa_missing', domain: 'login.example' }]);
+    expect(
+      alertsOf(
+        batch(
+          1,
+          flow({}),
+          flow({ mfaObserved: true }),
+          flow({ outcome: 'failure' }),
+          flow({ provider: null }),
+          flow({ provider: 'none' }),
+        ),
+      ),
+    ).toMatchObject([{ raised: 'mfa_missing', domain: 'login.example' }]);
   });
 });

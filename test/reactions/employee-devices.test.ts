@@ -11,7 +11,10 @@ const deleted = { type: 'EmployeeDeleted', data: { userId: USER } };
 
 /** What is asked for after each event; every event here concerns the one user. */
 function effectsOf(...events: { type: string; data: unknown }[]): unknown[][] {
-  const on = whenEmployeeDeletedRevokeDevices.on as Record<string, (event: unknown) => { react: (row: unknown) => { row: unknown; effects: unknown[] } }[]>;
+  const on = whenEmployeeDeletedRevokeDevices.on as Record<
+    string,
+    (event: unknown) => { react: (row: unknown) => { row: unknown; effects: unknown[] } }[]
+  >;
   let row: unknown;
   return events.map((event, index) => {
     const [step] = on[event.type]!(recorded(event, index + 1));
@@ -20,7 +23,10 @@ function effectsOf(...events: { type: string; data: unknown }[]): unknown[][] {
     return answer.effects;
   });
 }
-const revoked = (deviceId: string) => ({ command: revokeDevice, input: { deviceId, reason: 'user_deleted', ofUserId: USER } });
+const revoked = (deviceId: string) => ({
+  command: revokeDevice,
+  input: { deviceId, reason: 'user_deleted', ofUserId: USER },
+});
 
 describe('when an employee is deleted', () => {
   it('each of their devices is revoked, once', () => {

@@ -8,7 +8,14 @@ import { memoryVault } from './memory-vault.ts';
 
 const id = '33333333-3333-4333-8333-333333333333';
 const reference = '44444444-4444-4444-8444-444444444444';
-const draft = { name: 'Anvil', kind: 'round', weight: 2.5, pieces: 1, isEnabled: true, labels: ['heavy'] } as const satisfies Partial<Draft<typeof gadgets.declared.fields>>;
+const draft = {
+  name: 'Anvil',
+  kind: 'round',
+  weight: 2.5,
+  pieces: 1,
+  isEnabled: true,
+  labels: ['heavy'],
+} as const satisfies Partial<Draft<typeof gadgets.declared.fields>>;
 const mutableDraft = { ...draft, labels: [...draft.labels] };
 const values = { ...mutableDraft, serial: 'serial-of-the-house', tokenRef: null };
 const created: DomainEvent = { type: 'GadgetCreated', data: { id, ...values } };
@@ -21,7 +28,10 @@ describe('creating a declared record', () => {
   it('says the whole record in one event and takes its claims, text folded', () => {
     const outcome = given().when(gadgets.create, { ...mutableDraft, name: 'AnVIL' }, made);
     outcome.then({ type: 'GadgetCreated', data: { id, ...values, name: 'AnVIL' } });
-    outcome.thenTakes({ kind: 'gadget.name', value: '["anvil"]' }, { kind: 'gadget.kind+weight', value: '["round",2.5]' });
+    outcome.thenTakes(
+      { kind: 'gadget.name', value: '["anvil"]' },
+      { kind: 'gadget.kind+weight', value: '["round",2.5]' },
+    );
   });
 
   it('is done when the same command comes once more', () => {
@@ -29,7 +39,9 @@ describe('creating a declared record', () => {
   });
 
   it('asks the rule about the record as a whole', () => {
-    given().when(gadgets.create, { ...mutableDraft, kind: 'square', pieces: 5 }, made).thenRefused('invalid', invalid('pieces', 'must be at most 4 when square').message);
+    given()
+      .when(gadgets.create, { ...mutableDraft, kind: 'square', pieces: 5 }, made)
+      .thenRefused('invalid', invalid('pieces', 'must be at most 4 when square').message);
   });
 
   it('lets nobody write what the house makes', () => {
@@ -39,23 +51,36 @@ describe('creating a declared record', () => {
 
   it('puts the secret into the vault, bound to the record, and makes what the house makes', async () => {
     const vault = memoryVault();
-    const facts = await gadgets.create.prepare!({ ...mutableDraft, token: 'hunter2hunter2' }, { vault, freeNumbers: unbounded }, context());
+    const facts = await gadgets.create.prepare!(
+      { ...mutableDraft, token: 'hunter2hunter2' },
+      { vault, freeNumbers: unbounded },
+      context(),
+    );
     expect(facts).toMatchObject({ serial: 'serial-of-the-house', tokenRef: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     expect([...vault.kept.values()]).toEqual([{ owner: `gadget/${id}`, field: 'token', secret: 'hunter2hunter2' }]);
     expect(JSON.stringify(facts)).not.toContain('hunter2');
   });
 
   it('has defaults for what a caller inside the house leaves out, as the door has for one outside', async () => {
-    const facts = await gadgets.create.prepare!({ name: 'Anvil' } as never, { vault: memoryVault(), freeNumbers: unbounded }, context());
+    const facts = await gadgets.create.prepare!(
+      { name: 'Anvil' } as never,
+      { vault: memoryVault(), freeNumbers: unbounded },
+      context(),
+    );
     given()
       .when(gadgets.create, { name: 'Anvil' } as never, facts as never)
-      .then({ type: 'GadgetCreated', data: { id, name: 'Anvil', kind: 'round', weight: null, pieces: 1, isEnabled: true, labels: [], ...made } });
+      .then({
+        type: 'GadgetCreated',
+        data: { id, name: 'Anvil', kind: 'round', weight: null, pieces: 1, isEnabled: true, labels: [], ...made },
+      });
   });
 });
 
 describe('changing a declared record', () => {
   it('says what changed, and nothing else', () => {
-    given(created).when(gadgets.update, { id, changes: { pieces: 3, isEnabled: true, labels: ['heavy'] } }, {}).then({ type: 'GadgetUpdated', data: { id, pieces: 3 } });
+    given(created)
+      .when(gadgets.update, { id, changes: { pieces: 3, isEnabled: true, labels: ['heavy'] } }, {})
+      .then({ type: 'GadgetUpdated', data: { id, pieces: 3 } });
   });
 
   it('says nothing when nothing changes', () => {
@@ -79,17 +104,24 @@ describe('changing a declared record', () => {
   });
 
   it('asks the rule about the record as it would be', () => {
-    given(created, { type: 'GadgetUpdated', data: { id, pieces: 5 } }).when(gadgets.update, { id, changes: { kind: 'square' } }, {}).thenRefused('invalid');
+    given(created, { type: 'GadgetUpdated', data: { id, pieces: 5 } })
+      .when(gadgets.update, { id, changes: { kind: 'square' } }, {})
+      .thenRefused('invalid');
   });
 
   it('knows nothing of a record that was never there, or is gone', () => {
-    given().when(gadgets.update, { id, changes: { pieces: 2 } }, {}).thenRefused('notFound');
-    given(created, { type: 'GadgetDeleted', data: { id } }).when(gadgets.update, { id, changes: { pieces: 2 } }, {}).thenRefused('notFound');
+    given()
+      .when(gadgets.update, { id, changes: { pieces: 2 } }, {})
+      .thenRefused('notFound');
+    given(created, { type: 'GadgetDeleted', data: { id } })
+      .when(gadgets.update, { id, changes: { pieces: 2 } }, {})
+      .thenRefused('notFound');
   });
 
   it('keeps a secret that is left out, replaces one that is given, and removes it for null', async () => {
     const vault = memoryVault();
-    const prepare = (changes: object) => gadgets.update.prepare!({ id, changes }, { vault }, context()) as Promise<{ tokenRef?: string | null }>;
+    const prepare = (changes: object) =>
+      gadgets.update.prepare!({ id, changes }, { vault }, context()) as Promise<{ tokenRef?: string | null }>;
 
     expect(await prepare({ pieces: 2 })).toEqual({});
     const kept = given(created, withToken).when(gadgets.update, { id, changes: { pieces: 2 } }, {});
@@ -114,7 +146,10 @@ describe('deleting a declared record', () => {
   it('gives up its claims and its secrets', () => {
     const outcome = given(created, withToken).when(gadgets.remove, { id });
     outcome.then({ type: 'GadgetDeleted', data: { id } });
-    outcome.thenReleases({ kind: 'gadget.name', value: '["anvil"]' }, { kind: 'gadget.kind+weight', value: '["round",2.5]' });
+    outcome.thenReleases(
+      { kind: 'gadget.name', value: '["anvil"]' },
+      { kind: 'gadget.kind+weight', value: '["round",2.5]' },
+    );
     expect(outcome.result().secretsGivenUp).toEqual([reference]);
   });
 
@@ -160,11 +195,19 @@ describe('the read model of a collection', () => {
   });
 
   it('drops the row with the record, and what comes late finds nothing to change', () => {
-    expect(rowsAfter(gadgets.model, [...history, recorded({ type: 'GadgetDeleted', data: { id } }, 5), recorded(used, 6)])).toEqual([]);
+    expect(
+      rowsAfter(gadgets.model, [...history, recorded({ type: 'GadgetDeleted', data: { id } }, 5), recorded(used, 6)]),
+    ).toEqual([]);
   });
 
   it('has a column of a fitting type for every field', () => {
-    expect(Object.fromEntries(Object.entries(gadgets.model.columns as Record<string, { sql: string; nullable: boolean }>).map(([name, { sql, nullable }]) => [name, nullable ? `${sql}?` : sql]))).toEqual({
+    expect(
+      Object.fromEntries(
+        Object.entries(gadgets.model.columns as Record<string, { sql: string; nullable: boolean }>).map(
+          ([name, { sql, nullable }]) => [name, nullable ? `${sql}?` : sql],
+        ),
+      ),
+    ).toEqual({
       id: 'uuid',
       name: 'text',
       kind: 'text',
@@ -189,7 +232,9 @@ describe('the types of a declaration', () => {
     expectTypeOf<Created['kind']>().toEqualTypeOf<'round' | 'square'>();
     expectTypeOf<Created['weight']>().toEqualTypeOf<number | null>();
     expectTypeOf<Created['tokenRef']>().toEqualTypeOf<string | null>();
-    expectTypeOf<EventOf<typeof gadgets.events>['type']>().toEqualTypeOf<'GadgetCreated' | 'GadgetUpdated' | 'GadgetDeleted'>();
+    expectTypeOf<EventOf<typeof gadgets.events>['type']>().toEqualTypeOf<
+      'GadgetCreated' | 'GadgetUpdated' | 'GadgetDeleted'
+    >();
     type View = (typeof gadgets.view)['_output'];
     expectTypeOf<View['tokenConfigured']>().toEqualTypeOf<boolean>();
     expectTypeOf<View['uses']>().toEqualTypeOf<number>();

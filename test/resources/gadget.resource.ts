@@ -36,11 +36,17 @@ export const gadgets = defineCollection({
   filters: ['kind', 'isEnabled', 'name'],
   hidden: { serial: ['viewer'] },
   showsCreator: true,
-  rule: ({ kind, pieces }) => (kind === 'square' && pieces > 4 ? invalid('pieces', 'must be at most 4 when square') : undefined),
+  rule: ({ kind, pieces }) =>
+    kind === 'square' && pieces > 4 ? invalid('pieces', 'must be at most 4 when square') : undefined,
   tracked: tracked({
     fields: { uses: z.int().default(0), lastUsedAt: z.iso.datetime().nullable().default(null) },
     from: [gadgetUse],
-    on: { GadgetUsed: ({ data }) => ({ id: data.gadgetId, change: ({ uses }) => ({ uses: uses + 1, lastUsedAt: data.at }) }) },
+    on: {
+      GadgetUsed: ({ data }) => ({
+        id: data.gadgetId,
+        change: ({ uses }) => ({ uses: uses + 1, lastUsedAt: data.at }),
+      }),
+    },
   }),
 });
 
@@ -59,6 +65,7 @@ export const gadgetSettings = defineSingleton({
     password: secret(undefined, { sentTo: ['server'] }),
   },
   apart: { GadgetColourChanged: { fields: ['colour'], audit: 'gadget_colour.changed' } },
-  rule: ({ limit, colour }) => (colour === 'blue' && limit > 50 ? invalid('limit', 'must be at most 50 for blue') : undefined),
+  rule: ({ limit, colour }) =>
+    colour === 'blue' && limit > 50 ? invalid('limit', 'must be at most 50 for blue') : undefined,
   showsEditor: true,
 });

@@ -8,7 +8,18 @@ import { gadgets } from './gadget.resource.ts';
 
 describe('the lasting type of a field', () => {
   it('forgets the limits of the door, so that stricter ones leave history readable', () => {
-    const field = z.object({ hosts: z.array(z.string().regex(/^[a-z]+$/).max(3)).max(1), level: z.int().min(5), ratio: z.number().max(1).nullable() });
+    const field = z.object({
+      hosts: z
+        .array(
+          z
+            .string()
+            .regex(/^[a-z]+$/)
+            .max(3),
+        )
+        .max(1),
+      level: z.int().min(5),
+      ratio: z.number().max(1).nullable(),
+    });
     const old = { hosts: ['UPPER', 'case'], level: 1, ratio: 7.5 };
     expect(field.safeParse(old).success).toBe(false);
     expect(lastingType(field).parse(old)).toEqual(old);
@@ -22,7 +33,10 @@ describe('the lasting type of a field', () => {
   });
 
   it('is what came of a normalization', () => {
-    const field = z.string().transform((text) => text.trim().length).pipe(z.int());
+    const field = z
+      .string()
+      .transform((text) => text.trim().length)
+      .pipe(z.int());
     expect(lastingType(field).safeParse(3).success).toBe(true);
     expect(columnOf(field)).toEqual({ sql: 'bigint', nullable: false });
   });
@@ -35,7 +49,13 @@ describe('the lasting type of a field', () => {
   it('reads a field that was added later as its default in older events, and never in one that says what changed', () => {
     const definitions = gadgets.events.definitions;
     const older = { id: '33333333-3333-4333-8333-333333333333', name: 'Anvil', serial: 's', tokenRef: null };
-    expect(definitions.GadgetCreated.schema.parse(older)).toMatchObject({ kind: 'round', weight: null, pieces: 1, isEnabled: true, labels: [] });
+    expect(definitions.GadgetCreated.schema.parse(older)).toMatchObject({
+      kind: 'round',
+      weight: null,
+      pieces: 1,
+      isEnabled: true,
+      labels: [],
+    });
     expect(definitions.GadgetUpdated.schema.parse({ id: older.id })).toEqual({ id: older.id });
   });
 
@@ -45,8 +65,25 @@ describe('the lasting type of a field', () => {
   });
 
   it('refuses a setting that may be null although null is not its default: a row could not tell that from unset', () => {
-    const declaration = { noun: 'odd', area: 'odd', path: '/odd', access: { read: 'settings:read', write: 'settings:write' }, table: 'odd', version: 1 } as const;
-    expect(() => defineSingleton({ ...declaration, fields: { text: z.string().nullable().default('x') } })).toThrow(DeclarationError);
-    expect(() => defineCollection({ ...declaration, list: 'odds', parameter: 'oddID', verbs: [], fields: { text: z.string().nullable().default('x') } })).not.toThrow();
+    const declaration = {
+      noun: 'odd',
+      area: 'odd',
+      path: '/odd',
+      access: { read: 'settings:read', write: 'settings:write' },
+      table: 'odd',
+      version: 1,
+    } as const;
+    expect(() => defineSingleton({ ...declaration, fields: { text: z.string().nullable().default('x') } })).toThrow(
+      DeclarationError,
+    );
+    expect(() =>
+      defineCollection({
+        ...declaration,
+        list: 'odds',
+        parameter: 'oddID',
+        verbs: [],
+        fields: { text: z.string().nullable().default('x') },
+      }),
+    ).not.toThrow();
   });
 });

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Vault } from '../../src/vault/vault.ts';
 
 /** The vault's contract without cryptography. */
-export function memoryVault(): Vault & { readonly kept: Map<string, { owner: string; field: string; secret: string }> } {
+export function memoryVault(): Vault & {
+  readonly kept: Map<string, { owner: string; field: string; secret: string }>;
+} {
   const kept = new Map<string, { owner: string; field: string; secret: string }>();
   return {
     kept,

@@ -9,7 +9,9 @@ describe('a secret that was kept for a command', () => {
   const afterwards = async (error: Error): Promise<number> => {
     const vault = memoryVault();
     const reference = await vault.put(TENANT, { owner: 'admin/a', field: 'totpSecret' }, 'a secret');
-    await expect(forgetIfRefused({ vault, log: pino({ level: 'silent' }) }, TENANT, [reference], error)).rejects.toBe(error);
+    await expect(forgetIfRefused({ vault, log: pino({ level: 'silent' }) }, TENANT, [reference], error)).rejects.toBe(
+      error,
+    );
     return vault.kept.size;
   };
 

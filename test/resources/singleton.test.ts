@@ -11,35 +11,60 @@ describe('changing declared settings', () => {
   it('says only what changed, and what is set apart in an event of its own', () => {
     given()
       .when(gadgetSettings.update, { changes: { limit: 20, colour: 'blue', owner: null } }, {})
-      .then({ type: 'GadgetColourChanged', data: { colour: 'blue' } }, { type: 'GadgetSettingsUpdated', data: { limit: 20 } });
+      .then(
+        { type: 'GadgetColourChanged', data: { colour: 'blue' } },
+        { type: 'GadgetSettingsUpdated', data: { limit: 20 } },
+      );
   });
 
   it('says nothing when everything is as asked, by default or because it was set', () => {
-    given().when(gadgetSettings.update, { changes: { limit: 10, colour: 'red' } }, {}).thenNothing();
-    given(limited).when(gadgetSettings.update, { changes: { limit: 20 } }, {}).thenNothing();
+    given()
+      .when(gadgetSettings.update, { changes: { limit: 10, colour: 'red' } }, {})
+      .thenNothing();
+    given(limited)
+      .when(gadgetSettings.update, { changes: { limit: 20 } }, {})
+      .thenNothing();
   });
 
   it('goes back to a default by saying so', () => {
-    given(limited).when(gadgetSettings.update, { changes: { limit: 10 } }, {}).then({ type: 'GadgetSettingsUpdated', data: { limit: 10 } });
+    given(limited)
+      .when(gadgetSettings.update, { changes: { limit: 10 } }, {})
+      .then({ type: 'GadgetSettingsUpdated', data: { limit: 10 } });
   });
 
   it('asks the rule about the settings as they would be', () => {
-    given(blue).when(gadgetSettings.update, { changes: { limit: 51 } }, {}).thenRefused('invalid');
-    given().when(gadgetSettings.update, { changes: { limit: 51 } }, {}).thenTypes('GadgetSettingsUpdated');
+    given(blue)
+      .when(gadgetSettings.update, { changes: { limit: 51 } }, {})
+      .thenRefused('invalid');
+    given()
+      .when(gadgetSettings.update, { changes: { limit: 51 } }, {})
+      .thenTypes('GadgetSettingsUpdated');
   });
 
   it('keeps a secret for the address that it was entered for alone', () => {
     const kept: DomainEvent = { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } };
     const server = 'https://elsewhere.example';
-    given(kept).when(gadgetSettings.update, { changes: { server } }, {}).thenRefused('invalid', 'validation failed: password: is required where server changes; null removes it');
-    given(kept).when(gadgetSettings.update, { changes: { server, password: null } }, { passwordRef: null }).then({ type: 'GadgetSettingsUpdated', data: { server, passwordRef: null } });
-    given(kept).when(gadgetSettings.update, { changes: { limit: 20 } }, {}).then({ type: 'GadgetSettingsUpdated', data: { limit: 20 } });
-    given().when(gadgetSettings.update, { changes: { server } }, {}).then({ type: 'GadgetSettingsUpdated', data: { server } });
+    given(kept)
+      .when(gadgetSettings.update, { changes: { server } }, {})
+      .thenRefused('invalid', 'validation failed: password: is required where server changes; null removes it');
+    given(kept)
+      .when(gadgetSettings.update, { changes: { server, password: null } }, { passwordRef: null })
+      .then({ type: 'GadgetSettingsUpdated', data: { server, passwordRef: null } });
+    given(kept)
+      .when(gadgetSettings.update, { changes: { limit: 20 } }, {})
+      .then({ type: 'GadgetSettingsUpdated', data: { limit: 20 } });
+    given()
+      .when(gadgetSettings.update, { changes: { server } }, {})
+      .then({ type: 'GadgetSettingsUpdated', data: { server } });
   });
 
   it('answers the settings as they are then, and the secret that nothing refers to any more', () => {
     const history: DomainEvent[] = [blue, { type: 'GadgetSettingsUpdated', data: { passwordRef: reference } }];
-    const outcome = given(...history).when(gadgetSettings.update, { changes: { password: null } }, { passwordRef: null });
+    const outcome = given(...history).when(
+      gadgetSettings.update,
+      { changes: { password: null } },
+      { passwordRef: null },
+    );
     outcome.then({ type: 'GadgetSettingsUpdated', data: { passwordRef: null } });
     expect(outcome.result()).toEqual({
       id: TENANT,

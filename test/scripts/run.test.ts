@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +18,8 @@ const SCRIPT = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url));
 describe('run', () => {
   let sources: string;
   const write = (file: string, content: string) => writeFileSync(path.join(sources, file), content);
-  const run = (...args: string[]) => spawnSync(process.execPath, [SCRIPT, path.join(sources, 'entry.ts'), ...args], { encoding: 'utf8', cwd: '/' });
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [SCRIPT, path.join(sources, 'entry.ts'), ...args], { encoding: 'utf8', cwd: '/' });
 
   beforeAll(() => {
     sources = mkdtempSync('/tmp/castellan-run-');
@@ -28,7 +38,12 @@ describe('run', () => {
     );
     const { stdout, stderr, status } = run('--role', 'api');
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-    expect(JSON.parse(stdout)).toEqual([[path.join(sources, 'entry.ts'), '--role', 'api'], 'found beside its source', 'loaded late', 'function']);
+    expect(JSON.parse(stdout)).toEqual([
+      [path.join(sources, 'entry.ts'), '--role', 'api'],
+      'found beside its source',
+      'loaded late',
+      'function',
+    ]);
   });
 
   it('runs the sources as they are now, also what they import, and after a time of modification was put back', () => {
@@ -47,7 +62,9 @@ describe('run', () => {
     write('entry.ts', `interface Nothing {}\n\nthrow new Error('on purpose');`);
     const { stderr, status } = run();
     // From its beginning on: as it is found from the folder of the bundle.
-    expect(stderr.split(/[\s()]|file:\/\//)).toContainEqual(expect.stringMatching(new RegExp(`^${path.join(sources, 'entry.ts')}:3`)));
+    expect(stderr.split(/[\s()]|file:\/\//)).toContainEqual(
+      expect.stringMatching(new RegExp(`^${path.join(sources, 'entry.ts')}:3`)),
+    );
     expect(status).toBe(1);
   });
 
@@ -57,17 +74,28 @@ describe('run', () => {
     for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(house, folder), { recursive: true });
     copyFileSync(SCRIPT, script);
     write('house/package.json', '{ "type": "module" }');
-    for (const name of ['esbuild', 'tsx']) symlinkSync(fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)), path.join(house, 'node_modules', name));
+    for (const name of ['esbuild', 'tsx'])
+      symlinkSync(
+        fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)),
+        path.join(house, 'node_modules', name),
+      );
     // Nobody makes folders there.
     symlinkSync('/sys', path.join(house, 'node_modules/.cache'));
-    write('house/thread.ts', `import { parentPort } from 'node:worker_threads';\nparentPort!.postMessage('from a thread' as string);`);
+    write(
+      'house/thread.ts',
+      `import { parentPort } from 'node:worker_threads';\nparentPort!.postMessage('from a thread' as string);`,
+    );
     write(
       'house/entry.ts',
       `import { Worker } from 'node:worker_threads';
        const thread: Worker = new Worker(${JSON.stringify(script)}, { argv: [${JSON.stringify(path.join(house, 'thread.ts'))}], execArgv: [] });
        thread.on('message', (said: string) => console.log(said));`,
     );
-    const { stdout, stderr } = spawnSync(process.execPath, [script, path.join(house, 'entry.ts')], { encoding: 'utf8', cwd: '/', timeout: 20_000 });
+    const { stdout, stderr } = spawnSync(process.execPath, [script, path.join(house, 'entry.ts')], {
+      encoding: 'utf8',
+      cwd: '/',
+      timeout: 20_000,
+    });
     expect({ stdout, stderr }).toEqual({ stdout: 'from a thread\n', stderr: '' });
   });
 });

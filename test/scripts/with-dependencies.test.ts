@@ -28,7 +28,10 @@ describe('with-dependencies', () => {
       },
     });
     write('local/package.json', { name: 'local', version, bin: { local: 'run.mjs' } });
-    writeFileSync(path.join(project, 'local/run.mjs'), `#!/usr/bin/env node\nconsole.log('ran', ...process.argv.slice(2));\n`);
+    writeFileSync(
+      path.join(project, 'local/run.mjs'),
+      `#!/usr/bin/env node\nconsole.log('ran', ...process.argv.slice(2));\n`,
+    );
   };
   const run = (...args: string[]) => spawnSync(process.execPath, [script(), ...args], { encoding: 'utf8', cwd: '/' });
 
@@ -66,12 +69,17 @@ describe('with-dependencies', () => {
     console.log(process.pid); setInterval(() => {}, 1e6);`;
 
   const startPatient = async () => {
-    const wrapper = spawn(process.execPath, [script(), 'node', '-e', PATIENT], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const wrapper = spawn(process.execPath, [script(), 'node', '-e', PATIENT], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const lines = createInterface({ input: wrapper.stdout })[Symbol.asyncIterator]();
     return { wrapper, next: async () => (await lines.next()).value as string, pid: Number((await lines.next()).value) };
   };
 
-  it.each([['SIGTERM', 3], ['SIGINT', 4]] as const)('passes %s on and waits for the command to end', async (signal, status) => {
+  it.each([
+    ['SIGTERM', 3],
+    ['SIGINT', 4],
+  ] as const)('passes %s on and waits for the command to end', async (signal, status) => {
     const { wrapper, next } = await startPatient();
     wrapper.kill(signal);
     expect(await next()).toBe(signal);

@@ -14,7 +14,13 @@ describe.runIf(findRedis())('processes with their jobs in Redis', () => {
     const redis = await startRedis();
     const start = () => startEmbeddedPostgres({ dataDir: `${dataDir}/db`, durable: false });
     let server = await start();
-    const { host, port, user, password, database } = server.connection as { host: string; port: number; user: string; password?: string; database: string };
+    const { host, port, user, password, database } = server.connection as {
+      host: string;
+      port: number;
+      user: string;
+      password?: string;
+      database: string;
+    };
     const env = {
       DATABASE_URL: `postgresql://${user}:${encodeURIComponent(password ?? '')}@/${database}?host=${encodeURIComponent(host)}&port=${port}`,
       REDIS_URL: redis.url,
@@ -24,12 +30,24 @@ describe.runIf(findRedis())('processes with their jobs in Redis', () => {
     };
     const projector = await startService(dataDir, env, ['--role', 'projector']);
     const worker = await startService(dataDir, env, ['--role', 'worker']);
-    const isReady = async () => (await Promise.all([projector, worker].map(({ url }) => fetch(`${url}/ready`).then(({ status }) => status, () => 0)))).join();
+    const isReady = async () =>
+      (
+        await Promise.all(
+          [projector, worker].map(({ url }) =>
+            fetch(`${url}/ready`).then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          ),
+        )
+      ).join();
     for (let round = 0; round < 5; round += 1) {
       const other = new pg.Client(server.connection);
       other.on('error', () => undefined);
       await other.connect();
-      await other.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()');
+      await other.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+      );
       await other.end();
     }
     await server.stop();

@@ -17,9 +17,17 @@ describe('while the database stands still', () => {
   let frozen = false;
   beforeAll(async () => {
     server = await startEmbeddedPostgres({ dataDir: `${dataDir}/db`, durable: false });
-    const { host, port, user, password, database } = server.connection as { host: string; port: number; user: string; password?: string; database: string };
+    const { host, port, user, password, database } = server.connection as {
+      host: string;
+      port: number;
+      user: string;
+      password?: string;
+      database: string;
+    };
     const databaseUrl = `postgresql://${user}:${encodeURIComponent(password ?? '')}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
-    house = await compose(testConfig(dataDir, { databaseUrl, drainMs: 2_000, auditKey: randomBytes(32) }), { log: newLogger('silent') });
+    house = await compose(testConfig(dataDir, { databaseUrl, drainMs: 2_000, auditKey: randomBytes(32) }), {
+      log: newLogger('silent'),
+    });
     await vi.waitFor(async () => expect((await ask('/ready')).status).toBe(200), 20_000);
   }, 60_000);
   afterEach(() => {
@@ -47,7 +55,10 @@ describe('while the database stands still', () => {
     const answers = await asked();
     for (const { took } of answers) expect(took).toBeLessThan(1_000);
     expect(answers.map(({ status }) => status)).toEqual([200, 503, 503, 200]);
-    expect(JSON.parse(answers[1]!.text)).toMatchObject({ status: 'unhealthy', dependencies: { postgres: { status: 'unhealthy' } } });
+    expect(JSON.parse(answers[1]!.text)).toMatchObject({
+      status: 'unhealthy',
+      dependencies: { postgres: { status: 'unhealthy' } },
+    });
     expect(JSON.parse(answers[2]!.text)).toEqual({ status: 'unhealthy', ready: false, lagging: [] });
     expect(answers[3]!.text).toContain('castellan_gauges_current 0');
     thaw(server.pid);
@@ -70,7 +81,9 @@ describe('a process that is told to stop', () => {
     const port = Number(new URL(app.url).port);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
-    socket.write('POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"email"');
+    socket.write(
+      'POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"email"',
+    );
     await once(socket, 'connect');
     await app.anonymous.get('/live');
     const ended = once(socket, 'close');

@@ -25,9 +25,21 @@ describe.runIf(findRedis())('Redis', () => {
     // One request finds out; those behind it do not ask.
     for (let n = 0; n < 20; n += 1) expect((await acme.admin.get('/api/v1/admin/me')).status).toBe(200);
     expect((await device.client.get('/api/v1/ext/policies')).status).toBe(200);
-    expect((await app.anonymous.post('/api/v1/auth/login', { email: acme.email, password: PASSWORD, tenantId: acme.tenantId })).status).toBe(200);
-    await expect.poll(() => app.anonymous.get('/health'), PATIENTLY).toMatchObject({ status: 200, body: { status: 'degraded', dependencies: { redis: { status: 'unhealthy' } } } });
-    await expect.poll(() => app.anonymous.get('/ready'), PATIENTLY).toMatchObject({ status: 200, body: { ready: true } });
+    expect(
+      (
+        await app.anonymous.post('/api/v1/auth/login', {
+          email: acme.email,
+          password: PASSWORD,
+          tenantId: acme.tenantId,
+        })
+      ).status,
+    ).toBe(200);
+    await expect
+      .poll(() => app.anonymous.get('/health'), PATIENTLY)
+      .toMatchObject({ status: 200, body: { status: 'degraded', dependencies: { redis: { status: 'unhealthy' } } } });
+    await expect
+      .poll(() => app.anonymous.get('/ready'), PATIENTLY)
+      .toMatchObject({ status: 200, body: { ready: true } });
     redis.thaw();
     await expect.poll(async () => (await app.anonymous.get('/health')).body.status, PATIENTLY).toBe('healthy');
     device.client.close();
@@ -53,7 +65,9 @@ describe.runIf(findRedis())('Redis', () => {
     const acme = await app.newTenant();
     expect((await acme.admin.get('/api/v1/admin/me')).status).toBe(200);
     await app.settled();
-    await expect.poll(() => app.anonymous.get('/ready'), PATIENTLY).toMatchObject({ status: 200, body: { status: 'degraded', ready: true } });
+    await expect
+      .poll(() => app.anonymous.get('/ready'), PATIENTLY)
+      .toMatchObject({ status: 200, body: { status: 'degraded', ready: true } });
     const redis = await startRedis(port);
     await expect.poll(async () => (await app.services.jobs.schedules()).length, PATIENTLY).toBeGreaterThan(3);
     await expect.poll(async () => (await app.anonymous.get('/health')).body.status, PATIENTLY).toBe('healthy');
@@ -65,9 +79,20 @@ describe.runIf(findRedis())('Redis', () => {
     const redis = await startRedis();
     const fresh = await freshDatabase();
     const log = pino({ level: 'silent' });
-    const greet = defineJob({ name: 'greet', data: z.object({}), attempts: 1, backoff: [], handle: async () => undefined });
+    const greet = defineJob({
+      name: 'greet',
+      data: z.object({}),
+      attempts: 1,
+      backoff: [],
+      handle: async () => undefined,
+    });
     const jobs = openJobs({ config: fresh.config, redisUrl: redis.url, jobs: [greet], log });
-    const standing = new StandingSchedules(jobs, { 'maintenance/greet': { job: 'greet', data: {}, recurrence: { everyMs: 3_600_000 } } }, log, 50);
+    const standing = new StandingSchedules(
+      jobs,
+      { 'maintenance/greet': { job: 'greet', data: {}, recurrence: { everyMs: 3_600_000 } } },
+      log,
+      50,
+    );
     standing.start();
     const keys = () => jobs.schedules();
     await expect.poll(keys).toEqual(['maintenance/greet']);

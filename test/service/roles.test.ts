@@ -24,9 +24,15 @@ describe('a service in several processes', () => {
     return service;
   };
   const post = (node: ServiceProcess, path: string, body: object) =>
-    fetch(`${node.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) }, body: JSON.stringify(body) });
-  const get = (node: ServiceProcess, path: string, headers: Record<string, string> = {}) => fetch(`${node.url}${path}`, { headers: { authorization, ...headers } });
-  const emails = async (answer: Response) => ((await answer.json()) as { users: { email: string }[] }).users.map(({ email }) => email);
+    fetch(`${node.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) },
+      body: JSON.stringify(body),
+    });
+  const get = (node: ServiceProcess, path: string, headers: Record<string, string> = {}) =>
+    fetch(`${node.url}${path}`, { headers: { authorization, ...headers } });
+  const emails = async (answer: Response) =>
+    ((await answer.json()) as { users: { email: string }[] }).users.map(({ email }) => email);
 
   beforeAll(async () => {
     database = await freshDatabase();
@@ -70,14 +76,19 @@ describe('a service in several processes', () => {
   });
 
   it('ends a session on every node at once', async () => {
-    const login = await post(nodes.api, '/api/v1/auth/login', { email: 'first@acme.example', password: PASSWORD, tenantId });
+    const login = await post(nodes.api, '/api/v1/auth/login', {
+      email: 'first@acme.example',
+      password: PASSWORD,
+      tenantId,
+    });
     const { accessToken } = (await login.json()) as { accessToken: string };
     const other = { authorization: `Bearer ${accessToken}` };
     expect((await fetch(`${nodes.second.url}/api/v1/admin/me`, { headers: other })).status).toBe(200);
     expect((await fetch(`${nodes.api.url}/api/v1/auth/logout`, { method: 'POST', headers: other })).status).toBe(200);
     const deadline = Date.now() + 900;
     let status = 200;
-    while (status !== 401 && Date.now() < deadline) status = (await fetch(`${nodes.second.url}/api/v1/admin/me`, { headers: other })).status;
+    while (status !== 401 && Date.now() < deadline)
+      status = (await fetch(`${nodes.second.url}/api/v1/admin/me`, { headers: other })).status;
     expect(status).toBe(401);
   });
 
@@ -85,11 +96,15 @@ describe('a service in several processes', () => {
     await nodes.projector.stop();
     running.splice(running.indexOf(nodes.projector), 1);
     const written = await post(nodes.api, '/api/v1/admin/users', { email: 'late@acme.example', displayName: 'Late' });
-    expect([written.status, written.headers.get('x-stale'), await written.json()]).toEqual([202, 'true', { accepted: true, position: expect.stringMatching(/^\d+$/) }]);
+    expect([written.status, written.headers.get('x-stale'), await written.json()]).toEqual([
+      202,
+      'true',
+      { accepted: true, position: expect.stringMatching(/^\d+$/) },
+    ]);
     nodes.projector = await start('projector');
     const position = { 'x-log-position': written.headers.get('x-log-position')! };
     let seen: string[] = [];
-    for (const deadline = Date.now() + 10_000; !seen.includes('late@acme.example') && Date.now() < deadline; ) {
+    for (const deadline = Date.now() + 10_000; !seen.includes('late@acme.example') && Date.now() < deadline;) {
       seen = await emails(await get(nodes.second, '/api/v1/admin/users', position));
     }
     expect(seen).toContain('late@acme.example');

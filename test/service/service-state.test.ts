@@ -5,8 +5,10 @@ import { ServiceState } from '../../src/service-state.ts';
 const never = () => new Promise<never>(() => undefined);
 const well = async () => undefined;
 const probe = (name: string, critical: boolean, check: Probe['check']): Probe => ({ name, critical, check });
-const stateOf = (probes: readonly Probe[], over: { lagging?: () => Promise<string[]>; measure?: () => Promise<void> } = {}) =>
-  new ServiceState({ probes, lagging: async () => [], measure: async () => undefined, ...over });
+const stateOf = (
+  probes: readonly Probe[],
+  over: { lagging?: () => Promise<string[]>; measure?: () => Promise<void> } = {},
+) => new ServiceState({ probes, lagging: async () => [], measure: async () => undefined, ...over });
 
 describe('what probes are told', () => {
   it('is said within a second, also when nothing that is asked ever answers', async () => {
@@ -14,7 +16,10 @@ describe('what probes are told', () => {
     const started = performance.now();
     const [health, readiness, measured] = await Promise.all([state.health(), state.readiness(), state.measured()]);
     expect(performance.now() - started).toBeLessThan(1_000);
-    expect(health).toMatchObject({ status: 'unhealthy', dependencies: { postgres: { status: 'unhealthy', message: 'unavailable' } } });
+    expect(health).toMatchObject({
+      status: 'unhealthy',
+      dependencies: { postgres: { status: 'unhealthy', message: 'unavailable' } },
+    });
     expect(readiness).toEqual({ status: 'unhealthy', ready: false, lagging: [] });
     expect(measured).toBe(false);
   });
@@ -25,8 +30,15 @@ describe('what probes are told', () => {
   });
 
   it('stays ready without what only degrades', async () => {
-    const state = stateOf([probe('postgres', true, well), probe('redis', false, () => Promise.reject(new Error('away'))), probe('objects', false, async () => 'cannot be reached')]);
-    expect(await state.health()).toMatchObject({ status: 'degraded', dependencies: { redis: { status: 'unhealthy' }, objects: { status: 'degraded' } } });
+    const state = stateOf([
+      probe('postgres', true, well),
+      probe('redis', false, () => Promise.reject(new Error('away'))),
+      probe('objects', false, async () => 'cannot be reached'),
+    ]);
+    expect(await state.health()).toMatchObject({
+      status: 'degraded',
+      dependencies: { redis: { status: 'unhealthy' }, objects: { status: 'degraded' } },
+    });
     expect(await state.readiness()).toEqual({ status: 'degraded', ready: true, lagging: [] });
   });
 

@@ -5,7 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { guardedFetch, type GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { openIdProvider } from '../../src/sso/openid-client-provider.ts';
 import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
-import { startHostileOpenIdProvider, type HostileOpenIdProvider, type Misbehaviour } from '../dsl/hostile-openid-provider.ts';
+import {
+  startHostileOpenIdProvider,
+  type HostileOpenIdProvider,
+  type Misbehaviour,
+} from '../dsl/hostile-openid-provider.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../dsl/openid-provider.ts';
 import { newOrganization } from '../dsl/organization.ts';
 import { departs, returns } from '../dsl/sso-browser.ts';
@@ -30,7 +34,10 @@ const loginPath = (tenant: TestTenant) => `/api/v1/auth/sso/login?tenant_id=${te
 const lastRefusal = async (tenant: TestTenant = acme) => {
   await app.settled();
   const { auditLogs, total } = (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;
-  return { total: total as number, ...(auditLogs[0]?.details as { reason: string; detail: string | null; configId: string | null }) };
+  return {
+    total: total as number,
+    ...(auditLogs[0]?.details as { reason: string; detail: string | null; configId: string | null }),
+  };
 };
 
 describe('a provider that says what is not so', () => {
@@ -56,7 +63,9 @@ describe('a provider that says what is not so', () => {
     expect([answer.status, answer.body.user?.id]).toEqual([200, acme.adminId]);
     const redeemed = hostile.redeemed.at(-1)!;
     expect(redeemed.get('redirect_uri')).toBe(address.searchParams.get('redirect_uri'));
-    expect(createHash('sha256').update(redeemed.get('code_verifier')!).digest('base64url')).toBe(address.searchParams.get('code_challenge'));
+    expect(createHash('sha256').update(redeemed.get('code_verifier')!).digest('base64url')).toBe(
+      address.searchParams.get('code_challenge'),
+    );
     expect((await attempt({ claims: { exp: Math.floor(Date.now() / 1000) - 30 } })).answer.status).toBe(200);
   });
 
@@ -65,7 +74,11 @@ describe('a provider that says what is not so', () => {
     const anew = `${loginPath(acme)}&reauthenticate=true`;
     for (const auth_time of [undefined, ago(500), 'now']) {
       const { answer } = await attempt({ claims: { auth_time } }, {}, anew);
-      expect([auth_time, answer.status, answer.body.error]).toEqual([auth_time, 401, 'single sign-on failed: invalid_assertion']);
+      expect([auth_time, answer.status, answer.body.error]).toEqual([
+        auth_time,
+        401,
+        'single sign-on failed: invalid_assertion',
+      ]);
     }
     const { answer } = await attempt({ claims: { auth_time: ago(5) } }, {}, anew);
     expect([answer.status, answer.body.reAuthToken]).toEqual([200, expect.any(String)]);
@@ -75,9 +88,15 @@ describe('a provider that says what is not so', () => {
 
   const signedWith: Record<string, Misbehaviour> = {
     'alg none': { signature: 'none' },
-    'alg none, announced as supported': { signature: 'none', discovery: { id_token_signing_alg_values_supported: ['none', 'RS256'] } },
+    'alg none, announced as supported': {
+      signature: 'none',
+      discovery: { id_token_signing_alg_values_supported: ['none', 'RS256'] },
+    },
     'an HMAC with the public key': { signature: 'hmac' },
-    'an HMAC with the public key, announced as supported': { signature: 'hmac', discovery: { id_token_signing_alg_values_supported: ['HS256'] } },
+    'an HMAC with the public key, announced as supported': {
+      signature: 'hmac',
+      discovery: { id_token_signing_alg_values_supported: ['HS256'] },
+    },
     'a key of somebody else': { signature: 'stranger' },
     'a key of somebody else, called by another name': { signature: 'stranger', header: { kid: 'k2' } },
     'a broken signature': { signature: 'broken' },
@@ -96,12 +115,15 @@ describe('a provider that says what is not so', () => {
     'no subject': { claims: { sub: undefined } },
     'no id token at all': { withoutIdToken: true },
   };
-  it.each(Object.entries({ ...signedWith, ...claiming }))('is refused with %s, which is audited', async (_what, wrong) => {
-    const before = (await lastRefusal()).total;
-    const { answer } = await attempt(wrong);
-    expect([answer.status, answer.body]).toEqual([401, { error: 'single sign-on failed: invalid_assertion' }]);
-    expect(await lastRefusal()).toMatchObject({ total: before + 1, reason: 'invalid_assertion', configId });
-  });
+  it.each(Object.entries({ ...signedWith, ...claiming }))(
+    'is refused with %s, which is audited',
+    async (_what, wrong) => {
+      const before = (await lastRefusal()).total;
+      const { answer } = await attempt(wrong);
+      expect([answer.status, answer.body]).toEqual([401, { error: 'single sign-on failed: invalid_assertion' }]);
+      expect(await lastRefusal()).toMatchObject({ total: before + 1, reason: 'invalid_assertion', configId });
+    },
+  );
 
   it.each([
     ['says that it is not', { email_verified: false }],
@@ -117,7 +139,11 @@ describe('a provider that says what is not so', () => {
 
   it.each<[string, Misbehaviour, string | null]>([
     ['refuses the code', { token: { status: 400, body: '{"error":"invalid_grant"}' } }, 'invalid_grant'],
-    ['refuses the client, with a reason made for a log', { token: { status: 401, body: '{"error":"<script>alert(1)</script>\\nforged entry"}' } }, null],
+    [
+      'refuses the client, with a reason made for a log',
+      { token: { status: 401, body: '{"error":"<script>alert(1)</script>\\nforged entry"}' } },
+      null,
+    ],
     ['is broken', { token: { status: 500, body: 'oops' } }, 'unreachable'],
     ['answers with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
   ])('that %s gives no session', async (_what, wrong, detail) => {
@@ -125,12 +151,20 @@ describe('a provider that says what is not so', () => {
     expect(answer.status).toBe(401);
     const refusal = await lastRefusal();
     expect(JSON.stringify(refusal)).not.toContain('script');
-    expect([refusal.reason, refusal.detail]).toEqual([detail === 'oauth_parse_error' ? 'invalid_assertion' : 'token_exchange_failed', detail]);
+    expect([refusal.reason, refusal.detail]).toEqual([
+      detail === 'oauth_parse_error' ? 'invalid_assertion' : 'token_exchange_failed',
+      detail,
+    ]);
   });
 
   it('is told of its own errors by a short word alone', async () => {
-    for (const [error, detail] of [['access_denied', 'access_denied'], ['<b>login required</b>', null]] as const) {
-      expect((await attempt({}, { error, error_description: 'x' })).answer.body).toEqual({ error: 'single sign-on failed: idp_error' });
+    for (const [error, detail] of [
+      ['access_denied', 'access_denied'],
+      ['<b>login required</b>', null],
+    ] as const) {
+      expect((await attempt({}, { error, error_description: 'x' })).answer.body).toEqual({
+        error: 'single sign-on failed: idp_error',
+      });
       expect(await lastRefusal()).toMatchObject({ reason: 'idp_error', detail });
     }
   });
@@ -138,8 +172,13 @@ describe('a provider that says what is not so', () => {
   it("does not pass another issuer's answer off as its own (mix-up, RFC 9207)", async () => {
     const mixed = { error: 'single sign-on failed: invalid_assertion' };
     expect((await attempt({}, { iss: 'https://accounts.other.example' })).answer.body).toEqual(mixed);
-    expect((await attempt({ discovery: { authorization_response_iss_parameter_supported: true } })).answer.body).toEqual(mixed);
-    expect((await attempt({ discovery: { authorization_response_iss_parameter_supported: true } }, { iss: hostile.issuer })).answer.status).toBe(200);
+    expect(
+      (await attempt({ discovery: { authorization_response_iss_parameter_supported: true } })).answer.body,
+    ).toEqual(mixed);
+    expect(
+      (await attempt({ discovery: { authorization_response_iss_parameter_supported: true } }, { iss: hostile.issuer }))
+        .answer.status,
+    ).toBe(200);
   });
 
   it.each<[string, Misbehaviour]>([
@@ -150,7 +189,11 @@ describe('a provider that says what is not so', () => {
   ])('that announces %s is not gone to', async (_what, wrong) => {
     hostile.behave(wrong);
     const { status, body, headers } = await app.anonymous.get(loginPath(acme));
-    expect([status, body, headers.get('location')]).toEqual([503, { error: 'the identity provider cannot be used' }, null]);
+    expect([status, body, headers.get('location')]).toEqual([
+      503,
+      { error: 'the identity provider cannot be used' },
+      null,
+    ]);
     expect((await lastRefusal()).reason).toBe('idp_error');
   });
 
@@ -158,24 +201,48 @@ describe('a provider that says what is not so', () => {
     const { state, cookie } = await departs(app.anonymous, loginPath(acme));
     const altered = state.replace(/.{4}$/, (end) => [...end].map((letter) => (letter === 'A' ? 'B' : 'A')).join(''));
     const other = await app.newTenant();
-    const foreign = state.replace(/^[^.]+/, Buffer.from(other.tenantId.replaceAll('-', ''), 'hex').toString('base64url'));
+    const foreign = state.replace(
+      /^[^.]+/,
+      Buffer.from(other.tenantId.replaceAll('-', ''), 'hex').toString('base64url'),
+    );
     for (const wrong of ['', 'nonsense', `page.${'x'.repeat(60)}`, altered, foreign]) {
       const answer = await returns(app.anonymous, CALLBACK, { code: 'a-code', state: wrong }, cookie);
       expect(wrong.startsWith('page.') ? answer.headers.get('location') : answer.body.error).toMatch(/invalid_state$/);
     }
     expect(await lastRefusal(other)).toMatchObject({ total: 1, reason: 'invalid_state' });
-    const atOrganization = await returns(app.anonymous, '/api/v1/org/auth/sso/callback', { code: 'a-code', state }, cookie);
+    const atOrganization = await returns(
+      app.anonymous,
+      '/api/v1/org/auth/sso/callback',
+      { code: 'a-code', state },
+      cookie,
+    );
     expect(atOrganization.headers.get('location')).toBe('/login?org_sso_error=invalid_state');
   });
 });
 
 it("an address that stands for every customer of a provider is nobody's issuer", async () => {
   const issuerUrl = 'https://login.microsoftonline.com/common/v2.0';
-  const document = { issuer: issuerUrl.replace('common', '{tenantid}'), authorization_endpoint: `${issuerUrl}/authorize`, token_endpoint: `${issuerUrl}/token`, jwks_uri: `${issuerUrl}/keys` };
+  const document = {
+    issuer: issuerUrl.replace('common', '{tenantid}'),
+    authorization_endpoint: `${issuerUrl}/authorize`,
+    token_endpoint: `${issuerUrl}/token`,
+    jwks_uri: `${issuerUrl}/keys`,
+  };
   const fetch: GuardedFetch = async () => Response.json(document);
-  const provider = openIdProvider({ issuerUrl, clientId: 'c', clientSecret: null, scopes: 'openid' }, { fetch, allowHttp: false });
-  const request = { redirectUri: 'https://castellan.example/callback', state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
-  await expect(provider.authorizationUrl(request)).rejects.toMatchObject({ reason: 'idp_error', detail: 'another issuer' });
+  const provider = openIdProvider(
+    { issuerUrl, clientId: 'c', clientSecret: null, scopes: 'openid' },
+    { fetch, allowHttp: false },
+  );
+  const request = {
+    redirectUri: 'https://castellan.example/callback',
+    state: 's',
+    nonce: 'n',
+    codeVerifier: 'v'.repeat(43),
+  };
+  await expect(provider.authorizationUrl(request)).rejects.toMatchObject({
+    reason: 'idp_error',
+    detail: 'another issuer',
+  });
 });
 
 describe('codes of a sound provider in wrong hands', () => {
@@ -193,7 +260,12 @@ describe('codes of a sound provider in wrong hands', () => {
     const own = await departs(app.anonymous, loginPath(tenant));
     const { searchParams: stolen } = await provider.visit(own.address.href);
     const victim = await departs(app.anonymous, loginPath(tenant));
-    const injected = await returns(app.anonymous, CALLBACK, { code: stolen.get('code')!, state: victim.state, iss: provider.issuer }, victim.cookie);
+    const injected = await returns(
+      app.anonymous,
+      CALLBACK,
+      { code: stolen.get('code')!, state: victim.state, iss: provider.issuer },
+      victim.cookie,
+    );
     expect(injected.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
     expect(await lastRefusal(tenant)).toMatchObject({ reason: 'token_exchange_failed', detail: 'invalid_grant' });
 
@@ -201,13 +273,20 @@ describe('codes of a sound provider in wrong hands', () => {
     const back = await provider.visit(once.address.href);
     const stripped = new URLSearchParams(back.searchParams);
     stripped.delete('iss');
-    expect((await returns(app.anonymous, CALLBACK, stripped, once.cookie)).body).toEqual({ error: 'single sign-on failed: invalid_assertion' });
+    expect((await returns(app.anonymous, CALLBACK, stripped, once.cookie)).body).toEqual({
+      error: 'single sign-on failed: invalid_assertion',
+    });
 
     const good = await departs(app.anonymous, loginPath(tenant));
     const goodBack = await provider.visit(good.address.href);
     expect((await returns(app.anonymous, CALLBACK, goodBack.searchParams, good.cookie)).status).toBe(200);
     const next = await departs(app.anonymous, loginPath(tenant));
-    const replayed = await returns(app.anonymous, CALLBACK, { code: goodBack.searchParams.get('code')!, state: next.state, iss: provider.issuer }, next.cookie);
+    const replayed = await returns(
+      app.anonymous,
+      CALLBACK,
+      { code: goodBack.searchParams.get('code')!, state: next.state, iss: provider.issuer },
+      next.cookie,
+    );
     expect(replayed.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
   });
 });
@@ -225,7 +304,10 @@ describe('addresses that this house does not call', () => {
   ])('%s: neither the probe nor a sign-in does, and both say so', async (issuerUrl) => {
     const strict = await strictApp();
     const tenant = await strict.newTenant();
-    expect((await tenant.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' })).body).toMatchObject({ success: false, message: 'the address is not public' });
+    expect((await tenant.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' })).body).toMatchObject({
+      success: false,
+      message: 'the address is not public',
+    });
     await configure(tenant, issuerUrl);
     const answer = await strict.anonymous.get(loginPath(tenant));
     expect([answer.status, answer.body]).toEqual([503, { error: 'the identity provider cannot be used' }]);
@@ -234,7 +316,9 @@ describe('addresses that this house does not call', () => {
     expect(auditLogs[0].details).toMatchObject({ reason: 'idp_error', detail: 'the address is not public' });
     const org = await newOrganization(strict);
     expect((await org.write('POST', '/api/v1/org/sso-configs', { issuerUrl, clientId: 'c' })).status).toBe(201);
-    expect((await strict.anonymous.get(`/api/v1/org/auth/sso/login?slug=${org.slug}`)).headers.get('location')).toBe('/login?org_sso_error=idp_error');
+    expect((await strict.anonymous.get(`/api/v1/org/auth/sso/login?slug=${org.slug}`)).headers.get('location')).toBe(
+      '/login?org_sso_error=idp_error',
+    );
   });
 
   let kept: TestApp | undefined;
@@ -250,31 +334,60 @@ describe('addresses that this house does not call', () => {
       server = createServer((request, response) => {
         if (request.url === '/target') reached += 1;
         const { status, location, body } = serve(request.url!);
-        response.writeHead(status, { 'content-type': 'application/json', ...(location ? { location } : {}) }).end(JSON.stringify(body ?? {}));
+        response
+          .writeHead(status, { 'content-type': 'application/json', ...(location ? { location } : {}) })
+          .end(JSON.stringify(body ?? {}));
       });
       await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
       issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     });
     afterAll(() => new Promise((closed) => server.close(closed)));
 
-    const document = (over: object = {}) => ({ issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks`, ...over });
+    const document = (over: object = {}) => ({
+      issuer,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+      ...over,
+    });
     /** The issuer itself is let through, as a public one would be; the rest meets the guard as it is in production. */
-    const lenient: GuardedFetch = (address, request) => guardedFetch({ allowPrivate: new URL(address).origin === issuer })(address, request);
-    const client = () => openIdProvider({ issuerUrl: issuer, clientId: 'c', clientSecret: 's', scopes: 'openid' }, { fetch: lenient, allowHttp: true });
-    const request = { redirectUri: 'https://castellan.example/callback', state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43) };
+    const lenient: GuardedFetch = (address, request) =>
+      guardedFetch({ allowPrivate: new URL(address).origin === issuer })(address, request);
+    const client = () =>
+      openIdProvider(
+        { issuerUrl: issuer, clientId: 'c', clientSecret: 's', scopes: 'openid' },
+        { fetch: lenient, allowHttp: true },
+      );
+    const request = {
+      redirectUri: 'https://castellan.example/callback',
+      state: 's',
+      nonce: 'n',
+      codeVerifier: 'v'.repeat(43),
+    };
 
     it('are not called for tokens or keys', async () => {
-      for (const target of ['https://169.254.169.254/token', 'https://[::ffff:10.0.0.1]/token', 'https://localhost/token']) {
+      for (const target of [
+        'https://169.254.169.254/token',
+        'https://[::ffff:10.0.0.1]/token',
+        'https://localhost/token',
+      ]) {
         serve = () => ({ status: 200, body: document({ token_endpoint: target }) });
-        await expect(client().redeem(new URLSearchParams({ code: 'c', state: 's' }), request)).rejects.toMatchObject({ reason: 'token_exchange_failed', detail: 'the address is not public' });
+        await expect(client().redeem(new URLSearchParams({ code: 'c', state: 's' }), request)).rejects.toMatchObject({
+          reason: 'token_exchange_failed',
+          detail: 'the address is not public',
+        });
       }
     });
 
     it('are not followed to in redirects', async () => {
-      serve = (path) => (path.includes('well-known') ? { status: 302, location: `${issuer}/target` } : { status: 200, body: document() });
+      serve = (path) =>
+        path.includes('well-known') ? { status: 302, location: `${issuer}/target` } : { status: 200, body: document() };
       await expect(client().authorizationUrl(request)).rejects.toMatchObject({ reason: 'idp_error' });
-      serve = (path) => (path.includes('well-known') ? { status: 200, body: document() } : { status: 307, location: `${issuer}/target` });
-      await expect(client().redeem(new URLSearchParams({ code: 'c', state: 's' }), request)).rejects.toMatchObject({ reason: 'token_exchange_failed' });
+      serve = (path) =>
+        path.includes('well-known') ? { status: 200, body: document() } : { status: 307, location: `${issuer}/target` };
+      await expect(client().redeem(new URLSearchParams({ code: 'c', state: 's' }), request)).rejects.toMatchObject({
+        reason: 'token_exchange_failed',
+      });
       expect(reached).toBe(0);
     });
   });

@@ -47,7 +47,10 @@ describe('the probe of an issuer', () => {
     ['redirects', answering('', 302)],
     ['sends something else', answering('<html>')],
     ['sends too little', answering(JSON.stringify({ issuer: ISSUER }))],
-    ['names endpoints that are no addresses', answering(JSON.stringify({ ...document, token_endpoint: 'javascript:alert(1)' }))],
+    [
+      'names endpoints that are no addresses',
+      answering(JSON.stringify({ ...document, token_endpoint: 'javascript:alert(1)' })),
+    ],
     ['speaks for another issuer', answering(JSON.stringify({ ...document, issuer: 'https://idp.example' }))],
     ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'))],
     ['must not be called', () => Promise.reject(new OutboundRefused('the address is not public'))],

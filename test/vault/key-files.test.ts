@@ -48,7 +48,12 @@ describe('the master key of the embedded default', () => {
   it('leaves no copy of itself under another name', () => {
     readConfig(env);
     replace();
-    expect(readdirSync(join(dataDir, 'keys')).toSorted()).toEqual(['audit-hmac-key', 'license-signing.pem', 'master-key', 'master-key.former']);
+    expect(readdirSync(join(dataDir, 'keys')).toSorted()).toEqual([
+      'audit-hmac-key',
+      'license-signing.pem',
+      'master-key',
+      'master-key.former',
+    ]);
   });
 
   it('is none of ours where there is none', () => {
@@ -59,6 +64,8 @@ describe('the master key of the embedded default', () => {
     const [now, before] = ['ab'.repeat(32), 'cd'.repeat(32)];
     const config = readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: before });
     expect([config.masterKey.toString('hex'), config.otherMasterKey?.toString('hex')]).toEqual([now, before]);
-    expect(() => readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: 'short' })).toThrow(/OTHER_MASTER_KEY must be 32 bytes/);
+    expect(() => readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: 'short' })).toThrow(
+      /OTHER_MASTER_KEY must be 32 bytes/,
+    );
   });
 });

@@ -38,7 +38,12 @@ describe('one master key takes the place of another', () => {
   /** Another process on the same database. */
   async function node(masterKey: Buffer, otherMasterKey?: Buffer, project = false): Promise<House> {
     const config = testConfig(dataDir, { masterKey, otherMasterKey, auditKey: app.config.auditKey });
-    const house = await compose(config, { database: app.services.database.config, project, log: newLogger('silent'), passwords: cheapPasswords() });
+    const house = await compose(config, {
+      database: app.services.database.config,
+      project,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
     houses.push(house);
     return house;
   }
@@ -47,10 +52,22 @@ describe('one master key takes the place of another', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-tenant-id': acme.tenantId },
       body: JSON.stringify({ email: acme.email, password }),
-    }).then(async (answer) => ({ status: answer.status, token: ((await answer.json()) as { accessToken?: string }).accessToken ?? '' }));
-  const me = (house: House, token: string) => fetch(`${house.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status);
+    }).then(async (answer) => ({
+      status: answer.status,
+      token: ((await answer.json()) as { accessToken?: string }).accessToken ?? '',
+    }));
+  const me = (house: House, token: string) =>
+    fetch(`${house.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(
+      ({ status }) => status,
+    );
   const uses = async () => (await masterKeyUses(app.services.database.owner)).filter(({ isRetired }) => !isRetired);
-  const newTenantAt = (house: House) => createTenant(house.services, { name: 'New', email: `${randomUUID()}@new.example`, licenseKey: licenseKey(), baseUrl: 'https://new.example' });
+  const newTenantAt = (house: House) =>
+    createTenant(house.services, {
+      name: 'New',
+      email: `${randomUUID()}@new.example`,
+      licenseKey: licenseKey(),
+      baseUrl: 'https://new.example',
+    });
 
   it('while both are at hand, every node opens what the others sealed, and believes their tokens', async () => {
     const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
@@ -59,9 +76,13 @@ describe('one master key takes the place of another', () => {
     const { token } = await login(next);
     expect([await me(middle, token), await me(next, acme.token), await me(app.house, token)]).toEqual([200, 200, 401]);
     // Who has only the first cannot open what the second sealed: it says so instead of making another key.
-    await expect(app.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret')).rejects.toThrow(WrongMasterKey);
+    await expect(app.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret')).rejects.toThrow(
+      WrongMasterKey,
+    );
     const reference = await middle.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret');
-    expect((await next.services.vault.get(made.tenantId, { owner: 'x', field: 'y' }, reference))?.toString()).toBe('secret');
+    expect((await next.services.vault.get(made.tenantId, { owner: 'x', field: 'y' }, reference))?.toString()).toBe(
+      'secret',
+    );
   });
 
   it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
@@ -102,7 +123,9 @@ describe('one master key takes the place of another', () => {
     expect((await login(app.house)).status).toBe(200);
     await expect(newTenantAt(app.house)).rejects.toThrow(WrongMasterKey);
     const after = await uses();
-    expect(after.map(({ tenantKeys }) => tenantKeys)).toEqual([before.reduce((sum, { tenantKeys }) => sum + tenantKeys, 0)]);
+    expect(after.map(({ tenantKeys }) => tenantKeys)).toEqual([
+      before.reduce((sum, { tenantKeys }) => sum + tenantKeys, 0),
+    ]);
   });
 
   it('is audited once, by fingerprints, however often it is repeated', async () => {
@@ -111,7 +134,11 @@ describe('one master key takes the place of another', () => {
     expect([first.fingerprint, first.retired]).toEqual([nameOf(SECOND), [nameOf(FIRST)]]);
     expect(await rewrapKeys(next.services)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [nameOf(FIRST)] });
     await app.settled();
-    const recorded = await app.services.reads(INSTALLATION).rows<{ action: string; resource_id: string }>(`select action, resource_id from audit_log where tenant_id = $1 and action = 'master_key.replaced'`);
+    const recorded = await app.services
+      .reads(INSTALLATION)
+      .rows<{ action: string; resource_id: string }>(
+        `select action, resource_id from audit_log where tenant_id = $1 and action = 'master_key.replaced'`,
+      );
     expect(recorded).toEqual([{ action: 'master_key.replaced', resource_id: nameOf(SECOND) }]);
   });
 
@@ -120,7 +147,10 @@ describe('one master key takes the place of another', () => {
     const first = await uses();
     await expect(rewrapKeys(middle.services)).rejects.toThrow(NewerMasterKey);
     expect(await uses()).toEqual(first);
-    await app.services.database.owner.query(`insert into tenant_keys (tenant_id, wrapped) values ($1, $2)`, [randomUUID(), randomBytes(60)]);
+    await app.services.database.owner.query(`insert into tenant_keys (tenant_id, wrapped) values ($1, $2)`, [
+      randomUUID(),
+      randomBytes(60),
+    ]);
     const before = await uses();
     await expect(rewrapKeys(next.services)).rejects.toThrow(WrongMasterKey);
     expect(await uses()).toEqual(before);
@@ -143,13 +173,33 @@ describe('a process that lacks a master key which others have', () => {
 
   it('says so, and leaves the read models to those who have it', async () => {
     const config = testConfig(dataDir, { masterKey: SECOND, otherMasterKey: FIRST, auditKey: app.config.auditKey });
-    house = await compose(config, { database: app.services.database.config, project: true, log: newLogger('silent'), passwords: cheapPasswords() });
+    house = await compose(config, {
+      database: app.services.database.config,
+      project: true,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
     // Until now the other one leads: its leases are not free.
-    const { tenantId } = await createTenant(house.services, { name: 'New', email: 'new@new.example', licenseKey: licenseKey(), baseUrl: 'https://new.example' });
-    await vi.waitFor(async () => expect(await house!.services.reads(tenantId).rows('select from tenants where tenant_id = $1')).toHaveLength(1), 20_000);
-    await expect.poll(async () => (await app.anonymous.get('/health')).body.dependencies.master_key.status, { timeout: 20_000 }).toBe('unhealthy');
+    const { tenantId } = await createTenant(house.services, {
+      name: 'New',
+      email: 'new@new.example',
+      licenseKey: licenseKey(),
+      baseUrl: 'https://new.example',
+    });
+    await vi.waitFor(
+      async () =>
+        expect(await house!.services.reads(tenantId).rows('select from tenants where tenant_id = $1')).toHaveLength(1),
+      20_000,
+    );
+    await expect
+      .poll(async () => (await app.anonymous.get('/health')).body.dependencies.master_key.status, { timeout: 20_000 })
+      .toBe('unhealthy');
     // A dependency that answers late, or a read model that was handed over a moment ago, degrades for as long as that lasts.
-    await vi.waitFor(async () => expect(await (await fetch(`${house!.addresses.http}/health`)).json()).toMatchObject({ status: 'healthy' }), 30_000);
+    await vi.waitFor(
+      async () =>
+        expect(await (await fetch(`${house!.addresses.http}/health`)).json()).toMatchObject({ status: 'healthy' }),
+      30_000,
+    );
   }, 90_000);
 });
 
@@ -164,7 +214,13 @@ describe('a database of a version that named no master key', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const start = (masterKey: Buffer, otherMasterKey?: Buffer) => compose(testConfig(dataDir, { masterKey, otherMasterKey, auditKey: AUDIT_KEY }), { database: fresh.config, listen: false, log: newLogger('silent'), passwords: cheapPasswords() });
+  const start = (masterKey: Buffer, otherMasterKey?: Buffer) =>
+    compose(testConfig(dataDir, { masterKey, otherMasterKey, auditKey: AUDIT_KEY }), {
+      database: fresh.config,
+      listen: false,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
 
   const tenantId = asTenantId(randomUUID());
   const place = { owner: 'x', field: 'y' };
@@ -174,17 +230,24 @@ describe('a database of a version that named no master key', () => {
     const first = await start(masterKey);
     const reference = await first.services.vault.put(tenantId, place, 'secret');
     await first.services.database.owner.query('alter table tenant_keys alter column wrapped_by drop not null');
-    await first.services.database.owner.query('update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys; delete from retired_master_keys');
+    await first.services.database.owner.query(
+      'update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys; delete from retired_master_keys',
+    );
     await first.services.database.owner.query('delete from installation');
     const keys = keyFingerprints({ current: new Keyring(masterKey), other: undefined }, AUDIT_KEY);
-    await first.services.database.owner.query(`update events set data = jsonb_set(data::jsonb, '{keys}', $1)::json where type = 'InstallationIdentified'`, [JSON.stringify(keys)]);
+    await first.services.database.owner.query(
+      `update events set data = jsonb_set(data::jsonb, '{keys}', $1)::json where type = 'InstallationIdentified'`,
+      [JSON.stringify(keys)],
+    );
     await first.stop();
     return { reference, salt: new Keyring(masterKey).digester('credential-salt')(tenantId) };
   }
   const tables = async () => {
     const house = await start(FIRST);
     const { owner } = house.services.database;
-    const { rows } = await owner.query('select (select count(*)::int from master_keys) as masters, (select count(*)::int from kept_keys) as kept');
+    const { rows } = await owner.query(
+      'select (select count(*)::int from master_keys) as masters, (select count(*)::int from kept_keys) as kept',
+    );
     await house.stop();
     return rows[0] as { masters: number; kept: number };
   };
@@ -210,7 +273,10 @@ describe('a database of a version that named no master key', () => {
     expect((await next.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
     expect((await rewrapKeys(next.services)).retired).toEqual([nameOf(FIRST)]);
     // That version would wrap with a key that nobody has any more; now it cannot.
-    const wrapping = next.services.database.owner.query('insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing', [tenantId, randomBytes(60)]);
+    const wrapping = next.services.database.owner.query(
+      'insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing',
+      [tenantId, randomBytes(60)],
+    );
     await expect(wrapping).rejects.toMatchObject({ code: '23502' });
     await next.stop();
     await expect(start(FIRST, SECOND)).rejects.toThrow(/retired/);

@@ -19,7 +19,16 @@ export interface AlertState {
   readonly lastDeliveryId: string | null;
 }
 
-const initial: AlertState = { status: 'none', severity: 'low', userId: null, assigneeId: null, fingerprint: '', causes: [], standing: null, lastDeliveryId: null };
+const initial: AlertState = {
+  status: 'none',
+  severity: 'low',
+  userId: null,
+  assigneeId: null,
+  fingerprint: '',
+  causes: [],
+  standing: null,
+  lastDeliveryId: null,
+};
 
 /** An effect is repeated only around a crash, within the batch under way then: far fewer than this. */
 const CAUSES_KEPT = 1_000;
@@ -28,8 +37,19 @@ export const alert = defineAggregate<AlertState, typeof alertEvents>(alertEvents
   switch (event.type) {
     case 'AlertRaised': {
       const { severity, userId, fingerprint, cause, raisedAt } = event.data;
-      const standing: Standing | null = raisedAt ? { raisedAt, severity, status: 'open', acknowledgedAt: null, resolvedAt: null } : null;
-      return { status: 'open', severity, userId, assigneeId: null, fingerprint, causes: [cause], standing, lastDeliveryId: null };
+      const standing: Standing | null = raisedAt
+        ? { raisedAt, severity, status: 'open', acknowledgedAt: null, resolvedAt: null }
+        : null;
+      return {
+        status: 'open',
+        severity,
+        userId,
+        assigneeId: null,
+        fingerprint,
+        causes: [cause],
+        standing,
+        lastDeliveryId: null,
+      };
     }
     case 'AlertRepeated':
       return { ...state, causes: [...state.causes.slice(1 - CAUSES_KEPT), event.data.cause] };

@@ -49,10 +49,23 @@ export const alertEvents = defineEvents('alert', {
     schema: z.object({ alertId, cause: uuid(), occurrences: z.int().min(1), occurredAt: z.iso.datetime() }),
     audit: 'alert.repeated',
   },
-  AlertAcknowledged: { version: 3, schema: z.object({ alertId, userId, notes: z.string().nullable(), ...moveFields }), upcasters, personal: sealedFor('notes'), audit: 'alert.acknowledged' },
+  AlertAcknowledged: {
+    version: 3,
+    schema: z.object({ alertId, userId, notes: z.string().nullable(), ...moveFields }),
+    upcasters,
+    personal: sealedFor('notes'),
+    audit: 'alert.acknowledged',
+  },
   AlertResolved: {
     version: 3,
-    schema: z.object({ alertId, userId, status: z.enum(['resolved', 'false_positive']), resolution: z.string().nullable(), fingerprint, ...moveFields }),
+    schema: z.object({
+      alertId,
+      userId,
+      status: z.enum(['resolved', 'false_positive']),
+      resolution: z.string().nullable(),
+      fingerprint,
+      ...moveFields,
+    }),
     upcasters,
     personal: sealedFor('resolution', 'fingerprint'),
     audit: 'alert.resolved',
@@ -75,7 +88,12 @@ export const alertEvents = defineEvents('alert', {
   },
   AlertPolicyActionRecorded: {
     version: 1,
-    schema: z.object({ alertId, action: policyActionSchema, policyId: uuid().nullable(), policyName: z.string().nullable() }),
+    schema: z.object({
+      alertId,
+      action: policyActionSchema,
+      policyId: uuid().nullable(),
+      policyName: z.string().nullable(),
+    }),
     audit: 'alert.policy_action_recorded',
   },
   /** The portal's receipt. */

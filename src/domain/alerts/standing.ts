@@ -24,4 +24,5 @@ export interface Move {
 }
 export const unknownMove: Move = { was: null, is: null };
 
-export const moved = (was: Standing | null, change: Partial<Standing>): Move => (was ? { was, is: { ...was, ...change } } : unknownMove);
+export const moved = (was: Standing | null, change: Partial<Standing>): Move =>
+  was ? { was, is: { ...was, ...change } } : unknownMove;

@@ -18,6 +18,12 @@ export function windowOf(timeframe: Timeframe, now: number): Window {
   const interval = timeframe === '24h' ? 'hour' : 'day';
   const step = interval === 'hour' ? HOUR_MS : DAY_MS;
   const last = Math.floor(now / step) * step;
-  const starts = Array.from({ length: LENGTHS[timeframe] }, (_, n) => new Date(last - (LENGTHS[timeframe] - 1 - n) * step).toISOString());
-  return { interval, buckets: interval === 'hour' ? starts : starts.map((start) => start.slice(0, 10)), from: starts[0]! };
+  const starts = Array.from({ length: LENGTHS[timeframe] }, (_, n) =>
+    new Date(last - (LENGTHS[timeframe] - 1 - n) * step).toISOString(),
+  );
+  return {
+    interval,
+    buckets: interval === 'hour' ? starts : starts.map((start) => start.slice(0, 10)),
+    from: starts[0]!,
+  };
 }

@@ -53,7 +53,8 @@ export interface AuditEntry extends ChainHead {
 export type Unhashed = Omit<AuditEntry, 'hash'>;
 
 /** hash = hex HMAC-SHA256(key, previousHash + canonical JSON of the entry without its hash) (choice OP-248). */
-export const entryHash = (key: ChainKey, entry: Unhashed, canonical = canonicalEntry(entry)): string => key.mac(entry.previousHash, canonical);
+export const entryHash = (key: ChainKey, entry: Unhashed, canonical = canonicalEntry(entry)): string =>
+  key.mac(entry.previousHash, canonical);
 
 /** The entry that an event adds to a chain that has come as far as `head`, for `entryHash` to close. */
 export function entryAfter(head: ChainHead, event: AuditedEvent, stored: StoredData, words: AuditWords): Unhashed {

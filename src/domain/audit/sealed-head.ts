@@ -13,7 +13,13 @@ export type SealedHead = Readonly<z.output<typeof sealSchema>>;
 /** Before the first seal. */
 export const UNSEALED: SealedHead = { ...GENESIS, position: '0', previous: GENESIS.hash, mac: GENESIS.hash };
 
-export const sealHead = (key: ChainKey, tenantId: TenantId, head: ChainHead, position: bigint, before: SealedHead): SealedHead => {
+export const sealHead = (
+  key: ChainKey,
+  tenantId: TenantId,
+  head: ChainHead,
+  position: bigint,
+  before: SealedHead,
+): SealedHead => {
   const unsealed = { sequence: head.sequence, hash: head.hash, position: String(position), previous: before.mac };
   return { ...unsealed, mac: macOf(key, tenantId, unsealed) };
 };
@@ -25,11 +31,18 @@ export function isGenuineSeal(key: ChainKey, tenantId: TenantId, { mac, ...unsea
 }
 
 /** The prefix keeps a seal from ever passing for an entry's hash, which begins with 64 hexadecimal digits. */
-const macOf = (key: ChainKey, tenantId: TenantId, { sequence, hash, position, previous }: Omit<SealedHead, 'mac'>): string =>
-  key.mac('audit head ', canonicalJson({ tenantId, sequence, hash, position, previous }));
+const macOf = (
+  key: ChainKey,
+  tenantId: TenantId,
+  { sequence, hash, position, previous }: Omit<SealedHead, 'mac'>,
+): string => key.mac('audit head ', canonicalJson({ tenantId, sequence, hash, position, previous }));
 
 /** The newest seal of a tenant. */
-export const auditHead = defineAggregate<SealedHead, typeof auditHeadEvents>(auditHeadEvents, UNSEALED, (_, { data }) => data);
+export const auditHead = defineAggregate<SealedHead, typeof auditHeadEvents>(
+  auditHeadEvents,
+  UNSEALED,
+  (_, { data }) => data,
+);
 
 /** A tenant has one such stream. */
 export const auditHeadStream = (tenantId: TenantId): string => streamName('auditHead', tenantId, tenantId);

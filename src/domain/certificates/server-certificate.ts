@@ -34,7 +34,8 @@ export const serverCertificateRecord = defineAggregate<ServerCertificateState, t
 );
 
 /** A tenant has one such stream. */
-export const serverCertificateStream = (tenantId: TenantId): string => streamName('serverCertificate', tenantId, tenantId);
+export const serverCertificateStream = (tenantId: TenantId): string =>
+  streamName('serverCertificate', tenantId, tenantId);
 
 /** Where in the vault the key is. */
 export const serverKeyPlace = (tenantId: TenantId) => ({ owner: `tenant/${tenantId}`, field: 'serverPrivateKey' });

@@ -27,9 +27,18 @@ export const canaryCookies = defineCollection({
   table: 'canary_cookies',
   version: 1,
   fields: {
-    name: z.string().trim().min(1).max(200).regex(/^[^\p{Cc};=]*$/u, NOT_IN_A_COOKIE),
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .regex(/^[^\p{Cc};=]*$/u, NOT_IN_A_COOKIE),
     domain: cookieDomain,
-    path: z.string().max(1_024).regex(/^\/[^\p{Cc};]*$/u, NOT_IN_A_COOKIE).default('/'),
+    path: z
+      .string()
+      .max(1_024)
+      .regex(/^\/[^\p{Cc};]*$/u, NOT_IN_A_COOKIE)
+      .default('/'),
     value: made(z.string(), () => randomBytes(VALUE_BYTES).toString('hex')),
     isEnabled: z.boolean().default(true),
     description: z.string().max(2_000).default(''),

@@ -13,7 +13,10 @@ export interface CanaryTriggerState {
 const CAUSES_KEPT = 1_000;
 
 /** What deciding about a trigger needs of a cookie's stream, which holds the cookie's own events too. */
-export const canaryTrigger: Aggregate<CanaryTriggerState, EventOf<typeof canaryCookieTriggers> | EventOf<typeof canaryCookies.events>> = {
+export const canaryTrigger: Aggregate<
+  CanaryTriggerState,
+  EventOf<typeof canaryCookieTriggers> | EventOf<typeof canaryCookies.events>
+> = {
   category: canaryCookies.aggregate.category,
   initial: { exists: false, causes: [] },
   fold(state, event) {

@@ -14,4 +14,5 @@ export const credentialReuse = defineAggregate<CredentialReuseState, typeof cred
   (_state, { data }) => ({ domains: Array.isArray(data.domains) ? data.domains : [] }),
 );
 
-export const credentialReuseStream = (tenantId: TenantId, reuse: string): string => streamName('credentialReuse', tenantId, reuse);
+export const credentialReuseStream = (tenantId: TenantId, reuse: string): string =>
+  streamName('credentialReuse', tenantId, reuse);

@@ -8,4 +8,5 @@ export const credentialId = (tenantId: string, userId: string, domain: string, u
   v5(`${tenantId}|${userId}|${domain}|${username}`, CREDENTIALS);
 
 /** One password of one person. Says nothing about either: the digest that goes in is keyed. */
-export const reuseId = (tenantId: string, userId: string, passwordHash: string): string => v5(`${tenantId}|${userId}|${passwordHash}`, REUSES);
+export const reuseId = (tenantId: string, userId: string, passwordHash: string): string =>
+  v5(`${tenantId}|${userId}|${passwordHash}`, REUSES);

@@ -66,9 +66,21 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
     case 'DeviceEnrolled': {
       // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
       const { userId, deviceFingerprint: fingerprint, browserType, isConfirmed, wipeId, besideDeviceId } = event.data;
-      const pending = wipeId === null ? ({ status: 'active' } as const) : ({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } } as const);
+      const pending =
+        wipeId === null
+          ? ({ status: 'active' } as const)
+          : ({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } } as const);
       const holdsFingerprint = state.status === 'none' ? besideDeviceId === null : state.holdsFingerprint;
-      return { ...initial, ...pending, userId, fingerprint, browserType, isConfirmed, holdsFingerprint, certificates: state.certificates };
+      return {
+        ...initial,
+        ...pending,
+        userId,
+        fingerprint,
+        browserType,
+        isConfirmed,
+        holdsFingerprint,
+        certificates: state.certificates,
+      };
     }
     case 'DeviceReenrollmentAllowed':
       return { ...state, mayReenroll: true };
@@ -76,18 +88,31 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
       return { ...state, isConfirmed: true };
     case 'DeviceCertificateIssued': {
       const { serialNumber, expiresAt, publicKeySha256, previousValidUntil } = event.data;
-      const previous = previousValidUntil ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
+      const previous = previousValidUntil
+        ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil))
+        : [];
       return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt, publicKeySha256 }] };
     }
     case 'DeviceCertificatePinned': {
       const { serialNumber, publicKeySha256 } = event.data;
-      return { ...state, certificates: state.certificates.map((known) => (known.serialNumber === serialNumber ? { ...known, publicKeySha256 } : known)) };
+      return {
+        ...state,
+        certificates: state.certificates.map((known) =>
+          known.serialNumber === serialNumber ? { ...known, publicKeySha256 } : known,
+        ),
+      };
     }
     case 'DeviceAccessKeyIssued':
       return { ...state, accessKeyDigest: event.data.accessKeyDigest };
     case 'DeviceRevoked': {
       const userId = event.data.reason === 'user_deleted' ? '' : state.userId;
-      return { ...state, ...cutOff, userId, mayReenroll: false, status: state.status === 'wiped' ? 'wiped' : 'revoked' };
+      return {
+        ...state,
+        ...cutOff,
+        userId,
+        mayReenroll: false,
+        status: state.status === 'wiped' ? 'wiped' : 'revoked',
+      };
     }
     case 'DeviceWipeRequested':
       return { ...state, status: 'wipe_pending', wipe: { id: event.data.wipeId, delivered: false } };
@@ -106,16 +131,27 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
 export const fingerprintClaim = (fingerprint: string): Claim => ({ kind: 'device-fingerprint', value: fingerprint });
 
 /** Held by a device whose fingerprint another device holds: it is found again by its fingerprint and its user together. */
-export const userFingerprintClaim = (fingerprint: string, userId: string): Claim => ({ kind: 'device-user-fingerprint', value: `${userId}|${fingerprint}` });
+export const userFingerprintClaim = (fingerprint: string, userId: string): Claim => ({
+  kind: 'device-user-fingerprint',
+  value: `${userId}|${fingerprint}`,
+});
 
 /** What a device holds, and releases when it is deleted. */
-export const fingerprintClaimOf = ({ holdsFingerprint, fingerprint, userId }: Pick<DeviceState, 'holdsFingerprint' | 'fingerprint' | 'userId'>): Claim =>
+export const fingerprintClaimOf = ({
+  holdsFingerprint,
+  fingerprint,
+  userId,
+}: Pick<DeviceState, 'holdsFingerprint' | 'fingerprint' | 'userId'>): Claim =>
   holdsFingerprint ? fingerprintClaim(fingerprint) : userFingerprintClaim(fingerprint, userId);
 
 export const deviceStream = (tenantId: TenantId, deviceId: string): string => streamName('device', tenantId, deviceId);
 
 /** The certificate with this serial number, if the device may use it now. It says nothing of the key that was shown with it. */
-export const heldCertificate = ({ status, certificates }: DeviceState, serialNumber: string, now: number): CertificateState | undefined =>
+export const heldCertificate = (
+  { status, certificates }: DeviceState,
+  serialNumber: string,
+  now: number,
+): CertificateState | undefined =>
   status === 'active' || status === 'wipe_pending'
     ? certificates.find((known) => known.serialNumber === serialNumber && Date.parse(known.validUntil) > now)
     : undefined;
@@ -124,9 +160,15 @@ export const heldCertificate = ({ status, certificates }: DeviceState, serialNum
  * True when this very certificate may speak for the device now. The serial number alone would let anybody in who has the key of
  * an authority that the tenant once had, because such authorities vouch for their certificates until these expire.
  */
-export const acceptsCertificate = (state: DeviceState, { serialNumber, publicKeySha256 }: ShownCertificate, now: number): boolean =>
-  heldCertificate(state, serialNumber, now)?.publicKeySha256 === publicKeySha256;
+export const acceptsCertificate = (
+  state: DeviceState,
+  { serialNumber, publicKeySha256 }: ShownCertificate,
+  now: number,
+): boolean => heldCertificate(state, serialNumber, now)?.publicKeySha256 === publicKeySha256;
 
 /** True when this key may speak for the device now; `isIt` compares its digest in constant time. */
-export const acceptsAccessKey = ({ status, accessKeyDigest }: DeviceState, isIt: (digest: string) => boolean): boolean =>
+export const acceptsAccessKey = (
+  { status, accessKeyDigest }: DeviceState,
+  isIt: (digest: string) => boolean,
+): boolean =>
   (status === 'active' || status === 'wipe_pending') && accessKeyDigest !== undefined && isIt(accessKeyDigest);

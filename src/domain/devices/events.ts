@@ -40,14 +40,29 @@ export const deviceEvents = defineEvents('device', {
       agentVersion: z.string().nullable(),
     }),
     // Version 1: enrolling again took the record over and ended a wipe. Only agents have no browser; nothing proved whose they are.
-    upcasters: { 1: (data: { browserType: string | null }) => ({ besideDeviceId: null, isConfirmed: data.browserType !== null, wipeId: null, ...data }) },
+    upcasters: {
+      1: (data: { browserType: string | null }) => ({
+        besideDeviceId: null,
+        isConfirmed: data.browserType !== null,
+        wipeId: null,
+        ...data,
+      }),
+    },
     personal: { subject: 'userId', fields: ['deviceFingerprint', 'hostname'] },
     audit: 'device.enrolled',
   },
   /** An administrator lets a revoked device enroll once more. */
-  DeviceReenrollmentAllowed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.reenrollment_allowed' },
+  DeviceReenrollmentAllowed: {
+    version: 1,
+    schema: z.object({ deviceId: uuid() }),
+    audit: 'device.reenrollment_allowed',
+  },
   /** An administrator confirms that the device belongs to its user. */
-  DeviceEnrollmentConfirmed: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.enrollment_confirmed' },
+  DeviceEnrollmentConfirmed: {
+    version: 1,
+    schema: z.object({ deviceId: uuid() }),
+    audit: 'device.enrollment_confirmed',
+  },
   /** A certificate replaces the one before: at once (re-enrollment) or after an overlap (renewal). */
   DeviceCertificateIssued: {
     version: 2,
@@ -70,10 +85,26 @@ export const deviceEvents = defineEvents('device', {
     audit: 'device.certificate_pinned',
   },
   /** An agent that enrolled by itself may show this key instead of a certificate. SHA-256 of the key, lower-case hex. */
-  DeviceAccessKeyIssued: { version: 1, schema: z.object({ deviceId: uuid(), accessKeyDigest: z.string() }), audit: 'device.access_key_issued' },
-  DeviceRevoked: { version: 1, schema: z.object({ deviceId: uuid(), reason: z.enum(revocationReasons) }), audit: 'device.revoked' },
-  DeviceWipeRequested: { version: 1, schema: z.object({ deviceId: uuid(), wipeId: uuid() }), audit: 'device.wipe_requested' },
-  DeviceWipeDelivered: { version: 1, schema: z.object({ deviceId: uuid(), wipeId: uuid() }), audit: 'device.wipe_delivered' },
+  DeviceAccessKeyIssued: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), accessKeyDigest: z.string() }),
+    audit: 'device.access_key_issued',
+  },
+  DeviceRevoked: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), reason: z.enum(revocationReasons) }),
+    audit: 'device.revoked',
+  },
+  DeviceWipeRequested: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), wipeId: uuid() }),
+    audit: 'device.wipe_requested',
+  },
+  DeviceWipeDelivered: {
+    version: 1,
+    schema: z.object({ deviceId: uuid(), wipeId: uuid() }),
+    audit: 'device.wipe_delivered',
+  },
   DeviceWiped: { version: 1, schema: z.object({ deviceId: uuid() }), audit: 'device.wiped' },
   DeviceStaleAlertsSilenced: {
     version: 1,

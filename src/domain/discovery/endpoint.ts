@@ -13,7 +13,8 @@ export const endpoint = defineAggregate<EndpointState, typeof endpointEvents>(
   { classification: 'unknown', reason: null },
   (_state, { data: { classification, reason } }) => ({ classification, reason }),
 );
-export const endpointStream = (tenantId: TenantId, endpointId: string): string => streamName('endpoint', tenantId, endpointId);
+export const endpointStream = (tenantId: TenantId, endpointId: string): string =>
+  streamName('endpoint', tenantId, endpointId);
 
 export interface AuthEndpointState {
   readonly mfaOverride: MfaOverride | null;
@@ -24,4 +25,5 @@ export const authEndpoint = defineAggregate<AuthEndpointState, typeof authEndpoi
   { mfaOverride: null },
   (_state, { data: { mfaOverride } }) => ({ mfaOverride }),
 );
-export const authEndpointStream = (tenantId: TenantId, authEndpointId: string): string => streamName('authEndpoint', tenantId, authEndpointId);
+export const authEndpointStream = (tenantId: TenantId, authEndpointId: string): string =>
+  streamName('authEndpoint', tenantId, authEndpointId);

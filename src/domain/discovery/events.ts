@@ -7,7 +7,12 @@ import { classifications, mfaOverrides } from './vocabulary.ts';
 export const endpointEvents = defineEvents('endpoint', {
   EndpointClassified: {
     version: 1,
-    schema: z.object({ endpointId: uuid(), domain: z.string(), classification: z.enum(classifications), reason: z.string().nullable() }),
+    schema: z.object({
+      endpointId: uuid(),
+      domain: z.string(),
+      classification: z.enum(classifications),
+      reason: z.string().nullable(),
+    }),
     audit: 'endpoint.classified',
   },
 });

@@ -2,7 +2,10 @@ import type { Provider } from './vocabulary.ts';
 
 /** Hosts at which the large identity providers sign people in: their own word, whatever a browser took them for. */
 const HOSTS: readonly (readonly [RegExp, Provider])[] = [
-  [/^(?:login\.microsoftonline\.(?:com|us)|login\.windows\.net|login\.live\.com|login\.microsoft\.com|sts\.windows\.net)$/, 'entra_id'],
+  [
+    /^(?:login\.microsoftonline\.(?:com|us)|login\.windows\.net|login\.live\.com|login\.microsoft\.com|sts\.windows\.net)$/,
+    'entra_id',
+  ],
   [/^accounts\.google\.com$/, 'google'],
   [/\.(?:okta|oktapreview|okta-emea)\.com$/, 'okta'],
 ];
@@ -13,7 +16,8 @@ const NAMES: readonly (readonly [RegExp, Provider])[] = [
   [/okta/i, 'okta'],
 ];
 
-const match = (table: typeof HOSTS, text: string): Provider | undefined => table.find(([pattern]) => pattern.test(text))?.[1];
+const match = (table: typeof HOSTS, text: string): Provider | undefined =>
+  table.find(([pattern]) => pattern.test(text))?.[1];
 
 export const providerOfHost = (host: string): Provider | undefined => match(HOSTS, host);
 

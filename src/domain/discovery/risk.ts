@@ -10,11 +10,23 @@ export interface SiteFacts {
   /** Signals of phishing or of a malicious domain, and ClickFix. */
   readonly dangers: number;
   /** Of its hosts, where somebody decided. */
-  readonly marks: readonly { readonly classification: Classification | null; readonly mfaOverride: MfaOverride | null }[];
+  readonly marks: readonly {
+    readonly classification: Classification | null;
+    readonly mfaOverride: MfaOverride | null;
+  }[];
 }
 
 export interface RiskFactor {
-  readonly factor: 'malicious' | 'dangerSignals' | 'breachedPasswords' | 'passwordsWithoutMfa' | 'blocks' | 'warnings' | 'unapproved' | 'personal' | 'unclassified';
+  readonly factor:
+    | 'malicious'
+    | 'dangerSignals'
+    | 'breachedPasswords'
+    | 'passwordsWithoutMfa'
+    | 'blocks'
+    | 'warnings'
+    | 'unapproved'
+    | 'personal'
+    | 'unclassified';
   readonly points: number;
 }
 
@@ -30,7 +42,9 @@ export interface RiskFactor {
 export function riskFactors(facts: SiteFacts): RiskFactor[] {
   const { credentialAttempts, breachedAttempts, mfaSignIns, warnings, blocks, dangers, marks } = facts;
   const classified = (as: Classification) => marks.some(({ classification }) => classification === as);
-  const noMfa = marks.some(({ mfaOverride }) => mfaOverride === 'disabled') || (mfaSignIns === 0 && marks.every(({ mfaOverride }) => mfaOverride === null));
+  const noMfa =
+    marks.some(({ mfaOverride }) => mfaOverride === 'disabled') ||
+    (mfaSignIns === 0 && marks.every(({ mfaOverride }) => mfaOverride === null));
   const unclassified = marks.every(({ classification }) => classification === null || classification === 'unknown');
   const factors: (RiskFactor | false)[] = [
     classified('malicious') && { factor: 'malicious', points: 100 },
@@ -39,10 +53,16 @@ export function riskFactors(facts: SiteFacts): RiskFactor[] {
     credentialAttempts > 0 && noMfa && { factor: 'passwordsWithoutMfa', points: 20 },
     blocks > 0 && { factor: 'blocks', points: 15 },
     warnings > 0 && { factor: 'warnings', points: 10 },
-    classified('unapproved') ? { factor: 'unapproved', points: 20 } : classified('personal') && { factor: 'personal', points: 10 },
+    classified('unapproved')
+      ? { factor: 'unapproved', points: 20 }
+      : classified('personal') && { factor: 'personal', points: 10 },
     credentialAttempts > 0 && unclassified && { factor: 'unclassified', points: 5 },
   ];
   return factors.filter((factor) => factor !== false);
 }
 
-export const riskScore = (factors: readonly RiskFactor[]): number => Math.min(100, factors.reduce((sum, { points }) => sum + points, 0));
+export const riskScore = (factors: readonly RiskFactor[]): number =>
+  Math.min(
+    100,
+    factors.reduce((sum, { points }) => sum + points, 0),
+  );

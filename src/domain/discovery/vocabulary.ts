@@ -16,4 +16,5 @@ export type AuthMethod = (typeof authMethods)[number];
 
 /** A set of methods as bits, so that it is one number in a row and in an index. The places are for ever: new methods go behind. */
 export const methodBit = (method: AuthMethod): number => 1 << authMethods.indexOf(method);
-export const methodsOf = (bits: number): AuthMethod[] => authMethods.filter((method) => (bits & methodBit(method)) !== 0);
+export const methodsOf = (bits: number): AuthMethod[] =>
+  authMethods.filter((method) => (bits & methodBit(method)) !== 0);

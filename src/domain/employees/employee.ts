@@ -16,29 +16,40 @@ export interface EmployeeState {
 
 const initial: EmployeeState = { status: 'none', emailDigest: '', seat: 0, isActive: false, deactivations: 0 };
 
-export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(employeeEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'EmployeeCreated':
-      return { ...initial, status: 'present', emailDigest: event.data.emailDigest, seat: event.data.seat, isActive: event.data.isActive };
-    case 'EmployeeUpdated': {
-      const { emailDigest = state.emailDigest, isActive = state.isActive } = event.data;
-      const deactivations = state.deactivations + (state.isActive && !isActive ? 1 : 0);
-      return { ...state, emailDigest, isActive, deactivations };
+export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(
+  employeeEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'EmployeeCreated':
+        return {
+          ...initial,
+          status: 'present',
+          emailDigest: event.data.emailDigest,
+          seat: event.data.seat,
+          isActive: event.data.isActive,
+        };
+      case 'EmployeeUpdated': {
+        const { emailDigest = state.emailDigest, isActive = state.isActive } = event.data;
+        const deactivations = state.deactivations + (state.isActive && !isActive ? 1 : 0);
+        return { ...state, emailDigest, isActive, deactivations };
+      }
+      case 'EmployeeDeleted':
+        return { ...initial, status: 'deleted' };
+      case 'EmployeeErasureRequested':
+        return { ...initial, status: 'erasing' };
+      case 'EmployeeErased':
+        return { ...initial, status: 'erased' };
     }
-    case 'EmployeeDeleted':
-      return { ...initial, status: 'deleted' };
-    case 'EmployeeErasureRequested':
-      return { ...initial, status: 'erasing' };
-    case 'EmployeeErased':
-      return { ...initial, status: 'erased' };
-  }
-});
+  },
+);
 
 /** A person whom the tenant employs now: neither unknown, nor inactive, deleted or erased. */
 export const isEmployed = ({ status, isActive }: EmployeeState): boolean => status === 'present' && isActive;
 
 /** Whether their devices are suspended. Not those of a placeholder that is about to be made. */
-export const hasLeft = ({ status, isActive }: EmployeeState): boolean => status !== 'none' && !(status === 'present' && isActive);
+export const hasLeft = ({ status, isActive }: EmployeeState): boolean =>
+  status !== 'none' && !(status === 'present' && isActive);
 
 export const employeeStream = (tenantId: TenantId, userId: string): string => streamName('employee', tenantId, userId);
 
@@ -50,4 +61,7 @@ export const SEAT = 'employee-seat';
 export const seatClaim = (seat: number): Claim => ({ kind: SEAT, value: String(seat) });
 
 /** What an employee holds, and gives up with the record. */
-export const claimsOf = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [employeeEmailClaim(emailDigest), seatClaim(seat)];
+export const claimsOf = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [
+  employeeEmailClaim(emailDigest),
+  seatClaim(seat),
+];

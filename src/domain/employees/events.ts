@@ -7,7 +7,10 @@ export const employeeSources = ['manual', 'import', 'scim', 'directory', 'enroll
 export type EmployeeSource = (typeof employeeSources)[number];
 
 const userId = uuid();
-const personal = { subject: 'userId', fields: ['email', 'emailDigest', 'displayName', 'department', 'jobTitle', 'externalId'] } as const;
+const personal = {
+  subject: 'userId',
+  fields: ['email', 'emailDigest', 'displayName', 'department', 'jobTitle', 'externalId'],
+} as const;
 
 /**
  * A monitored person's stream. All that is theirs is sealed under their own key, the keyed digest of the e-mail too: once

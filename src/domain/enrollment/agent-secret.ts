@@ -33,23 +33,30 @@ export interface AgentSecretsState {
   readonly secrets: readonly AgentSecret[];
 }
 
-export const agentSecrets = defineAggregate<AgentSecretsState, typeof agentSecretEvents>(agentSecretEvents, { secrets: [] }, ({ secrets }, event) => {
-  switch (event.type) {
-    case 'AgentSecretIssued': {
-      const { secretId, secretDigest, previousValidUntil } = event.data;
-      const previous = secrets.filter(({ validUntil }) => validUntil === null).map((secret) => ({ ...secret, validUntil: previousValidUntil }));
-      return { secrets: [{ secretId, secretDigest, validUntil: null }, ...previous] };
+export const agentSecrets = defineAggregate<AgentSecretsState, typeof agentSecretEvents>(
+  agentSecretEvents,
+  { secrets: [] },
+  ({ secrets }, event) => {
+    switch (event.type) {
+      case 'AgentSecretIssued': {
+        const { secretId, secretDigest, previousValidUntil } = event.data;
+        const previous = secrets
+          .filter(({ validUntil }) => validUntil === null)
+          .map((secret) => ({ ...secret, validUntil: previousValidUntil }));
+        return { secrets: [{ secretId, secretDigest, validUntil: null }, ...previous] };
+      }
+      case 'AgentSecretRemoved':
+        return { secrets: secrets.filter(({ secretId }) => secretId !== event.data.secretId) };
     }
-    case 'AgentSecretRemoved':
-      return { secrets: secrets.filter(({ secretId }) => secretId !== event.data.secretId) };
-  }
-});
+  },
+);
 
 /** A tenant has one such stream. */
 export const agentSecretStream = (tenantId: TenantId): string => streamName('agentSecret', tenantId, tenantId);
 
 /** 32 random octets, base64url: shown once, kept nowhere. So many need no slow hash. */
-export const newAgentSecret = (octetsOf: (size: number) => Buffer = randomBytes): string => octetsOf(32).toString('base64url');
+export const newAgentSecret = (octetsOf: (size: number) => Buffer = randomBytes): string =>
+  octetsOf(32).toString('base64url');
 
 const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 export const digestOfAgentSecret = (secret: string): string => sha256(secret).toString('hex');

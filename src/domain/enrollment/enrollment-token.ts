@@ -15,21 +15,27 @@ export interface EnrollmentTokenState {
 
 const initial: EnrollmentTokenState = { tokenDigest: undefined, expiresAt: '', userId: null, isRevoked: false };
 
-export const enrollmentToken = defineAggregate<EnrollmentTokenState, typeof enrollmentEvents>(enrollmentEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'EnrollmentTokenIssued': {
-      const { tokenDigest, expiresAt, userId } = event.data;
-      return { ...initial, tokenDigest, expiresAt, userId };
+export const enrollmentToken = defineAggregate<EnrollmentTokenState, typeof enrollmentEvents>(
+  enrollmentEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'EnrollmentTokenIssued': {
+        const { tokenDigest, expiresAt, userId } = event.data;
+        return { ...initial, tokenDigest, expiresAt, userId };
+      }
+      case 'EnrollmentTokenRevoked':
+        return { ...state, isRevoked: true };
     }
-    case 'EnrollmentTokenRevoked':
-      return { ...state, isRevoked: true };
-  }
-});
+  },
+);
 
-export const enrollmentTokenStream = (tenantId: TenantId, tokenId: string): string => streamName('enrollmentToken', tenantId, tokenId);
+export const enrollmentTokenStream = (tenantId: TenantId, tokenId: string): string =>
+  streamName('enrollmentToken', tenantId, tokenId);
 
 /** 32 random octets, base64url (choice OP-168): shown once, kept nowhere. */
-export const newEnrollmentToken = (octetsOf: (size: number) => Buffer = randomBytes): string => octetsOf(32).toString('base64url');
+export const newEnrollmentToken = (octetsOf: (size: number) => Buffer = randomBytes): string =>
+  octetsOf(32).toString('base64url');
 
 export interface TokenIdentity {
   /** Names the token's stream, so that redeeming needs no look-up. */

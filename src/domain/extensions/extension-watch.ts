@@ -23,7 +23,12 @@ export const extensionWatch = defineAggregate<ExtensionWatchState, typeof extens
   (state, event) => {
     switch (event.type) {
       case 'UnwhitelistedExtensionsFound':
-        return { ...state, told: new Set([...state.told, ...event.data.extensions.map(({ extensionId }) => extensionId)].slice(-TOLD_KEPT)) };
+        return {
+          ...state,
+          told: new Set(
+            [...state.told, ...event.data.extensions.map(({ extensionId }) => extensionId)].slice(-TOLD_KEPT),
+          ),
+        };
       case 'UnwhitelistedExtensionsCleared': {
         const cleared = new Set(event.data.extensionIds);
         return { ...state, told: new Set([...state.told].filter((extensionId) => !cleared.has(extensionId))) };
@@ -34,4 +39,5 @@ export const extensionWatch = defineAggregate<ExtensionWatchState, typeof extens
   },
 );
 
-export const extensionWatchStream = (tenantId: TenantId, deviceId: string): string => streamName('extensionWatch', tenantId, deviceId);
+export const extensionWatchStream = (tenantId: TenantId, deviceId: string): string =>
+  streamName('extensionWatch', tenantId, deviceId);

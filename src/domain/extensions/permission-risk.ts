@@ -77,4 +77,5 @@ export function riskOfPermission(permission: string): RiskLevel {
  * What an extension could do at worst: the risk of its riskiest permission, `low` for one that asks for nothing. So what
  * several installations may do together is the worst of what each may do: risk(A ∪ B) = max(risk(A), risk(B)).
  */
-export const riskOf = (permissions: readonly string[]): RiskLevel => levelOf(permissions.reduce((worst, one) => Math.max(worst, rankOf(riskOfPermission(one))), 0));
+export const riskOf = (permissions: readonly string[]): RiskLevel =>
+  levelOf(permissions.reduce((worst, one) => Math.max(worst, rankOf(riskOfPermission(one))), 0));

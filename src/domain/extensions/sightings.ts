@@ -21,14 +21,16 @@ export interface Sighting {
   readonly says: Said;
 }
 
-export const isReported = (observation: Observation): observation is Reported => observation.kind === 'extension_inventory' || observation.kind === 'extension_event';
+export const isReported = (observation: Observation): observation is Reported =>
+  observation.kind === 'extension_inventory' || observation.kind === 'extension_event';
 
 /**
  * The place of a report among all others of its browser: text that sorts by time; at one moment a change knows more than the
  * inventory, and the id decides between equals. Whoever keeps for each thing that is said what bears the greatest stamp ends
  * with the same, in whatever order and however often reports come.
  */
-export const stampOf = ({ kind, occurredAt, eventId }: Reported): string => `${occurredAt}|${kind === 'extension_event' ? 1 : 0}|${eventId}`;
+export const stampOf = ({ kind, occurredAt, eventId }: Reported): string =>
+  `${occurredAt}|${kind === 'extension_event' ? 1 : 0}|${eventId}`;
 
 /** Earliest first. */
 export const inOrder = (observations: readonly Observation[]): Reported[] => {
@@ -38,9 +40,18 @@ export const inOrder = (observations: readonly Observation[]): Reported[] => {
 
 /** Everything that an observation says, extension by extension. */
 export function sightingsIn(observation: Reported): Sighting[] {
-  const common = { stamp: stampOf(observation), occurredAt: observation.occurredAt, observationId: observation.eventId };
-  if (observation.kind === 'extension_event') return [{ ...common, extensionId: observation.extensionId, says: saidBy(observation) }];
-  return observation.extensions.map(({ extensionId, ...says }) => ({ ...common, extensionId, says: { isRemoved: false, ...says } }));
+  const common = {
+    stamp: stampOf(observation),
+    occurredAt: observation.occurredAt,
+    observationId: observation.eventId,
+  };
+  if (observation.kind === 'extension_event')
+    return [{ ...common, extensionId: observation.extensionId, says: saidBy(observation) }];
+  return observation.extensions.map(({ extensionId, ...says }) => ({
+    ...common,
+    extensionId,
+    says: { isRemoved: false, ...says },
+  }));
 }
 
 function saidBy({ change, name, version, permissions }: ObservationOf<'extension_event'>): Said {
@@ -49,10 +60,16 @@ function saidBy({ change, name, version, permissions }: ObservationOf<'extension
     ...(name === null ? {} : { name }),
     ...(version === null ? {} : { version }),
     ...(permissions === null ? {} : { permissions }),
-    ...(change === 'disabled' ? { isEnabled: false } : change === 'enabled' || change === 'installed' ? { isEnabled: true } : {}),
+    ...(change === 'disabled'
+      ? { isEnabled: false }
+      : change === 'enabled' || change === 'installed'
+        ? { isEnabled: true }
+        : {}),
   };
 }
 
 /** An inventory speaks for the whole browser (choice OP-158): what it does not name, and nothing later does, is gone. */
-export const isThere = ({ told, isRemoved }: { readonly told: string; readonly isRemoved: boolean }, latestInventory: string | undefined): boolean =>
-  !isRemoved && (latestInventory === undefined || told >= latestInventory);
+export const isThere = (
+  { told, isRemoved }: { readonly told: string; readonly isRemoved: boolean },
+  latestInventory: string | undefined,
+): boolean => !isRemoved && (latestInventory === undefined || told >= latestInventory);

@@ -15,7 +15,10 @@ export function compareVersions(a: string, b: string): number {
 
 /** The greatest of them; undefined of none. */
 export const newestVersion = (versions: readonly string[]): string | undefined =>
-  versions.reduce<string | undefined>((newest, one) => (newest === undefined || compareVersions(one, newest) > 0 ? one : newest), undefined);
+  versions.reduce<string | undefined>(
+    (newest, one) => (newest === undefined || compareVersions(one, newest) > 0 ? one : newest),
+    undefined,
+  );
 
 function compareParts(a: string, b: string): number {
   const [, numberA = '', restA = ''] = PART.exec(a)!;

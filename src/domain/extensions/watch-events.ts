@@ -35,7 +35,10 @@ export const extensionWatchEvents = defineEvents('extensionWatch', {
   UnwhitelistedExtensionsFound: {
     version: 1,
     schema: z.object({ ...judged, extensions: z.array(found) }),
-    personal: { subject: 'userId', fields: ['extensions[].extensionId', 'extensions[].name', 'extensions[].publisher'] },
+    personal: {
+      subject: 'userId',
+      fields: ['extensions[].extensionId', 'extensions[].name', 'extensions[].publisher'],
+    },
     about,
     audit: 'unwhitelisted_extensions.found',
   },

@@ -3,7 +3,8 @@ import { defineCollection } from '../../resources/collection.ts';
 import { browserTypes } from '../devices/events.ts';
 
 const NO_CONTROLS = /^\P{Cc}*$/u;
-const line = (characters: number) => z.string().trim().max(characters).regex(NO_CONTROLS, 'must not hold control characters');
+const line = (characters: number) =>
+  z.string().trim().max(characters).regex(NO_CONTROLS, 'must not hold control characters');
 
 /**
  * A browser extension that may be installed, in one browser family or (null) in all (choice OP-195). Extensions are told of

@@ -12,13 +12,31 @@ const groupId = uuid();
 export const groupEvents = defineEvents('group', {
   GroupCreated: {
     version: 1,
-    schema: z.object({ groupId, name: z.string(), description: z.string(), source: z.enum(groupSources), externalId: z.string().nullable() }),
+    schema: z.object({
+      groupId,
+      name: z.string(),
+      description: z.string(),
+      source: z.enum(groupSources),
+      externalId: z.string().nullable(),
+    }),
     audit: 'group.created',
   },
   /** The whole of it, as it is from now on. */
-  GroupUpdated: { version: 1, schema: z.object({ groupId, name: z.string(), description: z.string(), externalId: z.string().nullable() }), audit: 'group.updated' },
+  GroupUpdated: {
+    version: 1,
+    schema: z.object({ groupId, name: z.string(), description: z.string(), externalId: z.string().nullable() }),
+    audit: 'group.updated',
+  },
   GroupDeleted: { version: 1, schema: z.object({ groupId }), audit: 'group.deleted' },
-  GroupMembersAdded: { version: 1, schema: z.object({ groupId, userIds: z.array(uuid()) }), audit: 'group.members_added' },
-  GroupMembersRemoved: { version: 1, schema: z.object({ groupId, userIds: z.array(uuid()) }), audit: 'group.members_removed' },
+  GroupMembersAdded: {
+    version: 1,
+    schema: z.object({ groupId, userIds: z.array(uuid()) }),
+    audit: 'group.members_added',
+  },
+  GroupMembersRemoved: {
+    version: 1,
+    schema: z.object({ groupId, userIds: z.array(uuid()) }),
+    audit: 'group.members_removed',
+  },
 });
 export type GroupEvent = EventOf<typeof groupEvents>;

@@ -12,7 +12,14 @@ export interface GroupState {
   readonly members: ReadonlySet<string>;
 }
 
-const initial: GroupState = { exists: false, name: '', description: '', source: 'manual', externalId: null, members: new Set() };
+const initial: GroupState = {
+  exists: false,
+  name: '',
+  description: '',
+  source: 'manual',
+  externalId: null,
+  members: new Set(),
+};
 
 export const group = defineAggregate<GroupState, typeof groupEvents>(groupEvents, initial, (state, event) => {
   switch (event.type) {
@@ -38,4 +45,7 @@ export const group = defineAggregate<GroupState, typeof groupEvents>(groupEvents
 export const groupStream = (tenantId: TenantId, groupId: string): string => streamName('group', tenantId, groupId);
 
 /** Names are told apart without case (choice OP-227). */
-export const groupNameClaim = (name: string): Claim => ({ kind: 'group-name', value: name.normalize('NFC').toLowerCase() });
+export const groupNameClaim = (name: string): Claim => ({
+  kind: 'group-name',
+  value: name.normalize('NFC').toLowerCase(),
+});

@@ -7,7 +7,8 @@ const LONGEST_INPUT = 1_000;
 const AROUND_A_HOST = /[/?#\\@:%\s]/;
 
 /** The host that a text is, in the one spelling; undefined where it is anything else. */
-export const exactHost = (text: string): string | undefined => (AROUND_A_HOST.test(text.trim()) ? undefined : hostName(text));
+export const exactHost = (text: string): string | undefined =>
+  AROUND_A_HOST.test(text.trim()) ? undefined : hostName(text);
 
 /**
  * A host as a caller may write it and as it is kept: lower case, punycode, no dot at the end. Names of pages, not of

@@ -37,7 +37,13 @@ interface NewAccount {
   readonly passwordExpiresAt: string | null;
 }
 
-export const newAccount = ({ adminId, accountDigest, passwordRef, mustChangePassword, passwordExpiresAt }: NewAccount): AccountState => ({
+export const newAccount = ({
+  adminId,
+  accountDigest,
+  passwordRef,
+  mustChangePassword,
+  passwordExpiresAt,
+}: NewAccount): AccountState => ({
   adminId,
   accountDigest,
   status: 'active',
@@ -52,7 +58,14 @@ export const newAccount = ({ adminId, accountDigest, passwordRef, mustChangePass
 
 const instantOf = (written: string | null): number | undefined => (written === null ? undefined : Date.parse(written));
 
-export const withPassword = <A extends AccountState>(account: A, { passwordRef, mustChangePassword, passwordExpiresAt }: Pick<NewAccount, 'passwordRef' | 'mustChangePassword' | 'passwordExpiresAt'>): A => ({
+export const withPassword = <A extends AccountState>(
+  account: A,
+  {
+    passwordRef,
+    mustChangePassword,
+    passwordExpiresAt,
+  }: Pick<NewAccount, 'passwordRef' | 'mustChangePassword' | 'passwordExpiresAt'>,
+): A => ({
   ...account,
   passwordRef,
   mustChangePassword,
@@ -60,25 +73,42 @@ export const withPassword = <A extends AccountState>(account: A, { passwordRef, 
 });
 
 /** Every session is over, but for the one that is kept. */
-export const withoutSessions = <A extends AccountState>(account: A, keptSessionId?: string): A => ({ ...account, sessionEpoch: account.sessionEpoch + 1, keptSessionId });
+export const withoutSessions = <A extends AccountState>(account: A, keptSessionId?: string): A => ({
+  ...account,
+  sessionEpoch: account.sessionEpoch + 1,
+  keptSessionId,
+});
 
-export const withMfa = <A extends AccountState>(account: A, { totpSecretRef, backupCodesRef, step }: { totpSecretRef: string; backupCodesRef: string; step: number }): A => ({
+export const withMfa = <A extends AccountState>(
+  account: A,
+  { totpSecretRef, backupCodesRef, step }: { totpSecretRef: string; backupCodesRef: string; step: number },
+): A => ({
   ...account,
   pendingTotpSecretRef: undefined,
   mfa: { totpSecretRef, backupCodesRef, enabledStep: step, usedBackupCodes: new Set() },
 });
 
-export const withoutMfa = <A extends AccountState>(account: A): A => ({ ...account, mfa: undefined, pendingTotpSecretRef: undefined });
+export const withoutMfa = <A extends AccountState>(account: A): A => ({
+  ...account,
+  mfa: undefined,
+  pendingTotpSecretRef: undefined,
+});
 
 export const withBackupCodeUsed = <A extends AccountState>(account: A, place: number): A =>
-  account.mfa ? { ...account, mfa: { ...account.mfa, usedBackupCodes: new Set(account.mfa.usedBackupCodes).add(place) } } : account;
+  account.mfa
+    ? { ...account, mfa: { ...account.mfa, usedBackupCodes: new Set(account.mfa.usedBackupCodes).add(place) } }
+    : account;
 
 /** Whether the right password is one that is right no more. */
-export const isPasswordExpired = ({ passwordExpiresAt }: AccountState, now: number): boolean => passwordExpiresAt !== undefined && passwordExpiresAt <= now;
+export const isPasswordExpired = ({ passwordExpiresAt }: AccountState, now: number): boolean =>
+  passwordExpiresAt !== undefined && passwordExpiresAt <= now;
 
 /** Whether a session that began under `epoch` still lets its holder in. */
-export const admitsSession = ({ status, sessionEpoch, keptSessionId }: AccountState, sessionId: string, epoch: number): boolean =>
-  status === 'active' && (epoch === sessionEpoch || sessionId === keptSessionId);
+export const admitsSession = (
+  { status, sessionEpoch, keptSessionId }: AccountState,
+  sessionId: string,
+  epoch: number,
+): boolean => status === 'active' && (epoch === sessionEpoch || sessionId === keptSessionId);
 
 /** Vault references of an account that nothing needs once they are gone. */
 export const secretsOfMfa = ({ mfa, pendingTotpSecretRef }: AccountState): string[] =>

@@ -4,7 +4,11 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 let list: ReadonlySet<string> | undefined;
 const common = (): ReadonlySet<string> =>
-  (list ??= new Set((require('@zxcvbn-ts/language-common') as typeof import('@zxcvbn-ts/language-common')).dictionary['passwords-common']));
+  (list ??= new Set(
+    (require('@zxcvbn-ts/language-common') as typeof import('@zxcvbn-ts/language-common')).dictionary[
+      'passwords-common'
+    ],
+  ));
 
 /** Shorter entries of the list are parts of many good passwords. */
 const SHORTEST_COMMON = 4;
@@ -17,7 +21,20 @@ const PRODUCT = 'castellan';
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase();
 const lettersOf = (text: string): string => text.replaceAll(/[^\p{L}]/gu, '');
 
-const LOOKALIKES: Readonly<Record<string, string>> = { '@': 'a', '4': 'a', '8': 'b', '3': 'e', '6': 'g', '9': 'g', '0': 'o', $: 's', '5': 's', '7': 't', '+': 't', '2': 'z' };
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  '@': 'a',
+  '4': 'a',
+  '8': 'b',
+  '3': 'e',
+  '6': 'g',
+  '9': 'g',
+  '0': 'o',
+  $: 's',
+  '5': 's',
+  '7': 't',
+  '+': 't',
+  '2': 'z',
+};
 /** As it is, and with digits and signs read as the letters that they look like; 1, ! and | look like two. */
 const readings = (text: string): string[] => {
   const plain = text.replaceAll(/[@483690$57+2]/g, (sign) => LOOKALIKES[sign]!);
@@ -26,7 +43,9 @@ const readings = (text: string): string[] => {
 
 /** As many characters at an end are tried as part of the word: `welc0m3!` ends with a letter that is written as a digit. */
 const MOST_ENDINGS = 8;
-const endings = (most: number): number[] => [...new Set([...Array.from({ length: Math.min(most, MOST_ENDINGS) + 1 }, (_, count) => count), most])];
+const endings = (most: number): number[] => [
+  ...new Set([...Array.from({ length: Math.min(most, MOST_ENDINGS) + 1 }, (_, count) => count), most]),
+];
 
 /** With and without the characters other than letters at the two ends: that is where a year or a sign is put to please a rule. */
 function* trimmed(text: string): Generator<string> {
@@ -80,5 +99,7 @@ export function whyCommon(password: string): string | undefined {
 export function whyGuessable(password: string, known: readonly string[]): string | undefined {
   const common = whyCommon(password);
   if (common) return common;
-  return isMadeOf(namesIn(known), folded(password)) ? 'must not be made of your name, e-mail or organization' : undefined;
+  return isMadeOf(namesIn(known), folded(password))
+    ? 'must not be made of your name, e-mail or organization'
+    : undefined;
 }

@@ -20,7 +20,9 @@ export const newPassword = z
     const reason = text.length < LEAST_CHARACTERS ? undefined : whyCommon(text);
     if (reason) addIssue({ code: 'custom', message: reason });
   })
-  .describe('At least 12 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.');
+  .describe(
+    'At least 12 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.',
+  );
 
 /** For passwords that people choose. Those that are made here are random. */
 export function refuseGuessable(field: string, password: string, known: readonly string[]): Failure | undefined {

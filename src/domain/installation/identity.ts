@@ -12,7 +12,12 @@ const fingerprint = z.string().regex(/^[0-9a-f]{16}$/);
  * Names the keys without which a log cannot be continued: the one of the audit chain, and those whose digests stand in events and
  * claims. They stay as long as the log. The master key is not among them, because another one can replace it.
  */
-export const keyFingerprintsSchema = z.object({ audit: fingerprint, account: fingerprint, claim: fingerprint, credentialSalt: fingerprint });
+export const keyFingerprintsSchema = z.object({
+  audit: fingerprint,
+  account: fingerprint,
+  claim: fingerprint,
+  credentialSalt: fingerprint,
+});
 export type KeyFingerprints = Readonly<z.output<typeof keyFingerprintsSchema>>;
 
 /** An event must stay small, however many chains there are. */
@@ -67,8 +72,11 @@ export interface InstallationState {
   readonly id: string | undefined;
 }
 
-export const installation = defineAggregate<InstallationState, typeof installationEvents>(installationEvents, { id: undefined }, (state, event) =>
-  event.type === 'InstallationIdentified' && state.id === undefined ? { id: event.data.installationId } : state,
+export const installation = defineAggregate<InstallationState, typeof installationEvents>(
+  installationEvents,
+  { id: undefined },
+  (state, event) =>
+    event.type === 'InstallationIdentified' && state.id === undefined ? { id: event.data.installationId } : state,
 );
 
 /** A log has one such stream, and its first event says whose log it is. */

@@ -18,7 +18,8 @@ export const licenseSchema = z.object({
 });
 export type License = z.output<typeof licenseSchema>;
 
-export type LicenseRefusal = 'is not of the form payload.signature' | 'has a bad signature' | 'has an unreadable payload' | 'has expired';
+export type LicenseRefusal =
+  'is not of the form payload.signature' | 'has a bad signature' | 'has an unreadable payload' | 'has expired';
 
 /**
  * Reads `base64url(JSON).base64url(Ed25519 signature over the first part as ASCII)` (choice OP-049).

@@ -39,7 +39,10 @@ export function foldLogin(state: LoginState, event: EventOf<typeof loginEvents>)
     case 'PasswordConfirmed':
       return { ...state, counters: countersOf(event.data.standing) };
     case 'LoginSucceeded':
-      return { counters: countersOf(event.data.standing), knownAddresses: withKnown(state.knownAddresses, event.data.source) };
+      return {
+        counters: countersOf(event.data.standing),
+        knownAddresses: withKnown(state.knownAddresses, event.data.source),
+      };
     case 'LoginUnlocked':
       return { ...state, counters: {} };
   }
@@ -50,14 +53,24 @@ export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents
 function counted(name: string, { tries, lockedUntil, checksWhileLocked }: Counter = EMPTY, at: number): Counter {
   if (lockedUntil > at) return { tries, lockedUntil, checksWhileLocked: checksWhileLocked + 1 };
   const counting = [...tries.filter((then) => then > at - WINDOW_MS && then >= lockedUntil), at];
-  return { tries: counting, lockedUntil: counting.length >= limitOf(name).tries ? at + LOCK_MS : lockedUntil, checksWhileLocked: 0 };
+  return {
+    tries: counting,
+    lockedUntil: counting.length >= limitOf(name).tries ? at + LOCK_MS : lockedUntil,
+    checksWhileLocked: 0,
+  };
 }
 
 const stillCounting = (counters: Readonly<Record<string, Counter>>, at: number): Record<string, Counter> =>
-  Object.fromEntries(Object.entries(counters).filter(([, { tries, lockedUntil }]) => lockedUntil > at || tries.some((then) => then > at - WINDOW_MS)));
+  Object.fromEntries(
+    Object.entries(counters).filter(
+      ([, { tries, lockedUntil }]) => lockedUntil > at || tries.some((then) => then > at - WINDOW_MS),
+    ),
+  );
 
 const withKnown = (known: readonly string[], source: string): readonly string[] =>
-  source.startsWith('address:') ? [source, ...known.filter((address) => address !== source)].slice(0, MOST_KNOWN_ADDRESSES) : known;
+  source.startsWith('address:')
+    ? [source, ...known.filter((address) => address !== source)].slice(0, MOST_KNOWN_ADDRESSES)
+    : known;
 
 /**
  * What a try from there adds to. Sources that signed in before answer for themselves alone, so that no number of strangers locks them out;
@@ -70,7 +83,11 @@ export function countersFor({ knownAddresses }: LoginState, source: TrySource, f
 }
 
 /** May a password be looked at now, and could it let anybody in? */
-export function judgeTry({ counters }: LoginState, names: readonly string[], now: number): 'open' | 'locked' | 'exhausted' {
+export function judgeTry(
+  { counters }: LoginState,
+  names: readonly string[],
+  now: number,
+): 'open' | 'locked' | 'exhausted' {
   // The try that filled a count may still be under way and succeed; those after it cannot.
   const locked = names.flatMap((name) => {
     const { lockedUntil, checksWhileLocked } = counters[name] ?? EMPTY;
@@ -114,13 +131,22 @@ const countersOf = (kept: readonly StandingCounter[]): Record<string, Counter> =
   Object.fromEntries(
     kept.map(({ name, tries, lockedUntil, checksWhileLocked }) => [
       name,
-      { tries: tries.map((then) => Date.parse(then)), lockedUntil: lockedUntil === null ? 0 : Date.parse(lockedUntil), checksWhileLocked },
+      {
+        tries: tries.map((then) => Date.parse(then)),
+        lockedUntil: lockedUntil === null ? 0 : Date.parse(lockedUntil),
+        checksWhileLocked,
+      },
     ]),
   );
 
 /** Until when some source is locked out of signing in; 0 for none. Re-authentication in a live session is no sign-in. */
 export const lockedOutUntil = ({ counters }: LoginState): number =>
-  Math.max(0, ...Object.entries(counters).flatMap(([name, { lockedUntil }]) => (name.startsWith('session:') ? [] : [lockedUntil])));
+  Math.max(
+    0,
+    ...Object.entries(counters).flatMap(([name, { lockedUntil }]) =>
+      name.startsWith('session:') ? [] : [lockedUntil],
+    ),
+  );
 
 /**
  * Enough of the newest events to hold every try that still counts: a confirmation or a success repeats those before it, after which
@@ -128,4 +154,5 @@ export const lockedOutUntil = ({ counters }: LoginState): number =>
  */
 export const LOGIN_TAIL = 128;
 
-export const loginStream = (tenantId: TenantId, accountDigest: string): string => streamName('login', tenantId, accountDigest);
+export const loginStream = (tenantId: TenantId, accountDigest: string): string =>
+  streamName('login', tenantId, accountDigest);

@@ -27,9 +27,15 @@ export function refuseEnabling(account: AccountState | undefined, { totpSecretRe
 }
 
 /** A backup code lets in once, and not at all after its set was replaced. */
-export function refuseBackupCode(mfa: MfaState | undefined, { backupCodesRef, place }: PresentedPlace): Failure | undefined {
-  return mfa?.backupCodesRef !== backupCodesRef || mfa.usedBackupCodes.has(place) ? unauthenticated('invalid code') : undefined;
+export function refuseBackupCode(
+  mfa: MfaState | undefined,
+  { backupCodesRef, place }: PresentedPlace,
+): Failure | undefined {
+  return mfa?.backupCodesRef !== backupCodesRef || mfa.usedBackupCodes.has(place)
+    ? unauthenticated('invalid code')
+    : undefined;
 }
 
 /** What a set-up that is started anew leaves behind. */
-export const pendingSecrets = (account: AccountState): string[] => (account.pendingTotpSecretRef === undefined ? [] : [account.pendingTotpSecretRef]);
+export const pendingSecrets = (account: AccountState): string[] =>
+  account.pendingTotpSecretRef === undefined ? [] : [account.pendingTotpSecretRef];

@@ -9,8 +9,18 @@ import { uuid, type TenantId } from '../../kernel/ids.ts';
  */
 const schema = z.object({ adminId: uuid(), totpSecretRef: uuid(), step: z.int() });
 export const totpEvents = defineEvents('totp', {
-  TotpCodeAccepted: { version: 1, schema, about: { resource: 'admin_user', id: 'adminId' }, audit: 'admin_user.totp_code_accepted' },
-  OrgAdminTotpCodeAccepted: { version: 1, schema, about: { resource: 'org_admin', id: 'adminId' }, audit: 'org_admin.totp_code_accepted' },
+  TotpCodeAccepted: {
+    version: 1,
+    schema,
+    about: { resource: 'admin_user', id: 'adminId' },
+    audit: 'admin_user.totp_code_accepted',
+  },
+  OrgAdminTotpCodeAccepted: {
+    version: 1,
+    schema,
+    about: { resource: 'org_admin', id: 'adminId' },
+    audit: 'org_admin.totp_code_accepted',
+  },
 });
 
 /** The newest accepted step of each secret. */

@@ -43,6 +43,11 @@ export const parkedEventRequests = defineEvents('parkedEvents', {
   },
 });
 
-export const parkedEventsRequest = defineAggregate<{ readonly isMade: boolean }, typeof parkedEventRequests>(parkedEventRequests, { isMade: false }, () => ({ isMade: true }));
+export const parkedEventsRequest = defineAggregate<{ readonly isMade: boolean }, typeof parkedEventRequests>(
+  parkedEventRequests,
+  { isMade: false },
+  () => ({ isMade: true }),
+);
 /** Each request is a short stream of its own. */
-export const parkedEventsStream = (tenantId: TenantId, requestId: string): string => streamName('parkedEvents', tenantId, requestId);
+export const parkedEventsStream = (tenantId: TenantId, requestId: string): string =>
+  streamName('parkedEvents', tenantId, requestId);

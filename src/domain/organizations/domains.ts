@@ -9,7 +9,11 @@ export type DomainProof = (typeof domainProofs)[number];
 export const MOST_DOMAINS = 100;
 
 /** A proved domain is one organization's: e-mails of it lead to that organization's provider. */
-export const provedDomainClaim = (domain: string): Claim => ({ kind: 'org-proved-domain', value: domain, tenantId: INSTALLATION });
+export const provedDomainClaim = (domain: string): Claim => ({
+  kind: 'org-proved-domain',
+  value: domain,
+  tenantId: INSTALLATION,
+});
 
 /** Where the record is looked for. A label of its own, so that it never stands beside a domain's other TXT records. */
 export const challengeName = (domain: string): string => `_castellan-challenge.${domain}`;

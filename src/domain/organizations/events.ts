@@ -27,7 +27,11 @@ const ssoConfig = z.object({
 
 /** An organization's own stream: itself, its tenants, its admins, its SSO configurations and whether SSO is required. */
 export const organizationEvents = defineEvents('organization', {
-  OrganizationCreated: { version: 1, schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }), audit: 'organization.created' },
+  OrganizationCreated: {
+    version: 1,
+    schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }),
+    audit: 'organization.created',
+  },
   TenantAttached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_attached' },
   /** The tenant is on its own again; another organization may take it. */
   TenantDetached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_detached' },
@@ -53,15 +57,36 @@ export const organizationEvents = defineEvents('organization', {
   OrgAdminReinstated: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.reinstated' },
   OrgAdminPasswordChanged: {
     version: 2,
-    schema: z.object({ adminId: uuid(), passwordRef: secretRef, mustChangePassword: z.boolean(), reason: z.enum(['changed', 'recovered']), passwordExpiresAt }),
+    schema: z.object({
+      adminId: uuid(),
+      passwordRef: secretRef,
+      mustChangePassword: z.boolean(),
+      reason: z.enum(['changed', 'recovered']),
+      passwordExpiresAt,
+    }),
     upcasters: { 1: withoutForcedChange },
     about,
     audit: 'org_admin.password_changed',
   },
-  OrgAdminSessionsRevoked: { version: 1, schema: z.object({ adminId: uuid(), reason: z.string() }), about, audit: 'org_admin.sessions_revoked' },
+  OrgAdminSessionsRevoked: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), reason: z.string() }),
+    about,
+    audit: 'org_admin.sessions_revoked',
+  },
   /** As `OrgAdminSessionsRevoked`, but for the session from which it was asked. */
-  OrgAdminOtherSessionsRevoked: { version: 1, schema: z.object({ adminId: uuid(), keptSessionId: uuid() }), about, audit: 'org_admin.other_sessions_revoked' },
-  OrgAdminMfaSetupStarted: { version: 1, schema: z.object({ adminId: uuid(), totpSecretRef: secretRef }), about, audit: 'org_admin.mfa_setup_started' },
+  OrgAdminOtherSessionsRevoked: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), keptSessionId: uuid() }),
+    about,
+    audit: 'org_admin.other_sessions_revoked',
+  },
+  OrgAdminMfaSetupStarted: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), totpSecretRef: secretRef }),
+    about,
+    audit: 'org_admin.mfa_setup_started',
+  },
   OrgAdminMfaEnabled: {
     version: 1,
     schema: z.object({
@@ -75,8 +100,18 @@ export const organizationEvents = defineEvents('organization', {
     about,
     audit: 'org_admin.mfa_enabled',
   },
-  OrgAdminBackupCodeUsed: { version: 1, schema: z.object({ adminId: uuid(), backupCodesRef: secretRef, place: z.int() }), about, audit: 'org_admin.backup_code_used' },
-  OrgAdminMfaDisabled: { version: 1, schema: z.object({ adminId: uuid(), reason: z.enum(['removed', 'recovered']) }), about, audit: 'org_admin.mfa_disabled' },
+  OrgAdminBackupCodeUsed: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), backupCodesRef: secretRef, place: z.int() }),
+    about,
+    audit: 'org_admin.backup_code_used',
+  },
+  OrgAdminMfaDisabled: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), reason: z.enum(['removed', 'recovered']) }),
+    about,
+    audit: 'org_admin.mfa_disabled',
+  },
   OrgSsoConfigCreated: {
     version: 1,
     schema: ssoConfig,
@@ -89,10 +124,23 @@ export const organizationEvents = defineEvents('organization', {
     about: aboutConfig,
     audit: 'org_sso_config.updated',
   },
-  OrgSsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about: aboutConfig, audit: 'org_sso_config.deleted' },
+  OrgSsoConfigDeleted: {
+    version: 1,
+    schema: z.object({ configId: uuid() }),
+    about: aboutConfig,
+    audit: 'org_sso_config.deleted',
+  },
   /** From now on e-mails of the domain lead to this organization's provider. */
-  OrgDomainVerified: { version: 1, schema: z.object({ domain: z.string(), proof: z.enum(domainProofs) }), audit: 'organization.domain_verified' },
+  OrgDomainVerified: {
+    version: 1,
+    schema: z.object({ domain: z.string(), proof: z.enum(domainProofs) }),
+    audit: 'organization.domain_verified',
+  },
   OrgDomainRemoved: { version: 1, schema: z.object({ domain: z.string() }), audit: 'organization.domain_removed' },
-  OrgSsoRequirementSet: { version: 1, schema: z.object({ requireSso: z.boolean() }), audit: 'organization.sso_requirement_set' },
+  OrgSsoRequirementSet: {
+    version: 1,
+    schema: z.object({ requireSso: z.boolean() }),
+    audit: 'organization.sso_requirement_set',
+  },
 });
 export type OrganizationEvent = EventOf<typeof organizationEvents>;

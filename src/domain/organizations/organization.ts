@@ -1,7 +1,16 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { Claim } from '../../kernel/command.ts';
 import { INSTALLATION, type TenantId } from '../../kernel/ids.ts';
-import { newAccount, placesOf, withBackupCodeUsed, withMfa, withoutMfa, withoutSessions, withPassword, type AccountState } from '../identity/account.ts';
+import {
+  newAccount,
+  placesOf,
+  withBackupCodeUsed,
+  withMfa,
+  withoutMfa,
+  withoutSessions,
+  withPassword,
+  type AccountState,
+} from '../identity/account.ts';
 import type { OrgRole } from '../identity/roles.ts';
 import { organizationEvents } from './events.ts';
 
@@ -46,59 +55,72 @@ const initial: OrganizationState = {
   domains: new Set(),
 };
 
-export const organization = defineAggregate<OrganizationState, typeof organizationEvents>(organizationEvents, initial, (state, event) => {
-  const changedAdmin = (adminId: string, change: (admin: OrgAdminState) => OrgAdminState): OrganizationState => {
-    const admin = state.admins.get(adminId);
-    return admin ? { ...state, admins: new Map(state.admins).set(adminId, change(admin)) } : state;
-  };
-  switch (event.type) {
-    case 'OrganizationCreated':
-      return { ...state, exists: true, name: event.data.name, slug: event.data.slug, externalBaseUrl: event.data.externalBaseUrl };
-    case 'TenantAttached':
-      return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
-    case 'TenantDetached': {
-      const tenants = new Set(state.tenants);
-      tenants.delete(event.data.tenantId);
-      return { ...state, tenants };
+export const organization = defineAggregate<OrganizationState, typeof organizationEvents>(
+  organizationEvents,
+  initial,
+  (state, event) => {
+    const changedAdmin = (adminId: string, change: (admin: OrgAdminState) => OrgAdminState): OrganizationState => {
+      const admin = state.admins.get(adminId);
+      return admin ? { ...state, admins: new Map(state.admins).set(adminId, change(admin)) } : state;
+    };
+    switch (event.type) {
+      case 'OrganizationCreated':
+        return {
+          ...state,
+          exists: true,
+          name: event.data.name,
+          slug: event.data.slug,
+          externalBaseUrl: event.data.externalBaseUrl,
+        };
+      case 'TenantAttached':
+        return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
+      case 'TenantDetached': {
+        const tenants = new Set(state.tenants);
+        tenants.delete(event.data.tenantId);
+        return { ...state, tenants };
+      }
+      case 'OrgAdminCreated': {
+        const { adminId, role } = event.data;
+        return { ...state, admins: new Map(state.admins).set(adminId, { ...newAccount(event.data), role }) };
+      }
+      case 'OrgAdminSuspended':
+        return changedAdmin(event.data.adminId, (admin) => ({ ...withoutSessions(admin), status: 'suspended' }));
+      case 'OrgAdminReinstated':
+        return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
+      case 'OrgAdminPasswordChanged':
+        return changedAdmin(event.data.adminId, (admin) => withPassword(admin, event.data));
+      case 'OrgAdminSessionsRevoked':
+        return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin));
+      case 'OrgAdminOtherSessionsRevoked':
+        return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin, event.data.keptSessionId));
+      case 'OrgAdminMfaSetupStarted':
+        return changedAdmin(event.data.adminId, (admin) => ({
+          ...admin,
+          pendingTotpSecretRef: event.data.totpSecretRef,
+        }));
+      case 'OrgAdminMfaEnabled':
+        return changedAdmin(event.data.adminId, (admin) => withMfa(admin, event.data));
+      case 'OrgAdminBackupCodeUsed':
+        return changedAdmin(event.data.adminId, (admin) => withBackupCodeUsed(admin, event.data.place));
+      case 'OrgAdminMfaDisabled':
+        return changedAdmin(event.data.adminId, (admin) => withoutMfa(admin));
+      case 'OrgSsoConfigCreated':
+      case 'OrgSsoConfigUpdated':
+        return { ...state, ssoConfigs: new Map(state.ssoConfigs).set(event.data.configId, event.data) };
+      case 'OrgSsoConfigDeleted': {
+        const ssoConfigs = new Map(state.ssoConfigs);
+        ssoConfigs.delete(event.data.configId);
+        return { ...state, ssoConfigs };
+      }
+      case 'OrgDomainVerified':
+        return { ...state, domains: new Set(state.domains).add(event.data.domain) };
+      case 'OrgDomainRemoved':
+        return { ...state, domains: new Set([...state.domains].filter((domain) => domain !== event.data.domain)) };
+      case 'OrgSsoRequirementSet':
+        return { ...state, requireSso: event.data.requireSso };
     }
-    case 'OrgAdminCreated': {
-      const { adminId, role } = event.data;
-      return { ...state, admins: new Map(state.admins).set(adminId, { ...newAccount(event.data), role }) };
-    }
-    case 'OrgAdminSuspended':
-      return changedAdmin(event.data.adminId, (admin) => ({ ...withoutSessions(admin), status: 'suspended' }));
-    case 'OrgAdminReinstated':
-      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
-    case 'OrgAdminPasswordChanged':
-      return changedAdmin(event.data.adminId, (admin) => withPassword(admin, event.data));
-    case 'OrgAdminSessionsRevoked':
-      return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin));
-    case 'OrgAdminOtherSessionsRevoked':
-      return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin, event.data.keptSessionId));
-    case 'OrgAdminMfaSetupStarted':
-      return changedAdmin(event.data.adminId, (admin) => ({ ...admin, pendingTotpSecretRef: event.data.totpSecretRef }));
-    case 'OrgAdminMfaEnabled':
-      return changedAdmin(event.data.adminId, (admin) => withMfa(admin, event.data));
-    case 'OrgAdminBackupCodeUsed':
-      return changedAdmin(event.data.adminId, (admin) => withBackupCodeUsed(admin, event.data.place));
-    case 'OrgAdminMfaDisabled':
-      return changedAdmin(event.data.adminId, (admin) => withoutMfa(admin));
-    case 'OrgSsoConfigCreated':
-    case 'OrgSsoConfigUpdated':
-      return { ...state, ssoConfigs: new Map(state.ssoConfigs).set(event.data.configId, event.data) };
-    case 'OrgSsoConfigDeleted': {
-      const ssoConfigs = new Map(state.ssoConfigs);
-      ssoConfigs.delete(event.data.configId);
-      return { ...state, ssoConfigs };
-    }
-    case 'OrgDomainVerified':
-      return { ...state, domains: new Set(state.domains).add(event.data.domain) };
-    case 'OrgDomainRemoved':
-      return { ...state, domains: new Set([...state.domains].filter((domain) => domain !== event.data.domain)) };
-    case 'OrgSsoRequirementSet':
-      return { ...state, requireSso: event.data.requireSso };
-  }
-});
+  },
+);
 
 export const organizationStream = (organizationId: TenantId): string =>
   streamName('organization', organizationId, organizationId);
@@ -114,16 +136,28 @@ export const orgAdminByAccount = ({ admins }: OrganizationState, accountDigest: 
   [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
 
 /** A slug names one organization of the installation. */
-export const organizationSlugClaim = (slug: string): Claim => ({ kind: 'organization-slug', value: slug, tenantId: INSTALLATION });
+export const organizationSlugClaim = (slug: string): Claim => ({
+  kind: 'organization-slug',
+  value: slug,
+  tenantId: INSTALLATION,
+});
 
 /**
  * An e-mail administers at most one organization of an installation, so that a login needs no more than the e-mail to
  * find where it belongs: the claim's holder is that organization's stream.
  */
-export const orgAdminAccountClaim = (accountDigest: string): Claim => ({ kind: 'org-admin-account', value: accountDigest, tenantId: INSTALLATION });
+export const orgAdminAccountClaim = (accountDigest: string): Claim => ({
+  kind: 'org-admin-account',
+  value: accountDigest,
+  tenantId: INSTALLATION,
+});
 
 /** A tenant belongs to at most one organization. */
-export const tenantOwnerClaim = (tenantId: TenantId): Claim => ({ kind: 'tenant-organization', value: tenantId, tenantId: INSTALLATION });
+export const tenantOwnerClaim = (tenantId: TenantId): Claim => ({
+  kind: 'tenant-organization',
+  value: tenantId,
+  tenantId: INSTALLATION,
+});
 
 /** Where the vault keeps what is an admin's, and a configuration's client secret. */
 export const orgAdminPlaces = placesOf('org-admin');

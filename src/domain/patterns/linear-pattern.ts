@@ -26,7 +26,8 @@ export function patternFault(pattern: string): string | undefined {
     if (last > MOST_REPETITIONS) return `must not repeat more than ${MOST_REPETITIONS} times`;
     repetitions.push(Math.max(repetitions.pop() ?? 1, last));
   }
-  if (partsOf(pattern) > MOST_PARTS) return `must not come to more than ${MOST_PARTS} parts with its repetitions written out`;
+  if (partsOf(pattern) > MOST_PARTS)
+    return `must not come to more than ${MOST_PARTS} parts with its repetitions written out`;
   return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
 }
 
@@ -37,7 +38,8 @@ function partsOf(pattern: string): number {
   for (const [token] of pattern.matchAll(TOKENS)) {
     const inner = open.length - 1;
     if (token.startsWith('(')) open.push((last = 0));
-    else if (token === ')') open[Math.max(0, inner - 1)] = (open[inner - 1] ?? 0) + (last = inner > 0 ? open.pop()! : 0);
+    else if (token === ')')
+      open[Math.max(0, inner - 1)] = (open[inner - 1] ?? 0) + (last = inner > 0 ? open.pop()! : 0);
     else if (/^\{\d/.test(token)) open[inner]! += last * (Math.max(...token.match(/\d+/g)!.map(Number)) - 1);
     else if (!QUANTIFIER.test(token)) open[inner]! += last = 1;
   }

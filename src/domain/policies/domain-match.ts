@@ -9,12 +9,14 @@ type DomainMatch = Rule['domainMatch'];
  * Matches a host, lower case and in punycode (choice OP-108): `exact` the whole of it, `*.example.com` everything below
  * `example.com` but not itself, `*` all; a `regex` has to match from end to end.
  */
-export const domainMatchField = z.object({ type: z.enum(matchTypes), value: z.string().min(1).max(512) }).transform((match, context) => {
-  const read = domainMatchOf(match);
-  if (!('fault' in read)) return read;
-  context.addIssue({ code: 'custom', path: ['value'], message: read.fault });
-  return z.NEVER;
-});
+export const domainMatchField = z
+  .object({ type: z.enum(matchTypes), value: z.string().min(1).max(512) })
+  .transform((match, context) => {
+    const read = domainMatchOf(match);
+    if (!('fault' in read)) return read;
+    context.addIssue({ code: 'custom', path: ['value'], message: read.fault });
+    return z.NEVER;
+  });
 
 /** A match in the one spelling in which it is kept, or what is wrong with it. */
 export function domainMatchOf({ type, value }: DomainMatch): DomainMatch | { readonly fault: string } {

@@ -3,7 +3,16 @@ import { defineEvents, type EventOf } from '../../kernel/event.ts';
 import { uuid } from '../../kernel/ids.ts';
 
 /** Choices OP-106, OP-107. */
-export const conditions = ['any', 'password_reuse', 'breached_password', 'phishing_signal', 'weak_password', 'malicious_domain', 'new_site', 'clickfix'] as const;
+export const conditions = [
+  'any',
+  'password_reuse',
+  'breached_password',
+  'phishing_signal',
+  'weak_password',
+  'malicious_domain',
+  'new_site',
+  'clickfix',
+] as const;
 export const matchTypes = ['exact', 'wildcard', 'regex'] as const;
 export const ruleActions = ['allow', 'warn', 'block'] as const;
 

@@ -24,7 +24,10 @@ export const policyFields = {
   isEnabled: z.boolean(),
   rules: z.array(rule).min(1).max(MOST_RULES),
   /** Empty: every device of the tenant. */
-  groupIds: z.array(uuid()).max(MOST_GROUPS).transform((ids) => [...new Set(ids)]),
+  groupIds: z
+    .array(uuid())
+    .max(MOST_GROUPS)
+    .transform((ids) => [...new Set(ids)]),
 };
 
 export const newPolicy = z.object({

@@ -13,7 +13,15 @@ export interface PolicyState {
   readonly groupIds: string[];
 }
 
-const initial: PolicyState = { exists: false, name: '', description: '', priority: 100, isEnabled: true, rules: [], groupIds: [] };
+const initial: PolicyState = {
+  exists: false,
+  name: '',
+  description: '',
+  priority: 100,
+  isEnabled: true,
+  rules: [],
+  groupIds: [],
+};
 
 export const policy = defineAggregate<PolicyState, typeof policyEvents>(policyEvents, initial, (state, event) => {
   switch (event.type) {
@@ -30,7 +38,14 @@ export const policy = defineAggregate<PolicyState, typeof policyEvents>(policyEv
 export const policyStream = (tenantId: TenantId, policyId: string): string => streamName('policy', tenantId, policyId);
 
 /** The policy itself, as its events carry it. */
-export const contentOf = ({ name, description, priority, isEnabled, rules, groupIds }: PolicyState): Omit<PolicyState, 'exists'> => ({
+export const contentOf = ({
+  name,
+  description,
+  priority,
+  isEnabled,
+  rules,
+  groupIds,
+}: PolicyState): Omit<PolicyState, 'exists'> => ({
   name,
   description,
   priority,
@@ -40,4 +55,7 @@ export const contentOf = ({ name, description, priority, isEnabled, rules, group
 });
 
 /** Names are told apart without case (choice OP-112). */
-export const policyNameClaim = (name: string): Claim => ({ kind: 'policy-name', value: name.normalize('NFC').toLowerCase() });
+export const policyNameClaim = (name: string): Claim => ({
+  kind: 'policy-name',
+  value: name.normalize('NFC').toLowerCase(),
+});

@@ -14,20 +14,32 @@ export interface UnblockKeyState {
   readonly expiresAt: string;
 }
 
-const initial: UnblockKeyState = { status: 'none', domain: '', userId: null, deviceId: null, userDeactivations: 0, expiresAt: '' };
+const initial: UnblockKeyState = {
+  status: 'none',
+  domain: '',
+  userId: null,
+  deviceId: null,
+  userDeactivations: 0,
+  expiresAt: '',
+};
 
-export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEvents>(unblockKeyEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'UnblockKeyCreated': {
-      const { domain, userId, deviceId, userDeactivations, expiresAt } = event.data;
-      return { status: 'active', domain, userId, deviceId, userDeactivations, expiresAt };
+export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEvents>(
+  unblockKeyEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'UnblockKeyCreated': {
+        const { domain, userId, deviceId, userDeactivations, expiresAt } = event.data;
+        return { status: 'active', domain, userId, deviceId, userDeactivations, expiresAt };
+      }
+      case 'UnblockKeyUsed':
+        return { ...state, status: 'used' };
     }
-    case 'UnblockKeyUsed':
-      return { ...state, status: 'used' };
-  }
-});
+  },
+);
 
-export const unblockKeyStream = (tenantId: TenantId, unblockKeyId: string): string => streamName('unblockKey', tenantId, unblockKeyId);
+export const unblockKeyStream = (tenantId: TenantId, unblockKeyId: string): string =>
+  streamName('unblockKey', tenantId, unblockKeyId);
 
 /** No letters and figures that are taken for each other when read out over the telephone. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';

@@ -12,7 +12,13 @@ export type Category = (typeof categories)[number]['category'];
 
 export const grades = ['A', 'B', 'C', 'D', 'F'] as const;
 export type Grade = (typeof grades)[number];
-const FROM: readonly (readonly [Grade, number])[] = [['A', 90], ['B', 80], ['C', 70], ['D', 60], ['F', 0]];
+const FROM: readonly (readonly [Grade, number])[] = [
+  ['A', 90],
+  ['B', 80],
+  ['C', 70],
+  ['D', 60],
+  ['F', 0],
+];
 
 /** One thing that was measured: how much of it is as it should be. `of` 0: nothing is known, and nothing speaks against it. */
 export interface Measure {

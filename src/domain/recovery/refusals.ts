@@ -15,5 +15,10 @@ export const recoveryEvents = defineEvents('recovery', {
   },
 });
 
-export const recovery = defineAggregate<{ readonly refused: boolean }, typeof recoveryEvents>(recoveryEvents, { refused: false }, () => ({ refused: true }));
-export const recoveryStream = (tenantId: TenantId, attemptId: string): string => streamName('recovery', tenantId, attemptId);
+export const recovery = defineAggregate<{ readonly refused: boolean }, typeof recoveryEvents>(
+  recoveryEvents,
+  { refused: false },
+  () => ({ refused: true }),
+);
+export const recoveryStream = (tenantId: TenantId, attemptId: string): string =>
+  streamName('recovery', tenantId, attemptId);

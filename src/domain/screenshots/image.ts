@@ -18,8 +18,10 @@ const MOST_PIXELS = 50_000_000;
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
-const startsWith = (bytes: Buffer, start: Buffer) => bytes.length > start.length && bytes.subarray(0, start.length).equals(start);
-const isWebp = (bytes: Buffer) => bytes.length > 12 && bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
+const startsWith = (bytes: Buffer, start: Buffer) =>
+  bytes.length > start.length && bytes.subarray(0, start.length).equals(start);
+const isWebp = (bytes: Buffer) =>
+  bytes.length > 12 && bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 
 /**
  * What kind of image the bytes are, whatever they are called: recognized by their first bytes, then walked to the last, so
@@ -29,7 +31,8 @@ export function readImage(bytes: Buffer): Image {
   const image = walk(bytes);
   const { width, height } = image;
   if (width === 0 || height === 0) throw new ImageRefused('has no size');
-  if (width > LONGEST_SIDE || height > LONGEST_SIDE || width * height > MOST_PIXELS) throw new ImageRefused('has too many pixels');
+  if (width > LONGEST_SIDE || height > LONGEST_SIDE || width * height > MOST_PIXELS)
+    throw new ImageRefused('has too many pixels');
   return image;
 }
 

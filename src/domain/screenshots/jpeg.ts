@@ -10,13 +10,14 @@ const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
 /** Baseline, extended and progressive, which is what browsers make and read. */
 const FRAMES: readonly number[] = [0xc0, 0xc1, 0xc2];
 /** Tables, restart interval, comments and applications' data: what may stand between the frames. */
-const isTable = (marker: number) => marker === 0xc4 || marker === 0xdb || marker === 0xdd || marker === 0xfe || (marker >= 0xe0 && marker <= 0xef);
+const isTable = (marker: number) =>
+  marker === 0xc4 || marker === 0xdb || marker === 0xdd || marker === 0xfe || (marker >= 0xe0 && marker <= 0xef);
 
 /** Walks all segments and the entropy-coded data between them to the end marker, which must be the end of the bytes. */
 export function walkJpeg(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let scans = 0;
-  for (let at = 2; at < bytes.length; ) {
+  for (let at = 2; at < bytes.length;) {
     const marker = markerAt(bytes, at);
     if (marker.code === END_OF_IMAGE) {
       if (!dimensions || scans === 0) throw new ImageRefused(BROKEN);
@@ -42,7 +43,8 @@ function markerAt(bytes: Buffer, from: number): { code: number; end: number } {
   let at = from;
   while (bytes[at] === 0xff) at += 1;
   const code = bytes[at];
-  if (code === undefined || code === STUFFED || code === START_OF_IMAGE || isRestart(code)) throw new ImageRefused(BROKEN);
+  if (code === undefined || code === STUFFED || code === START_OF_IMAGE || isRestart(code))
+    throw new ImageRefused(BROKEN);
   return { code, end: at + 1 };
 }
 

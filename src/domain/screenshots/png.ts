@@ -8,14 +8,20 @@ const HEADER_BYTES = 13;
 /** §11.2: what a reader may not pass over. */
 const CRITICAL = new Set(['IHDR', 'PLTE', 'IDAT', 'IEND']);
 /** §11.2.1: the bit depths that each colour type goes with. */
-const DEPTHS: Readonly<Record<number, readonly number[]>> = { 0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16] };
+const DEPTHS: Readonly<Record<number, readonly number[]>> = {
+  0: [1, 2, 4, 8, 16],
+  2: [8, 16],
+  3: [1, 2, 4, 8],
+  4: [8, 16],
+  6: [8, 16],
+};
 
 /** Walks all chunks, each with its check sum, from the header to the end, which must be the end of the bytes. */
 export function walkPng(bytes: Buffer, from: number): Dimensions {
   let dimensions: Dimensions | undefined;
   let previous = '';
   let hasData = false;
-  for (let at = from; at + AROUND_DATA <= bytes.length; ) {
+  for (let at = from; at + AROUND_DATA <= bytes.length;) {
     const length = bytes.readUInt32BE(at);
     const end = at + AROUND_DATA + length;
     if (end > bytes.length) break;
@@ -43,7 +49,14 @@ const isCritical = (type: string): boolean => type[0]! < 'a';
 
 function headerOf(data: Buffer): Dimensions {
   if (data.length !== HEADER_BYTES) throw new ImageRefused(BROKEN);
-  const [depth, colour, compression, filter, interlace] = [...data.subarray(8)] as [number, number, number, number, number];
-  if (!DEPTHS[colour]?.includes(depth) || compression !== 0 || filter !== 0 || interlace > 1) throw new ImageRefused(BROKEN);
+  const [depth, colour, compression, filter, interlace] = [...data.subarray(8)] as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (!DEPTHS[colour]?.includes(depth) || compression !== 0 || filter !== 0 || interlace > 1)
+    throw new ImageRefused(BROKEN);
   return { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
 }

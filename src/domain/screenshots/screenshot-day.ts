@@ -8,11 +8,16 @@ export interface ScreenshotDayState {
   readonly eventOf: ReadonlyMap<string, string>;
 }
 
-export const screenshotDay = defineAggregate<ScreenshotDayState, typeof screenshotEvents>(screenshotEvents, { eventOf: new Map() }, (state, event) => ({
-  eventOf: new Map(state.eventOf).set(event.data.screenshotId, event.data.eventId),
-}));
+export const screenshotDay = defineAggregate<ScreenshotDayState, typeof screenshotEvents>(
+  screenshotEvents,
+  { eventOf: new Map() },
+  (state, event) => ({
+    eventOf: new Map(state.eventOf).set(event.data.screenshotId, event.data.eventId),
+  }),
+);
 
-export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: string): string => streamName('screenshotDay', tenantId, `${deviceId}/${day}`);
+export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: string): string =>
+  streamName('screenshotDay', tenantId, `${deviceId}/${day}`);
 
 const MOST_OF_AN_EVENT = 10;
 

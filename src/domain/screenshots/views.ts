@@ -20,4 +20,5 @@ export const screenshotViewEvents = defineEvents('screenshotViews', {
 /** Looking changes nothing that a decision depends on. */
 export const screenshotViews = defineAggregate(screenshotViewEvents, {}, (state) => state);
 /** A stream an administrator's session, so that many who look at one picture at once do not wait for each other. */
-export const screenshotViewsStream = (tenantId: TenantId, sessionId: string): string => streamName('screenshotViews', tenantId, sessionId);
+export const screenshotViewsStream = (tenantId: TenantId, sessionId: string): string =>
+  streamName('screenshotViews', tenantId, sessionId);

@@ -27,7 +27,8 @@ export function walkWebp(bytes: Buffer): Dimensions {
     return inside;
   }
   const canvas = canvasSize(first.data);
-  if (chunks.slice(1).some((chunk) => !pictures.includes(chunk) && !BESIDE.has(chunk.type))) throw new ImageRefused(BROKEN);
+  if (chunks.slice(1).some((chunk) => !pictures.includes(chunk) && !BESIDE.has(chunk.type)))
+    throw new ImageRefused(BROKEN);
   if (canvas.width !== inside.width || canvas.height !== inside.height) throw new ImageRefused(BROKEN);
   return canvas;
 }

@@ -25,7 +25,11 @@ export const sessionEvents = defineEvents('session', {
   },
   SessionEnded: {
     version: 1,
-    schema: z.object({ sessionId: uuid(), subjectId: uuid(), reason: z.enum(['logout', 'refresh_reuse', 'revoked', 'sso_logout']) }),
+    schema: z.object({
+      sessionId: uuid(),
+      subjectId: uuid(),
+      reason: z.enum(['logout', 'refresh_reuse', 'revoked', 'sso_logout']),
+    }),
     about,
     audit: 'session.ended',
   },

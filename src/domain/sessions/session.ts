@@ -25,4 +25,5 @@ export const session = defineAggregate<SessionState, typeof sessionEvents>(sessi
   }
 });
 
-export const sessionStream = (tenantId: TenantId, sessionId: string): string => streamName('session', tenantId, sessionId);
+export const sessionStream = (tenantId: TenantId, sessionId: string): string =>
+  streamName('session', tenantId, sessionId);

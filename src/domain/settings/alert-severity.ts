@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import { defineEvents } from '../../kernel/event.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { alertTypeSchema, defaultSeverities, severitySchema, type AlertType, type Severity } from '../alerts/vocabulary.ts';
+import {
+  alertTypeSchema,
+  defaultSeverities,
+  severitySchema,
+  type AlertType,
+  type Severity,
+} from '../alerts/vocabulary.ts';
 
 /** Which severity a tenant's new alerts get; types that were never set have the defaults. */
 export const alertSeverityEvents = defineEvents('alertSeverity', {
@@ -27,4 +33,7 @@ export const alertSeverity = defineAggregate<AlertSeverityState, typeof alertSev
 export const alertSeverityStream = (tenantId: TenantId): string => streamName('alertSeverity', tenantId, tenantId);
 
 /** The severity of every type of alert, for a tenant that has set these. */
-export const allSeverities = (set: AlertSeverityState['severities']): Readonly<Record<AlertType, Severity>> => ({ ...defaultSeverities, ...set });
+export const allSeverities = (set: AlertSeverityState['severities']): Readonly<Record<AlertType, Severity>> => ({
+  ...defaultSeverities,
+  ...set,
+});

@@ -20,10 +20,14 @@ export const mobileAccessEvents = defineEvents('mobileAccess', {
 
 const initial: MobileAccess = { super_admin: true, admin: true, analyst: true, executive: false };
 
-export const mobileAccess = defineAggregate<MobileAccess, typeof mobileAccessEvents>(mobileAccessEvents, initial, (state, { data }) => ({
-  ...state,
-  ...data.mobileAccess,
-}));
+export const mobileAccess = defineAggregate<MobileAccess, typeof mobileAccessEvents>(
+  mobileAccessEvents,
+  initial,
+  (state, { data }) => ({
+    ...state,
+    ...data.mobileAccess,
+  }),
+);
 
 /** A tenant has one such stream. */
 export const mobileAccessStream = (tenantId: TenantId): string => streamName('mobileAccess', tenantId, tenantId);

@@ -11,7 +11,10 @@ export interface Retention {
 }
 
 /** What the operator set, as far as the tenant's license allows it. */
-export function retentionUnder(license: License, set: { readonly eventRetentionDays: number; readonly streamRetentionDays: number }): Retention {
+export function retentionUnder(
+  license: License,
+  set: { readonly eventRetentionDays: number; readonly streamRetentionDays: number },
+): Retention {
   const { maxEventRetentionDays, maxStreamRetentionDays, issuedAt } = license;
   return {
     eventRetentionDays: Math.min(set.eventRetentionDays, maxEventRetentionDays),

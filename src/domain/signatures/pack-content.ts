@@ -24,7 +24,12 @@ export type PackedSignature = z.output<typeof packedSignature>;
 /** What an uploaded pack holds (choice OP-199); its signatures are read one by one, since each may take a while. One bad signature refuses the pack: half of a pack protects nobody from the other half. */
 export const packContent = z.object({
   name: nameField,
-  version: z.string().trim().min(1).max(50).regex(/^[\w.+-]+$/, 'must be letters, digits, dots, plus, minus and underscores'),
+  version: z
+    .string()
+    .trim()
+    .min(1)
+    .max(50)
+    .regex(/^[\w.+-]+$/, 'must be letters, digits, dots, plus, minus and underscores'),
   signatures: z.array(z.unknown()).min(1).max(MOST_SIGNATURES),
 });
 

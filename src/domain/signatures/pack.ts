@@ -14,7 +14,14 @@ export const signaturePackEvents = defineEvents('signaturePack', {
   /** A pack came in whole: of each of its signatures it is known what became of it. */
   SignaturePackUploaded: {
     version: 1,
-    schema: z.object({ packId: uuid(), name: z.string(), version: z.string(), imported: z.int(), updated: z.int(), skipped: z.int() }),
+    schema: z.object({
+      packId: uuid(),
+      name: z.string(),
+      version: z.string(),
+      imported: z.int(),
+      updated: z.int(),
+      skipped: z.int(),
+    }),
     about: { resource: 'signature_pack', id: 'packId' },
     audit: 'signature_pack.uploaded',
   },
@@ -33,13 +40,20 @@ interface PackState {
 }
 
 /** A stream for every version of a pack, named after the pack: their signatures are the same ones, so one version comes in at a time. */
-export const signaturePack = defineAggregate(signaturePackEvents, { uploaded: [], underway: null } as PackState, (state, event) =>
-  event.type === 'SignaturePackBegun' ? { ...state, underway: event.data } : { uploaded: [...state.uploaded, event.data.packId], underway: null },
+export const signaturePack = defineAggregate(
+  signaturePackEvents,
+  { uploaded: [], underway: null } as PackState,
+  (state, event) =>
+    event.type === 'SignaturePackBegun'
+      ? { ...state, underway: event.data }
+      : { uploaded: [...state.uploaded, event.data.packId], underway: null },
 );
-export const signaturePackStream = (tenantId: TenantId, nameId: string): string => streamName('signaturePack', tenantId, nameId);
+export const signaturePackStream = (tenantId: TenantId, nameId: string): string =>
+  streamName('signaturePack', tenantId, nameId);
 
 /** After this time an upload that was not heard of again broke off, and another file may take its place. */
 export const UPLOAD_LASTS_MS = 120_000;
 
 /** Whether a file of this digest is what comes in; the same file sent again goes on where the first broke off. */
-export const isUnderway = ({ underway }: PackState, packId: string, digest: string): boolean => underway?.packId === packId && underway.digest === digest;
+export const isUnderway = ({ underway }: PackState, packId: string, digest: string): boolean =>
+  underway?.packId === packId && underway.digest === digest;

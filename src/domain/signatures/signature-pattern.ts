@@ -12,7 +12,11 @@ export interface SignaturePattern {
  * The pattern of a signature in the one spelling in which it is kept, or what is wrong with it. Domains are read as policies
  * read them; everywhere else `*` in a wildcard stands for any text. Regular expressions are linear in time wherever they run.
  */
-export function readPattern({ type, patternType, pattern }: SignaturePattern): { readonly pattern: string } | { readonly fault: string } {
+export function readPattern({
+  type,
+  patternType,
+  pattern,
+}: SignaturePattern): { readonly pattern: string } | { readonly fault: string } {
   if (type === 'domain') {
     const read = domainMatchOf({ type: patternType, value: pattern });
     if ('fault' in read) return read;

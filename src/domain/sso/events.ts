@@ -11,7 +11,13 @@ const common = {
   /** The protocol's one secret, in the vault: the client secret, or the service provider's signing key. */
   secretRef: uuid().nullable(),
 };
-const oidc = z.object({ protocol: z.literal('oidc'), ...common, issuerUrl: z.string(), clientId: z.string(), scopes: z.string() });
+const oidc = z.object({
+  protocol: z.literal('oidc'),
+  ...common,
+  issuerUrl: z.string(),
+  clientId: z.string(),
+  scopes: z.string(),
+});
 const saml = z.object({
   protocol: z.literal('saml'),
   ...common,

@@ -13,7 +13,12 @@ export const issuerUrl = z.url({ protocol: /^https?$/, error: 'must be an https 
 export const clientId = z.string().trim().min(1).max(512);
 export const configName = z.string().trim().min(1).max(200);
 export const clientSecret = z.string().min(1).max(4_096);
-export const scopes = z.string().trim().min(1).max(512).refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
+export const scopes = z
+  .string()
+  .trim()
+  .min(1)
+  .max(512)
+  .refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
 /** In lower case. */
 export const emailDomain = z
   .string()
@@ -30,9 +35,15 @@ export type NameIdFormat = (typeof nameIdFormats)[number];
 export const entityId = z.string().trim().min(1).max(1_024);
 export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(ADDRESS_CHARACTERS);
 /** One certificate or, while the provider changes its key, a few. */
-export const certificateBundle = z.string().max(PEM_CHARACTERS).refine(isCertificateBundle, 'must be X.509 certificates in PEM');
+export const certificateBundle = z
+  .string()
+  .max(PEM_CHARACTERS)
+  .refine(isCertificateBundle, 'must be X.509 certificates in PEM');
 export const providerCertificates = certificateBundle.refine(verifiesSignatures, 'must hold RSA keys');
-export const signingKey = z.string().max(PEM_CHARACTERS).refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
+export const signingKey = z
+  .string()
+  .max(PEM_CHARACTERS)
+  .refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
 export const attributeName = z.string().trim().min(1).max(512);
 
 /** SAML core §8.3: what the short names stand for on the wire. */
@@ -45,4 +56,10 @@ export const nameIdFormatUrn: Readonly<Record<NameIdFormat, string>> = {
 
 /** Whether a provider may speak for this e-mail. */
 export const speaksFor = (domains: readonly string[], email: string): boolean =>
-  domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1).trim().toLowerCase());
+  domains.length === 0 ||
+  domains.includes(
+    email
+      .slice(email.lastIndexOf('@') + 1)
+      .trim()
+      .toLowerCase(),
+  );

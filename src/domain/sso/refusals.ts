@@ -36,5 +36,10 @@ export const ssoSignInEvents = defineEvents('ssoSignIn', {
   },
 });
 
-export const ssoSignIn = defineAggregate<{ readonly refused: boolean }, typeof ssoSignInEvents>(ssoSignInEvents, { refused: false }, () => ({ refused: true }));
-export const ssoSignInStream = (tenantId: TenantId, attemptId: string): string => streamName('ssoSignIn', tenantId, attemptId);
+export const ssoSignIn = defineAggregate<{ readonly refused: boolean }, typeof ssoSignInEvents>(
+  ssoSignInEvents,
+  { refused: false },
+  () => ({ refused: true }),
+);
+export const ssoSignInStream = (tenantId: TenantId, attemptId: string): string =>
+  streamName('ssoSignIn', tenantId, attemptId);

@@ -7,7 +7,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIF
 /** Every certificate of a PEM text, each as a PEM of its own; undefined where anything in it is no certificate that signatures are checked with. */
 export function certificatesOf(text: string): readonly X509Certificate[] | undefined {
   const blocks = text.match(CERTIFICATE) ?? [];
-  if (blocks.length === 0 || blocks.length > MOST_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '') return undefined;
+  if (blocks.length === 0 || blocks.length > MOST_CERTIFICATES || text.replaceAll(CERTIFICATE, '').trim() !== '')
+    return undefined;
   try {
     const certificates = blocks.map((block) => new X509Certificate(block));
     return certificates.every(({ publicKey }) => isStrong(publicKey)) ? certificates : undefined;
@@ -19,7 +20,8 @@ export function certificatesOf(text: string): readonly X509Certificate[] | undef
 export const isCertificateBundle = (text: string): boolean => certificatesOf(text) !== undefined;
 
 /** Those that a provider's signatures can be checked with: XML signatures by other keys than RSA cannot be. */
-export const verifiesSignatures = (text: string): boolean => certificatesOf(text)?.every(({ publicKey }) => publicKey.asymmetricKeyType === 'rsa') ?? false;
+export const verifiesSignatures = (text: string): boolean =>
+  certificatesOf(text)?.every(({ publicKey }) => publicKey.asymmetricKeyType === 'rsa') ?? false;
 
 /** Encrypted keys are refused: nobody is there to type the passphrase. */
 export function isSigningKey(text: string): boolean {
@@ -36,4 +38,5 @@ export function certifies(certificatePem: string, privateKeyPem: string): boolea
 }
 
 const isStrong = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
-  asymmetricKeyType === 'ec' || (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_RSA_BITS);
+  asymmetricKeyType === 'ec' ||
+  (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= LEAST_RSA_BITS);

@@ -18,8 +18,13 @@ export const ssoConfigsStream = (tenantId: TenantId): string => streamName('sso'
 
 export const ssoSecretPlace = (configId: string) => ({ owner: `sso-config/${configId}`, field: 'secret' });
 
-export function enabledConfig<P extends SsoProtocol>(configs: SsoConfigs, protocol: P): Extract<SsoConfig, { protocol: P }> | undefined {
-  return [...configs.values()].find((config): config is Extract<SsoConfig, { protocol: P }> => config.protocol === protocol && config.isEnabled);
+export function enabledConfig<P extends SsoProtocol>(
+  configs: SsoConfigs,
+  protocol: P,
+): Extract<SsoConfig, { protocol: P }> | undefined {
+  return [...configs.values()].find(
+    (config): config is Extract<SsoConfig, { protocol: P }> => config.protocol === protocol && config.isEnabled,
+  );
 }
 
 /** What must hold of a configuration beside the others, whoever owns them (choice OP-135). */
@@ -30,12 +35,17 @@ export const refuseSecondEnabled = (isEnabled: boolean, othersEnabled: number): 
  * The service sends a client secret to the token endpoint that the issuer names. Only a caller who knows the secret may choose another issuer:
  * otherwise an administrator who can change the configuration, but never read the secret, could have it sent to a server of their own.
  */
-export const refuseSecretForNewIssuer = (stored: { readonly issuerUrl: string }, updated: { readonly issuerUrl: string }, keepsSecret: boolean): Failure | undefined =>
+export const refuseSecretForNewIssuer = (
+  stored: { readonly issuerUrl: string },
+  updated: { readonly issuerUrl: string },
+  keepsSecret: boolean,
+): Failure | undefined =>
   keepsSecret && updated.issuerUrl !== stored.issuerUrl ? secretNeededAgain('clientSecret', 'issuerUrl') : undefined;
 
 /** The rules over a whole configuration and its owner's others. */
 export function brokenRule(configs: SsoConfigs, config: SsoConfig): Failure | undefined {
-  if (config.protocol === 'saml' && config.signRequests && config.secretRef === null) return invalid('signRequests', 'needs spSigningKey');
+  if (config.protocol === 'saml' && config.signRequests && config.secretRef === null)
+    return invalid('signRequests', 'needs spSigningKey');
   const enabled = enabledConfig(configs, config.protocol);
   return refuseSecondEnabled(config.isEnabled, enabled && enabled.configId !== config.configId ? 1 : 0);
 }

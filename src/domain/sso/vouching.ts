@@ -36,6 +36,10 @@ export const ssoVouchings = defineAggregate<Vouchings, typeof ssoEvents>(ssoEven
   const vouchings = new Map(state);
   const { configId } = event.data;
   if (event.type === 'SsoConfigDeleted') vouchings.delete(configId);
-  else vouchings.set(configId, changedTo(state.get(configId), { isEnabled: event.data.isEnabled, provider: providerOf(event.data) }));
+  else
+    vouchings.set(
+      configId,
+      changedTo(state.get(configId), { isEnabled: event.data.isEnabled, provider: providerOf(event.data) }),
+    );
   return vouchings;
 });

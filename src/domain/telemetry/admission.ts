@@ -100,7 +100,8 @@ function judge(item: unknown, { now, days, explain }: AdmissionRules): Observati
   const occurredAt = Date.parse(read.occurredAt);
   if (occurredAt > now + MOST_AHEAD_MS) return refused('occurredAt', 'must not be more than 24 hours ahead');
   if (occurredAt < now - days * DAY_MS) return refused('occurredAt', 'is older than telemetry is kept');
-  if (read.kind === 'extension_inventory' && JSON.stringify(read).length > MOST_CHARACTERS) return refused('data', 'is too large');
+  if (read.kind === 'extension_inventory' && JSON.stringify(read).length > MOST_CHARACTERS)
+    return refused('data', 'is too large');
   return read;
 }
 

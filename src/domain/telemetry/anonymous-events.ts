@@ -8,5 +8,9 @@ import { observationSchema } from './observation.ts';
  * never appended.
  */
 export const anonymousTelemetryEvents = defineEvents('anonymousTelemetry', {
-  AnonymousTelemetryRecorded: { version: 1, schema: z.object({ observations: z.array(observationSchema) }), audit: false },
+  AnonymousTelemetryRecorded: {
+    version: 1,
+    schema: z.object({ observations: z.array(observationSchema) }),
+    audit: false,
+  },
 });

@@ -19,30 +19,49 @@ export interface DeviceDayState {
   readonly secretWords: readonly string[];
 }
 
-const initial: DeviceDayState = { seen: noIds, heartbeat: undefined, heartbeatAt: 0, heartbeats: 0, sequences: [], secretWords: [] };
+const initial: DeviceDayState = {
+  seen: noIds,
+  heartbeat: undefined,
+  heartbeatAt: 0,
+  heartbeats: 0,
+  sequences: [],
+  secretWords: [],
+};
 
 const SEQUENCES_KEPT = 256;
 const withSequence = (sequences: readonly number[], number: number | null): readonly number[] =>
   number === null || sequences.includes(number) ? sequences : [...sequences.slice(1 - SEQUENCES_KEPT), number];
 
-export const deviceDay = defineAggregate<DeviceDayState, typeof telemetryEvents>(telemetryEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'TelemetryRecorded':
-      return {
-        ...state,
-        seen: withIds(state.seen, event.data.observations.map(({ eventId }) => eventId)),
-        sequences: withSequence(state.sequences, event.data.deviceSequence),
-      };
-    case 'TelemetryRefused':
-      return {
-        ...state,
-        sequences: withSequence(state.sequences, event.data.deviceSequence),
-        secretWords: [...new Set([...state.secretWords, ...event.data.secretWords])],
-      };
-    case 'DeviceHeartbeatRecorded':
-      return { ...state, heartbeat: event.data, heartbeatAt: Date.parse(event.data.receivedAt), heartbeats: state.heartbeats + 1 };
-  }
-});
+export const deviceDay = defineAggregate<DeviceDayState, typeof telemetryEvents>(
+  telemetryEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'TelemetryRecorded':
+        return {
+          ...state,
+          seen: withIds(
+            state.seen,
+            event.data.observations.map(({ eventId }) => eventId),
+          ),
+          sequences: withSequence(state.sequences, event.data.deviceSequence),
+        };
+      case 'TelemetryRefused':
+        return {
+          ...state,
+          sequences: withSequence(state.sequences, event.data.deviceSequence),
+          secretWords: [...new Set([...state.secretWords, ...event.data.secretWords])],
+        };
+      case 'DeviceHeartbeatRecorded':
+        return {
+          ...state,
+          heartbeat: event.data,
+          heartbeatAt: Date.parse(event.data.receivedAt),
+          heartbeats: state.heartbeats + 1,
+        };
+    }
+  },
+);
 
 /** `day` is a UTC day, `YYYY-MM-DD`: of the observations themselves, so that a batch that is sent again meets itself. */
 export const deviceDayStream = (tenantId: TenantId, deviceId: string, day: string): string =>

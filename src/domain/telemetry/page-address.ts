@@ -35,7 +35,9 @@ export function withoutSecrets(text: string): string | undefined {
   const url = new URL(text);
   if (!PLACES.test(url.protocol)) return undefined;
   const names = [...url.searchParams.keys()].filter(isTelling);
-  const tellingFragment = [...new URLSearchParams(url.hash.slice(1)).keys()].some((name) => isTelling(name.split('?').at(-1)!));
+  const tellingFragment = [...new URLSearchParams(url.hash.slice(1)).keys()].some((name) =>
+    isTelling(name.split('?').at(-1)!),
+  );
   if (!url.username && !url.password && names.length === 0 && !tellingFragment) return text;
   url.username = '';
   url.password = '';
@@ -44,11 +46,13 @@ export function withoutSecrets(text: string): string | undefined {
   return url.href;
 }
 
-const TELLING = /^(?:code|key|sig|signature|auth|authorization|session|sessionid|sid|otp|jwt|assertion|samlresponse|ticket|credential|state|nonce)$/i;
+const TELLING =
+  /^(?:code|key|sig|signature|auth|authorization|session|sessionid|sid|otp|jwt|assertion|samlresponse|ticket|credential|state|nonce)$/i;
 const isTelling = (name: string): boolean => TELLING.test(name) || soundsSecret(name);
 
 /** The host of an address, in the one spelling. */
-export const hostOf = (url: string): string | undefined => (URL.canParse(url) ? hostName(new URL(url).hostname) : undefined);
+export const hostOf = (url: string): string | undefined =>
+  URL.canParse(url) ? hostName(new URL(url).hostname) : undefined;
 
 const WEB = /^https?:/i;
 
@@ -62,7 +66,12 @@ export const webHostOf = (url: string): string | undefined => (WEB.test(url) ? h
 export function isPageOf(url: string, domain: string): boolean {
   // Spelled the plain way, as nearly every address is. Behind a colon or a backslash another host could begin.
   const start = url.startsWith('https://') ? 8 : url.startsWith('http://') ? 7 : 0;
-  if (start > 0 && url.startsWith(domain, start) && /^(?:[/?#]|$)/.test(url.slice(start + domain.length, start + domain.length + 1))) return true;
+  if (
+    start > 0 &&
+    url.startsWith(domain, start) &&
+    /^(?:[/?#]|$)/.test(url.slice(start + domain.length, start + domain.length + 1))
+  )
+    return true;
   const host = webHostOf(url);
   return host !== undefined && (host === domain || (host.endsWith(`.${domain}`) && siteOf(host) === siteOf(domain)));
 }

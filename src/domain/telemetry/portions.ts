@@ -7,7 +7,10 @@ interface PortionLimits {
 }
 
 /** Cuts a list so that each portion fits into one event of the store, whatever is in it; nearly always there is one. */
-export function inPortions<Item>(list: readonly Item[], { bytes: mostBytes = MOST_BYTES, items: mostItems = Infinity }: PortionLimits = {}): (readonly Item[])[] {
+export function inPortions<Item>(
+  list: readonly Item[],
+  { bytes: mostBytes = MOST_BYTES, items: mostItems = Infinity }: PortionLimits = {},
+): (readonly Item[])[] {
   const portions: Item[][] = [];
   let room = 0;
   for (const item of list) {

@@ -39,8 +39,9 @@ const version = line(100);
 
 /** Technologies stand in rows that all share and no erasure reaches (`docs/decisions/0047`), so none may hold the e-mail address of a person. */
 const E_MAIL = /[^\s@]@[^\s@]+\.[^\s@]/;
-const withoutAddressees = <Found extends { readonly name: string; readonly version: string | null }>(technologies: readonly Found[]): Found[] =>
-  technologies.filter(({ name, version: text }) => !E_MAIL.test(name) && !E_MAIL.test(text ?? ''));
+const withoutAddressees = <Found extends { readonly name: string; readonly version: string | null }>(
+  technologies: readonly Found[],
+): Found[] => technologies.filter(({ name, version: text }) => !E_MAIL.test(name) && !E_MAIL.test(text ?? ''));
 
 const kind = <Kind extends Observation['kind'], Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
   z.object({ ...common, kind: z.literal(name), data: z.object(shape) });
@@ -52,12 +53,19 @@ const reported = z.discriminatedUnion('kind', [
   bareKind('navigation', {
     title: optional(line(512)),
     referrerDomain: optional(host),
-    technologies: z.array(z.object({ name: line(100), version: optional(version) })).max(100).transform(withoutAddressees).default([]),
+    technologies: z
+      .array(z.object({ name: line(100), version: optional(version) }))
+      .max(100)
+      .transform(withoutAddressees)
+      .default([]),
     isNewSite: z.boolean().default(false),
   }),
   kind('credential_attempt', {
     username: line(320).nullable(),
-    passwordHash: z.string().regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits').transform((hex) => hex.toLowerCase()),
+    passwordHash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
+      .transform((hex) => hex.toLowerCase()),
     isBreached: z.boolean(),
     ...reaction,
     policyId: optional(uuid()),
@@ -66,7 +74,9 @@ const reported = z.discriminatedUnion('kind', [
     provider: optional(line(100)),
     method: z.enum(authMethods),
     // Lists show it as a host: of an address only that is kept. Some providers have other names for it.
-    relyingParty: optional(line(300)).transform((party) => (party === null ? null : (webHostOf(party.trim()) ?? party))),
+    relyingParty: optional(line(300)).transform((party) =>
+      party === null ? null : (webHostOf(party.trim()) ?? party),
+    ),
     mfaObserved: z.boolean(),
     outcome: z.enum(authOutcomes),
   }),
@@ -91,7 +101,12 @@ const reported = z.discriminatedUnion('kind', [
     version: optional(version),
     permissions: optional(permissions),
   }),
-  kind('policy_decision', { signals: z.array(z.enum(signals)).max(signals.length).default([]), action, userDecision: decision.default('none'), policyId: optional(uuid()) }),
+  kind('policy_decision', {
+    signals: z.array(z.enum(signals)).max(signals.length).default([]),
+    action,
+    userDecision: decision.default('none'),
+    policyId: optional(uuid()),
+  }),
   bareKind('clickfix_detected', { ...reaction, signatureId: optional(uuid()), snippet: optional(line(2_000)) }),
   bareKind('canary_cookie_triggered', { cookieId: optional(uuid()), cookieName: optional(line(200)) }),
   bareKind('screenshot', { screenshotId: optional(uuid()) }),
@@ -99,10 +114,14 @@ const reported = z.discriminatedUnion('kind', [
 ]);
 
 /** A login without a place says nothing about any site. */
-const placed = reported.refine(({ kind: name, domain, url }) => name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined), {
-  path: ['domain'],
-  message: 'is required',
-});
+const placed = reported.refine(
+  ({ kind: name, domain, url }) =>
+    name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined),
+  {
+    path: ['domain'],
+    message: 'is required',
+  },
+);
 
 /** An observation that may be recorded, or what is wrong with it. Half a thousand of these make a batch: no detours. */
 export function readReported(item: unknown): Observation | z.ZodError {
@@ -111,7 +130,8 @@ export function readReported(item: unknown): Observation | z.ZodError {
   if (!checked.success) return placed.safeParse(item, { reportInput: true }).error!;
   const { kind: name, eventId, occurredAt, url, data } = checked.data;
   const domain = checked.data.domain ?? (url === null ? null : (webHostOf(url) ?? null));
-  if (domain === null || url === null || isPageOf(url, domain)) return { kind: name, eventId, occurredAt, domain, url, ...data } as Observation;
+  if (domain === null || url === null || isPageOf(url, domain))
+    return { kind: name, eventId, occurredAt, domain, url, ...data } as Observation;
   return { kind: name, eventId, occurredAt, domain, url: null, ...withoutTitle(data) } as Observation;
 }
 

@@ -29,4 +29,5 @@ export function findSecret(value: unknown): string | undefined {
 }
 
 const MOST_PATH = 100;
-const isDigest = (value: unknown): boolean => value === null || value === undefined || (typeof value === 'string' && DIGEST.test(value));
+const isDigest = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === 'string' && DIGEST.test(value));

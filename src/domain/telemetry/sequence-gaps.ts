@@ -15,21 +15,32 @@ const MOST_RANGES = 50;
 /** The count begins wherever it is first heard. */
 export function counted(known: Sequence | undefined, number: number): Sequence {
   if (!known) return { last: number, missing: [], unlisted: 0 };
-  if (number > known.last) return number === known.last + 1 ? { ...known, last: number } : listed({ ...known, last: number, missing: [...known.missing, [known.last + 1, number - 1]] });
+  if (number > known.last)
+    return number === known.last + 1
+      ? { ...known, last: number }
+      : listed({ ...known, last: number, missing: [...known.missing, [known.last + 1, number - 1]] });
   return listed({ ...known, missing: known.missing.flatMap((range) => without(range, number)) });
 }
 
 function without([first, last]: Range, number: number): Range[] {
   if (number < first || number > last) return [[first, last]];
-  const rest: Range[] = [[first, number - 1], [number + 1, last]];
+  const rest: Range[] = [
+    [first, number - 1],
+    [number + 1, last],
+  ];
   return rest.filter(([from, to]) => from <= to);
 }
 
 function listed(sequence: Sequence): Sequence {
   const surplus = sequence.missing.slice(0, Math.max(0, sequence.missing.length - MOST_RANGES));
-  return { ...sequence, missing: sequence.missing.slice(surplus.length), unlisted: sequence.unlisted + batchesIn(surplus) };
+  return {
+    ...sequence,
+    missing: sequence.missing.slice(surplus.length),
+    unlisted: sequence.unlisted + batchesIn(surplus),
+  };
 }
 
-const batchesIn = (ranges: readonly Range[]): number => ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+const batchesIn = (ranges: readonly Range[]): number =>
+  ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 
 export const missingBatches = ({ missing, unlisted }: Sequence): number => batchesIn(missing) + unlisted;

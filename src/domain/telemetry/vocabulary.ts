@@ -32,4 +32,11 @@ export const authMethods = ['password', 'oidc', 'saml', 'passkey', 'magic_link']
 export const authOutcomes = ['success', 'failure', 'unknown'] as const;
 
 /** Choice OP-158. */
-export const extensionChanges = ['installed', 'updated', 'removed', 'enabled', 'disabled', 'permissions_changed'] as const;
+export const extensionChanges = [
+  'installed',
+  'updated',
+  'removed',
+  'enabled',
+  'disabled',
+  'permissions_changed',
+] as const;

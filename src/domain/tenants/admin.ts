@@ -1,4 +1,13 @@
-import { newAccount, placesOf, withBackupCodeUsed, withMfa, withoutMfa, withoutSessions, withPassword, type AccountState } from '../identity/account.ts';
+import {
+  newAccount,
+  placesOf,
+  withBackupCodeUsed,
+  withMfa,
+  withoutMfa,
+  withoutSessions,
+  withPassword,
+  type AccountState,
+} from '../identity/account.ts';
 import type { Role } from '../identity/roles.ts';
 import type { TenantEvent } from './events.ts';
 
@@ -10,7 +19,11 @@ export interface AdminState extends AccountState {
 
 type AdminCreated = Extract<TenantEvent, { type: 'AdminUserCreated' }>['data'];
 
-export const newAdmin = (data: AdminCreated): AdminState => ({ ...newAccount(data), role: data.roleType, mobileAccess: true });
+export const newAdmin = (data: AdminCreated): AdminState => ({
+  ...newAccount(data),
+  role: data.roleType,
+  mobileAccess: true,
+});
 
 /** What an event of the tenant's stream means to the admin whom it names. */
 export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {

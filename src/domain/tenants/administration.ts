@@ -1,5 +1,12 @@
 import type { Actor } from '../../kernel/actor.ts';
-import { conflict, forbidden, notFound, reauthenticationRequired, unauthenticated, type Failure } from '../../kernel/failure.ts';
+import {
+  conflict,
+  forbidden,
+  notFound,
+  reauthenticationRequired,
+  unauthenticated,
+  type Failure,
+} from '../../kernel/failure.ts';
 import type { Role } from '../identity/roles.ts';
 import type { AdminState } from './admin.ts';
 import { activeSuperAdmins, type TenantState } from './tenant.ts';
@@ -16,7 +23,11 @@ const ADMINISTERED: Readonly<Record<Role, readonly Role[]>> = {
  * Whether the actor may make or change admins of these roles, by the role that the actor has at the moment of the decision:
  * whoever was deleted or demoted a moment ago has no say any more. The house itself may.
  */
-export function refuseUnlessAdministers({ admins }: TenantState, actor: Actor, roles: readonly Role[]): Failure | undefined {
+export function refuseUnlessAdministers(
+  { admins }: TenantState,
+  actor: Actor,
+  roles: readonly Role[],
+): Failure | undefined {
   if (actor.kind === 'system') return undefined;
   const self = actor.kind === 'admin' && actor.id !== null ? admins.get(actor.id) : undefined;
   if (self?.status !== 'active') return unauthenticated();
@@ -44,5 +55,7 @@ export function administered(state: TenantState, actor: Actor, adminId: string):
 export function refuseLosingRights(state: TenantState, actor: Actor, admin: AdminState): Failure | undefined {
   if (actor.id === admin.adminId) return conflict('not possible for your own account');
   const others = activeSuperAdmins(state).filter(({ adminId }) => adminId !== admin.adminId);
-  return admin.role === 'super_admin' && others.length === 0 ? conflict('the last active super admin stays') : undefined;
+  return admin.role === 'super_admin' && others.length === 0
+    ? conflict('the last active super admin stays')
+    : undefined;
 }

@@ -44,7 +44,12 @@ export const tenantEvents = defineEvents('tenant', {
   },
   AdminUserUpdated: {
     version: 1,
-    schema: z.object({ adminId, email: z.string().optional(), accountDigest: z.string().optional(), displayName: z.string().optional() }),
+    schema: z.object({
+      adminId,
+      email: z.string().optional(),
+      accountDigest: z.string().optional(),
+      displayName: z.string().optional(),
+    }),
     personal: ofAdmin,
     about: aboutAdmin,
     audit: 'admin_user.updated',
@@ -60,7 +65,13 @@ export const tenantEvents = defineEvents('tenant', {
   AdminUserDeleted: { version: 1, schema: z.object({ adminId }), about: aboutAdmin, audit: 'admin_user.deleted' },
   AdminPasswordChanged: {
     version: 2,
-    schema: z.object({ adminId, passwordRef: secretRef, mustChangePassword: z.boolean(), reason: z.enum(['changed', 'reset', 'recovered']), passwordExpiresAt }),
+    schema: z.object({
+      adminId,
+      passwordRef: secretRef,
+      mustChangePassword: z.boolean(),
+      reason: z.enum(['changed', 'reset', 'recovered']),
+      passwordExpiresAt,
+    }),
     upcasters: { 1: withoutExpiry },
     about: aboutAdmin,
     audit: 'admin_user.password_changed',

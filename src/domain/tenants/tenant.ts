@@ -63,11 +63,17 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
         ...state,
         authority: { certificatePem, privateKeyRef, fingerprintSha256, expiresAt },
         removedAuthorities: without(state.removedAuthorities, fingerprintSha256),
-        trustedAuthorities: state.trustedAuthorities.includes(certificatePem) ? state.trustedAuthorities : [...state.trustedAuthorities, certificatePem],
+        trustedAuthorities: state.trustedAuthorities.includes(certificatePem)
+          ? state.trustedAuthorities
+          : [...state.trustedAuthorities, certificatePem],
       };
     }
     case 'CertificateAuthorityRemoved':
-      return { ...state, authority: undefined, removedAuthorities: new Set(state.removedAuthorities).add(event.data.fingerprintSha256) };
+      return {
+        ...state,
+        authority: undefined,
+        removedAuthorities: new Set(state.removedAuthorities).add(event.data.fingerprintSha256),
+      };
     default: {
       const { adminId } = event.data;
       const admin = state.admins.get(adminId);
@@ -76,7 +82,8 @@ export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEv
   }
 });
 
-const without = (all: ReadonlySet<string>, one: string): ReadonlySet<string> => new Set([...all].filter((other) => other !== one));
+const without = (all: ReadonlySet<string>, one: string): ReadonlySet<string> =>
+  new Set([...all].filter((other) => other !== one));
 
 /** A tenant has one such stream. */
 export const tenantStream = (tenantId: TenantId): string => streamName('tenant', tenantId, tenantId);

@@ -27,25 +27,44 @@ export interface DomainScanState {
   readonly flight: { readonly scanId: string; readonly until: number } | undefined;
 }
 
-export const unscanned: ScanData = { scannerLastScannedAt: null, scannerIsMalicious: null, reputationLastScannedAt: null, reputationMaliciousCount: null };
+export const unscanned: ScanData = {
+  scannerLastScannedAt: null,
+  scannerIsMalicious: null,
+  reputationLastScannedAt: null,
+  reputationMaliciousCount: null,
+};
 const initial: DomainScanState = { data: unscanned, notBefore: { scanner: 0, reputation: 0 }, flight: undefined };
 
 type Ended = Extract<DomainScanEvent, { type: 'DomainScanEnded' }>['data'];
 
-export const domainScan = defineAggregate<DomainScanState, typeof domainScanEvents>(domainScanEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'DomainScanBegun':
-      return { ...state, flight: { scanId: event.data.scanId, until: Date.parse(event.data.until) } };
-    case 'DomainScanEnded': {
-      const { failures, postponed, endedAt } = event.data;
-      const waits = [...failures.map(({ service }) => [service, Date.parse(endedAt) + LEFT_ALONE_MS]), ...postponed.map(({ service, until }) => [service, Date.parse(until)])];
-      return { data: learnt(state.data, event.data), notBefore: { ...state.notBefore, ...(Object.fromEntries(waits) as object) }, flight: undefined };
+export const domainScan = defineAggregate<DomainScanState, typeof domainScanEvents>(
+  domainScanEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'DomainScanBegun':
+        return { ...state, flight: { scanId: event.data.scanId, until: Date.parse(event.data.until) } };
+      case 'DomainScanEnded': {
+        const { failures, postponed, endedAt } = event.data;
+        const waits = [
+          ...failures.map(({ service }) => [service, Date.parse(endedAt) + LEFT_ALONE_MS]),
+          ...postponed.map(({ service, until }) => [service, Date.parse(until)]),
+        ];
+        return {
+          data: learnt(state.data, event.data),
+          notBefore: { ...state.notBefore, ...(Object.fromEntries(waits) as object) },
+          flight: undefined,
+        };
+      }
     }
-  }
-});
+  },
+);
 
 /** What is known once these answers have come. */
-export const learnt = (known: ScanData, { scanner, reputation, endedAt }: Pick<Ended, 'scanner' | 'reputation' | 'endedAt'>): ScanData => ({
+export const learnt = (
+  known: ScanData,
+  { scanner, reputation, endedAt }: Pick<Ended, 'scanner' | 'reputation' | 'endedAt'>,
+): ScanData => ({
   ...known,
   ...(scanner ? { scannerLastScannedAt: endedAt, scannerIsMalicious: scanner.isMalicious } : {}),
   ...(reputation ? { reputationLastScannedAt: endedAt, reputationMaliciousCount: reputation.maliciousCount } : {}),
@@ -55,9 +74,11 @@ export const learnt = (known: ScanData, { scanner, reputation, endedAt }: Pick<E
 const DOMAINS = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a07';
 
 export const domainScanId = (domain: string): string => v5(domain, DOMAINS);
-export const domainScanStream = (tenantId: TenantId, domain: string): string => streamName('domainScan', tenantId, domainScanId(domain));
+export const domainScanStream = (tenantId: TenantId, domain: string): string =>
+  streamName('domainScan', tenantId, domainScanId(domain));
 
-const lastScan = (data: ScanData, service: ScanService): string | null => (service === 'scanner' ? data.scannerLastScannedAt : data.reputationLastScannedAt);
+const lastScan = (data: ScanData, service: ScanService): string | null =>
+  service === 'scanner' ? data.scannerLastScannedAt : data.reputationLastScannedAt;
 
 /** Never scanned, or more than seven days ago. */
 export const isStale = (data: ScanData, service: ScanService, now: number): boolean => {
@@ -66,8 +87,11 @@ export const isStale = (data: ScanData, service: ScanService, now: number): bool
 };
 
 /** Of these services, those that are to be asked now. */
-export const dueServices = ({ data, notBefore }: DomainScanState, services: readonly ScanService[], now: number): ScanService[] =>
-  services.filter((service) => isStale(data, service, now) && now >= notBefore[service]);
+export const dueServices = (
+  { data, notBefore }: DomainScanState,
+  services: readonly ScanService[],
+  now: number,
+): ScanService[] => services.filter((service) => isStale(data, service, now) && now >= notBefore[service]);
 
 /** Whether these data say that the domain is malicious, however old they are. */
 export const saysMalicious = ({ scannerIsMalicious, reputationMaliciousCount }: ScanData): boolean =>

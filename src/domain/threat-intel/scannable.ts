@@ -5,4 +5,7 @@ const INSIDE = ['local', 'localhost', 'internal', 'intranet', 'lan', 'home', 'co
 
 /** Whether a host may be named to somebody outside: addresses and names of the inside are the tenant's own business. */
 export const isScannable = (host: string): boolean =>
-  host.includes('.') && !host.startsWith('[') && isIP(host) === 0 && !INSIDE.some((name) => host === name || host.endsWith(`.${name}`));
+  host.includes('.') &&
+  !host.startsWith('[') &&
+  isIP(host) === 0 &&
+  !INSIDE.some((name) => host === name || host.endsWith(`.${name}`));

@@ -26,16 +26,23 @@ export interface ThreatIntelState {
   readonly keyRefs: Readonly<Record<ScanService, string | null>>;
 }
 
-const initial: ThreatIntelState = { enabled: { scanner: false, reputation: false }, keyRefs: { scanner: null, reputation: null } };
+const initial: ThreatIntelState = {
+  enabled: { scanner: false, reputation: false },
+  keyRefs: { scanner: null, reputation: null },
+};
 
-export const threatIntel = defineAggregate<ThreatIntelState, typeof threatIntelEvents>(threatIntelEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'ThreatIntelServicesSwitched':
-      return { ...state, enabled: { ...state.enabled, ...event.data.enabled } };
-    case 'ThreatIntelKeyChanged':
-      return { ...state, keyRefs: { ...state.keyRefs, [event.data.service]: event.data.keyRef } };
-  }
-});
+export const threatIntel = defineAggregate<ThreatIntelState, typeof threatIntelEvents>(
+  threatIntelEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'ThreatIntelServicesSwitched':
+        return { ...state, enabled: { ...state.enabled, ...event.data.enabled } };
+      case 'ThreatIntelKeyChanged':
+        return { ...state, keyRefs: { ...state.keyRefs, [event.data.service]: event.data.keyRef } };
+    }
+  },
+);
 
 /** A tenant has one such stream. */
 export const threatIntelStream = (tenantId: TenantId): string => streamName('threatIntel', tenantId, tenantId);

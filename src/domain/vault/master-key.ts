@@ -19,9 +19,13 @@ export interface MasterKeyState {
   readonly fingerprint: string | undefined;
 }
 
-export const masterKeyRecord = defineAggregate<MasterKeyState, typeof masterKeyEvents>(masterKeyEvents, { fingerprint: undefined }, (_state, { data: { fingerprint: current } }) => ({
-  fingerprint: current,
-}));
+export const masterKeyRecord = defineAggregate<MasterKeyState, typeof masterKeyEvents>(
+  masterKeyEvents,
+  { fingerprint: undefined },
+  (_state, { data: { fingerprint: current } }) => ({
+    fingerprint: current,
+  }),
+);
 
 /** The installation has one such stream. */
 export const masterKeyStream = (): string => streamName('masterKey', INSTALLATION, INSTALLATION);

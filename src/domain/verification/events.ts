@@ -26,5 +26,10 @@ export const verificationEvents = defineEvents('verification', {
     about,
     audit: 'verification.alert_raised',
   },
-  VerificationAlertRead: { version: 1, schema: z.object({ alertId: uuid(), userId, at: z.iso.datetime() }), about, audit: 'verification.alert_read' },
+  VerificationAlertRead: {
+    version: 1,
+    schema: z.object({ alertId: uuid(), userId, at: z.iso.datetime() }),
+    about,
+    audit: 'verification.alert_read',
+  },
 });

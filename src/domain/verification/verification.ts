@@ -20,24 +20,34 @@ export interface VerificationState {
 
 const initial: VerificationState = { failures: [], refusals: 0, newestStep: -1, alerts: new Map() };
 
-export const verification = defineAggregate<VerificationState, typeof verificationEvents>(verificationEvents, initial, (state, event) => {
-  switch (event.type) {
-    case 'VerificationSucceeded':
-      return { ...state, newestStep: Math.max(state.newestStep, event.data.step ?? -1) };
-    case 'VerificationFailed':
-      return { ...state, failures: [...state.failures, Date.parse(event.data.at)].slice(-MOST_FAILURES), refusals: 0 };
-    case 'VerificationRefused':
-      return { ...state, refusals: state.refusals + 1 };
-    case 'VerificationAlertRaised':
-      return { ...state, alerts: new Map(state.alerts).set(event.data.alertId, false) };
-    case 'VerificationAlertRead':
-      return { ...state, alerts: new Map(state.alerts).set(event.data.alertId, true) };
-  }
-});
+export const verification = defineAggregate<VerificationState, typeof verificationEvents>(
+  verificationEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'VerificationSucceeded':
+        return { ...state, newestStep: Math.max(state.newestStep, event.data.step ?? -1) };
+      case 'VerificationFailed':
+        return {
+          ...state,
+          failures: [...state.failures, Date.parse(event.data.at)].slice(-MOST_FAILURES),
+          refusals: 0,
+        };
+      case 'VerificationRefused':
+        return { ...state, refusals: state.refusals + 1 };
+      case 'VerificationAlertRaised':
+        return { ...state, alerts: new Map(state.alerts).set(event.data.alertId, false) };
+      case 'VerificationAlertRead':
+        return { ...state, alerts: new Map(state.alerts).set(event.data.alertId, true) };
+    }
+  },
+);
 
-export const verificationStream = (tenantId: TenantId, userId: string): string => streamName('verification', tenantId, userId);
+export const verificationStream = (tenantId: TenantId, userId: string): string =>
+  streamName('verification', tenantId, userId);
 
-const counting = ({ failures }: VerificationState, now: number): number[] => failures.filter((then) => then > now - WINDOW_MS);
+const counting = ({ failures }: VerificationState, now: number): number[] =>
+  failures.filter((then) => then > now - WINDOW_MS);
 
 /** Seconds until another code is looked at; 0 where one may be looked at now. */
 export function secondsUntilOpen(state: VerificationState, now: number): number {
@@ -46,6 +56,7 @@ export function secondsUntilOpen(state: VerificationState, now: number): number 
 }
 
 /** Is a failure of this moment the one that fills the count? */
-export const reachesLimit = (state: VerificationState, now: number): boolean => counting(state, now).length + 1 >= MOST_FAILURES;
+export const reachesLimit = (state: VerificationState, now: number): boolean =>
+  counting(state, now).length + 1 >= MOST_FAILURES;
 
 export const isRefusalTold = ({ refusals }: VerificationState): boolean => refusals < REFUSALS_TOLD;

@@ -6,7 +6,8 @@ import { Deadline } from './deadline.ts';
 import type { StoreAccess } from './stream-metadata.ts';
 
 /** What the service needs a user for. Deleting streams is not among it: retention and erasure truncate them by their metadata. */
-export type Right = 'read the log ($all)' | 'read streams' | 'write streams' | 'read metadata of streams' | 'write metadata of streams';
+export type Right =
+  'read the log ($all)' | 'read streams' | 'write streams' | 'read metadata of streams' | 'write metadata of streams';
 
 /** Never written: asked at a revision that it does not have, the server looks at rights first and at the revision then. */
 const PROBE = 'castellan-rights';
@@ -22,13 +23,19 @@ type AccessList = Readonly<Partial<Record<(typeof ALL_KEYS)[number], string | re
 type Json = Readonly<Record<string, unknown>>;
 
 /** The name under which the server knows this client. */
-export function userOf({ user, clientCertificate }: Pick<ServerSettings, 'user' | 'clientCertificate'>): string | undefined {
+export function userOf({
+  user,
+  clientCertificate,
+}: Pick<ServerSettings, 'user' | 'clientCertificate'>): string | undefined {
   if (user) return user.username;
   return clientCertificate && /^CN=(.*)$/m.exec(new X509Certificate(clientCertificate.certificate).subject)?.[1];
 }
 
 /** The rights that the user lacks. A server without TLS has neither users nor rights. Writes nothing. */
-export async function missingRights({ reader, writer, patience }: StoreAccess, { tls }: Pick<ServerSettings, 'tls'>): Promise<Right[]> {
+export async function missingRights(
+  { reader, writer, patience }: StoreAccess,
+  { tls }: Pick<ServerSettings, 'tls'>,
+): Promise<Right[]> {
   if (!tls) return [];
   const deadline = () => new Deadline(patience);
   const probes: readonly (readonly [Right, () => Promise<unknown>])[] = [
@@ -36,9 +43,19 @@ export async function missingRights({ reader, writer, patience }: StoreAccess, {
     ['read streams', () => reader.backwards(PROBE, END, 1, deadline())],
     ['write streams', () => writer.write(PROBE, NO_SUCH_REVISION, [jsonEvent('RightsProbed', {})], deadline())],
     ['read metadata of streams', () => reader.backwards(`$$${PROBE}`, END, 1, deadline())],
-    ['write metadata of streams', () => writer.write(`$$${PROBE}`, NO_SUCH_REVISION, [jsonEvent('$metadata', {})], deadline())],
+    [
+      'write metadata of streams',
+      () => writer.write(`$$${PROBE}`, NO_SUCH_REVISION, [jsonEvent('$metadata', {})], deadline()),
+    ],
   ];
-  const outcomes = await Promise.all(probes.map(([right, probe]) => probe().then(() => [], (error: unknown) => [denied(error, right)])));
+  const outcomes = await Promise.all(
+    probes.map(([right, probe]) =>
+      probe().then(
+        () => [],
+        (error: unknown) => [denied(error, right)],
+      ),
+    ),
+  );
   return outcomes.flat();
 }
 
@@ -59,7 +76,11 @@ export async function isOpenToOthers(admin: StoreAccess): Promise<boolean> {
  * every stream of any application that has no list of its own. `exclusive`: it then names no longer everybody, so that other users can
  * neither read, write nor delete the streams of the service.
  */
-export async function grantRights(admin: StoreAccess, user: string, { exclusive }: { readonly exclusive: boolean }): Promise<void> {
+export async function grantRights(
+  admin: StoreAccess,
+  user: string,
+  { exclusive }: { readonly exclusive: boolean },
+): Promise<void> {
   await change(admin, '$$$all', '$metadata', (metadata) => {
     const acl = (metadata['$acl'] ?? {}) as AccessList;
     return { ...metadata, $acl: { ...acl, $r: withUser(acl.$r ?? ADMINS, user) } };
@@ -78,7 +99,11 @@ function widerLists(lists: AccessList, user: string): AccessList {
 }
 
 function exclusiveLists(lists: AccessList, user: string): AccessList {
-  const others = (key: keyof AccessList) => withUser(named(lists[key] ?? []).filter((name) => name !== EVERYBODY), ADMINS);
+  const others = (key: keyof AccessList) =>
+    withUser(
+      named(lists[key] ?? []).filter((name) => name !== EVERYBODY),
+      ADMINS,
+    );
   return Object.fromEntries(ALL_KEYS.map((key) => [key, key === '$d' ? others(key) : withUser(others(key), user)]));
 }
 
@@ -108,4 +133,10 @@ async function change(admin: StoreAccess, stream: string, type: string, make: (b
   }
 }
 
-const jsonEvent = (type: string, data: Json): JSONEventData => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata: undefined });
+const jsonEvent = (type: string, data: Json): JSONEventData => ({
+  id: randomUUID(),
+  contentType: 'application/json',
+  type,
+  data,
+  metadata: undefined,
+});

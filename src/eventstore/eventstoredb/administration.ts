@@ -30,21 +30,37 @@ export class Administration {
   }
 
   async rights({ grant, exclusive }: { readonly grant: boolean; readonly exclusive: boolean }): Promise<Report> {
-    if (!this.#settings.tls) return { lines: ['EVENTSTORE_URL says tls=false: a server without TLS checks neither users nor rights'], isSufficient: true };
+    if (!this.#settings.tls)
+      return {
+        lines: ['EVENTSTORE_URL says tls=false: a server without TLS checks neither users nor rights'],
+        isSufficient: true,
+      };
     const user = userOf(this.#settings);
-    if (!user) throw new ConfigError('EVENTSTORE_URL names no user: write user:password@ before the host, or userCertFile and userKeyFile');
+    if (!user)
+      throw new ConfigError(
+        'EVENTSTORE_URL names no user: write user:password@ before the host, or userCertFile and userKeyFile',
+      );
     if (grant) await grantRights(this.#admin!, user, { exclusive });
     const missing = await missingRights(this.#user, this.#settings);
-    const lines = missing.length > 0 ? missing.map((right) => `${user} may not ${right}`) : [`${user} has every right that the service needs`];
+    const lines =
+      missing.length > 0
+        ? missing.map((right) => `${user} may not ${right}`)
+        : [`${user} has every right that the service needs`];
     if (this.#admin && (await isOpenToOthers(this.#admin))) {
-      lines.push('every other user of this server may read and write streams that have no access list, those of the service too: --grant --exclusive takes that from them');
+      lines.push(
+        'every other user of this server may read and write streams that have no access list, those of the service too: --grant --exclusive takes that from them',
+      );
     }
     return { lines, isSufficient: missing.length === 0 };
   }
 }
 
 /** Connects, does the work, and lets go. What is wrong with the URL or the server is a `ConfigError`. */
-export async function openAdministration<T>(url: string, admin: Credentials | undefined, work: (server: Administration) => Promise<T>): Promise<T> {
+export async function openAdministration<T>(
+  url: string,
+  admin: Credentials | undefined,
+  work: (server: Administration) => Promise<T>,
+): Promise<T> {
   const settings = serverSettings(url);
   const adminSettings = admin && { ...settings, user: admin, clientCertificate: undefined };
   const connections = [settings, ...(adminSettings ? [adminSettings] : [])].map((each) => new Connection(each));

@@ -40,10 +40,17 @@ export class AppendCalls {
 
   /** One try. It throws what `isTransient` knows when the outcome was not learned. */
   append(request: AppendRequest, deadline: Deadline): Promise<Written | Missed> {
-    return this.#appends.run(deadline.remainingMs, () => this.#connection.call((client, heard) => this.#send(client, request, deadline, heard)));
+    return this.#appends.run(deadline.remainingMs, () =>
+      this.#connection.call((client, heard) => this.#send(client, request, deadline, heard)),
+    );
   }
 
-  async #send(client: Client, request: AppendRequest, deadline: Deadline, heard: () => void): Promise<Written | Missed> {
+  async #send(
+    client: Client,
+    request: AppendRequest,
+    deadline: Deadline,
+    heard: () => void,
+  ): Promise<Written | Missed> {
     const call = this.#openCall(client) ?? (await this.#callOf(client, deadline.callMs()));
     if (call) return call.append(request, deadline.callMs(), heard);
     try {

@@ -52,11 +52,14 @@ export class Appender {
     const prepared = prepare(append);
     const deadline = new Deadline(this.#patience);
     const firstEventId = append.events[0]!.id.toLowerCase();
-    const since = () => this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
-    for (let expected = append.expectedRevision; ; ) {
+    const since = () =>
+      this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
+    for (let expected = append.expectedRevision; ;) {
       const taking = { holder: append.stream, eventId: firstEventId, revision: expected + 1n };
-      const reservations = prepared.take.length === 0 ? [] : await this.#reservations.reserve(prepared.take, taking, deadline);
-      if ('holder' in reservations) return appendedBefore(append, (await since()).events) ?? { kind: 'claimed', ...reservations };
+      const reservations =
+        prepared.take.length === 0 ? [] : await this.#reservations.reserve(prepared.take, taking, deadline);
+      if ('holder' in reservations)
+        return appendedBefore(append, (await since()).events) ?? { kind: 'claimed', ...reservations };
       const outcome = await this.#writer.write(append.stream, expected, prepared.events, deadline);
       if (outcome.kind === 'written') {
         if (prepared.released.length > 0) void this.#track(this.#noteReleases(prepared.released));

@@ -12,8 +12,15 @@ type LongCall = Grpc.ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 /** Members that the client keeps for itself and its subclasses; its version is pinned, and tests cover what is used of them. */
 interface CallOpener {
   /** Opens a call that ends with the client; an error of it makes the client dial again, if it is one of those that call for it. */
-  GRPCStreamCreator(service: typeof StreamsClient, name: string, creator: (streams: StreamsClient) => LongCall): () => Promise<LongCall>;
-  callArguments(options: { requiresLeader: boolean }, callOptions: { deadline: number }): [Grpc.Metadata, Partial<Grpc.CallOptions>];
+  GRPCStreamCreator(
+    service: typeof StreamsClient,
+    name: string,
+    creator: (streams: StreamsClient) => LongCall,
+  ): () => Promise<LongCall>;
+  callArguments(
+    options: { requiresLeader: boolean },
+    callOptions: { deadline: number },
+  ): [Grpc.Metadata, Partial<Grpc.CallOptions>];
 }
 
 interface Pending {
@@ -65,7 +72,13 @@ export class BatchCall {
         this.#pending.delete(correlationId);
         reject(new TimedOut(timeoutMs));
       };
-      this.#pending.set(correlationId, { stream: request.stream, timer: setTimeout(giveUp, timeoutMs), heard, resolve, reject });
+      this.#pending.set(correlationId, {
+        stream: request.stream,
+        timer: setTimeout(giveUp, timeoutMs),
+        heard,
+        resolve,
+        reject,
+      });
       // Nothing waits for room: as many appends are under way as `AppendCalls` allows, and what lies here ends with the call.
       this.#call.write(message);
     });

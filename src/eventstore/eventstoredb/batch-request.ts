@@ -14,7 +14,10 @@ export interface AppendRequest {
  * split. It names no deadline, because the protocol has only a time of day for it, and a wrong clock would fail every append.
  * The server then applies its own limit (two seconds by default).
  */
-export function batchRequest({ stream, expected, events }: AppendRequest): { correlationId: string; message: BatchAppendReq } {
+export function batchRequest({ stream, expected, events }: AppendRequest): {
+  correlationId: string;
+  message: BatchAppendReq;
+} {
   const correlationId = randomUUID();
   const options = new streams.BatchAppendReq.Options();
   options.setStreamIdentifier(new shared.StreamIdentifier().setStreamName(bytes(Buffer.from(stream))));

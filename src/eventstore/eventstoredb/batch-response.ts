@@ -28,7 +28,11 @@ export function outcomeOf(response: BatchAppendResp, stream: string): Written | 
   if (!success) return refusal(response.getError(), stream);
   const position = success.getPosition();
   if (!position) return new Error('the server did not tell the position of an append');
-  return { kind: 'written', revision: BigInt(success.getCurrentRevision()), position: positionOf(BigInt(position.getCommitPosition())) };
+  return {
+    kind: 'written',
+    revision: BigInt(success.getCurrentRevision()),
+    position: positionOf(BigInt(position.getCommitPosition())),
+  };
 }
 
 const PACKAGE = 'event_store.client.';
@@ -39,7 +43,10 @@ function refusal(status: BatchStatus | undefined, stream: string): Missed | Erro
   switch (details?.getTypeName()) {
     case `${PACKAGE}WrongExpectedVersion`: {
       const wrong = shared.WrongExpectedVersion.deserializeBinary(details.getValue_asU8());
-      return { kind: 'wrongRevision', actual: wrong.hasCurrentStreamRevision() ? BigInt(wrong.getCurrentStreamRevision()) : -1n };
+      return {
+        kind: 'wrongRevision',
+        actual: wrong.hasCurrentStreamRevision() ? BigInt(wrong.getCurrentStreamRevision()) : -1n,
+      };
     }
     case `${PACKAGE}StreamDeleted`:
       return StreamDeletedError.fromStreamName(stream);
@@ -55,7 +62,9 @@ function refusal(status: BatchStatus | undefined, stream: string): Missed | Erro
     case `${PACKAGE}MaximumAppendEventSizeExceeded`:
       return new AppendRefused('the server takes no event of that size (its setting MaxAppendEventSize)');
     case `${PACKAGE}BadRequest`:
-      return new AppendRefused(`the server refused an append: ${shared.BadRequest.deserializeBinary(details.getValue_asU8()).getMessage()}`);
+      return new AppendRefused(
+        `the server refused an append: ${shared.BadRequest.deserializeBinary(details.getValue_asU8()).getMessage()}`,
+      );
     default:
       return unnamedRefusal(words, status?.getCode());
   }

@@ -1,13 +1,5 @@
 import { EventStoreUnavailable } from '../port.ts';
-import {
-  claimWord,
-  fence,
-  NEVER_TAKEN,
-  released,
-  reserved,
-  type ClaimWord,
-  type Taking,
-} from './claim-stream.ts';
+import { claimWord, fence, NEVER_TAKEN, released, reserved, type ClaimWord, type Taking } from './claim-stream.ts';
 import type { Deadline } from './deadline.ts';
 import { releasedBy } from './event-encoding.ts';
 import type { StreamReader } from './stream-reader.ts';
@@ -74,7 +66,12 @@ export class ClaimRegister {
     }
   }
 
-  async #reserveFrom(known: ClaimWord, claim: string, taking: Taking, deadline: Deadline): Promise<Reservation | Held | 'pending'> {
+  async #reserveFrom(
+    known: ClaimWord,
+    claim: string,
+    taking: Taking,
+    deadline: Deadline,
+  ): Promise<Reservation | Held | 'pending'> {
     for (let word = known; ; word = await this.#read(claim, deadline)) {
       const standing = await this.#decide(claim, word, deadline, taking);
       if (standing === 'pending') return 'pending';
@@ -119,7 +116,7 @@ export class ClaimRegister {
   async #standing(claim: string, word: ClaimWord, deadline: Deadline): Promise<Standing> {
     if (word.word === 'free') return 'free';
     const { holder, eventId, revision } = word.taking;
-    for (let from = revision; ; ) {
+    for (let from = revision; ;) {
       const page = await this.#reader.forwards(holder, from, PAGE, deadline);
       if (from === revision && word.word === 'reserved') {
         const [there] = page;

@@ -40,7 +40,8 @@ export class ClaimReservations {
       if (typeof contested !== 'number') return await this.#lost(contested, mine, deadline);
       for (const claim of wanted.slice(contested)) {
         const tried = await this.#claims.reserve(claim.name, taking, deadline);
-        if (stands(tried, claim, taking)) return await this.#lost({ claim: claim.claim, holder: tried.holder }, mine, deadline);
+        if (stands(tried, claim, taking))
+          return await this.#lost({ claim: claim.claim, holder: tried.holder }, mine, deadline);
         if ('at' in tried) mine.push(tried);
       }
       return mine;
@@ -59,8 +60,15 @@ export class ClaimReservations {
    * All at once. Returns the claim that is held by another stream; else the index of the first that is pending, `wanted.length` for
    * none. What was reserved before that index is in `mine`, the rest has been given back.
    */
-  async #tryAll(wanted: readonly Wanted[], taking: Taking, deadline: Deadline, mine: Reservation[]): Promise<number | { claim: ClaimKey; holder: string }> {
-    const settled = await Promise.allSettled(wanted.map(({ name }) => this.#claims.tryToReserve(name, taking, deadline)));
+  async #tryAll(
+    wanted: readonly Wanted[],
+    taking: Taking,
+    deadline: Deadline,
+    mine: Reservation[],
+  ): Promise<number | { claim: ClaimKey; holder: string }> {
+    const settled = await Promise.allSettled(
+      wanted.map(({ name }) => this.#claims.tryToReserve(name, taking, deadline)),
+    );
     const tried = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
     mine.push(...tried.filter(isReservation));
     const failed = settled.find((one) => one.status === 'rejected');

@@ -7,7 +7,8 @@ import type { RawEvent } from './stream-reader.ts';
 /** Each claim has a stream of its own; its last event says who reserved or holds it. */
 export const CLAIM_STREAMS = 'claim-';
 
-export const claimStream = ({ tenantId, kind, digest }: ClaimKey): string => `${CLAIM_STREAMS}${tenantId}.${kind}.${digest}`;
+export const claimStream = ({ tenantId, kind, digest }: ClaimKey): string =>
+  `${CLAIM_STREAMS}${tenantId}.${kind}.${digest}`;
 
 /** The claim that a stream is of. */
 export function claimOfStream(name: string): ClaimKey {
@@ -25,7 +26,12 @@ export interface Taking {
 /** The last word of a claim's stream, and the revision at which the next one goes. */
 export type ClaimWord =
   | { readonly word: 'free'; readonly at: bigint }
-  | { readonly word: 'reserved' | 'confirmed'; readonly at: bigint; readonly taking: Taking; readonly recordedAt: number };
+  | {
+      readonly word: 'reserved' | 'confirmed';
+      readonly at: bigint;
+      readonly taking: Taking;
+      readonly recordedAt: number;
+    };
 
 const RESERVED = 'ClaimReserved';
 const CONFIRMED = 'ClaimConfirmed';
@@ -75,7 +81,8 @@ export function copiedClaim(taking: Taking): JSONEventData {
 }
 
 /** The same was given up there before the copy was finished. */
-export const releasedClaim = (holder: string): JSONEventData => released({ holder, eventId: randomUUID(), revision: 0n });
+export const releasedClaim = (holder: string): JSONEventData =>
+  released({ holder, eventId: randomUUID(), revision: 0n });
 
 /** Who holds a claim that was copied; undefined for any other word. */
 export function copiedHolder({ type, data }: RawEvent): string | undefined {
@@ -84,4 +91,5 @@ export function copiedHolder({ type, data }: RawEvent): string | undefined {
 }
 
 /** Who gave a claim up. */
-export const releasedHolder = ({ type, data }: RawEvent): string | undefined => (type === RELEASED ? (data as unknown as ClaimData).holder : undefined);
+export const releasedHolder = ({ type, data }: RawEvent): string | undefined =>
+  type === RELEASED ? (data as unknown as ClaimData).holder : undefined;

@@ -61,7 +61,11 @@ export class ClaimSweeper {
     const open = new Map<string, Mention>();
     let position = after;
     for (;;) {
-      const { found, position: reached, more } = await this.#feed.scan(position, PAGE, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
+      const {
+        found,
+        position: reached,
+        more,
+      } = await this.#feed.scan(position, PAGE, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
       for (const raw of found) {
         // A reservation whose event stands in the log needs nothing more, unless a later event releases the claim.
         for (const claim of takenBy(raw)) open.delete(claim);

@@ -37,7 +37,12 @@ const links = new WeakMap<Client, Link>();
 export function openClient(settings: ServerSettings, serial: number): Client {
   const { tls, user, connectionName, keepAliveIntervalMs, keepAliveTimeoutMs } = settings;
   const client = new EventStoreDBClient(
-    { endpoint: nameOf(settings.hosts[0]), connectionName, keepAliveInterval: keepAliveIntervalMs, keepAliveTimeout: keepAliveTimeoutMs },
+    {
+      endpoint: nameOf(settings.hosts[0]),
+      connectionName,
+      keepAliveInterval: keepAliveIntervalMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+    },
     // It opens no channel of its own: this only says whether the user may be sent.
     { insecure: !tls },
     user,

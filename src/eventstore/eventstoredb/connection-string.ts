@@ -40,8 +40,20 @@ const GOSSIP_SECONDS = 1;
 
 /** As the client's documentation writes them; case, `-` and `_` do not matter. */
 const OPTIONS = [
-  'tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'keepAliveInterval', 'keepAliveTimeout',
-  'maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'tlsVerifyCert', 'nodePreference', 'defaultDeadline', 'throwOnAppendFailure',
+  'tls',
+  'tlsCAFile',
+  'userCertFile',
+  'userKeyFile',
+  'connectionName',
+  'keepAliveInterval',
+  'keepAliveTimeout',
+  'maxDiscoverAttempts',
+  'discoveryInterval',
+  'gossipTimeout',
+  'tlsVerifyCert',
+  'nodePreference',
+  'defaultDeadline',
+  'throwOnAppendFailure',
 ] as const;
 type Option = (typeof OPTIONS)[number];
 
@@ -62,7 +74,8 @@ export function serverSettings(url: string): ServerSettings {
   const hosts = hostsOf(place.slice(at + 1));
   const options = optionsOf(query);
   const tls = flag(options, 'tls', true);
-  if (!flag(options, 'tlsVerifyCert', true)) throw wrong('has tlsVerifyCert=false, which this client cannot do: name the authority with tlsCAFile=');
+  if (!flag(options, 'tlsVerifyCert', true))
+    throw wrong('has tlsVerifyCert=false, which this client cannot do: name the authority with tlsCAFile=');
   return {
     hosts,
     discovers: hosts.length > 1 || scheme[2] !== undefined,
@@ -89,13 +102,18 @@ function splitOnce(text: string, mark: string): [string, string?] {
 }
 
 function hostsOf(text: string): readonly [Endpoint, ...Endpoint[]] {
-  const hosts = text.replace(/\/+$/, '').split(',').map((host): Endpoint => {
-    const [address, port] = splitOnce(host.trim(), ':');
-    if (!/^[\w.-]+$/.test(address)) throw wrong('names no host, or one that is no host name or IPv4 address: write esdb://host:2113');
-    const number = port === undefined ? DEFAULT_PORT : Number(port);
-    if (!Number.isInteger(number) || number < 1 || number > 65_535) throw wrong(`has no valid port for the host ${address}: write ${address}:${DEFAULT_PORT}`);
-    return { address, port: number };
-  });
+  const hosts = text
+    .replace(/\/+$/, '')
+    .split(',')
+    .map((host): Endpoint => {
+      const [address, port] = splitOnce(host.trim(), ':');
+      if (!/^[\w.-]+$/.test(address))
+        throw wrong('names no host, or one that is no host name or IPv4 address: write esdb://host:2113');
+      const number = port === undefined ? DEFAULT_PORT : Number(port);
+      if (!Number.isInteger(number) || number < 1 || number > 65_535)
+        throw wrong(`has no valid port for the host ${address}: write ${address}:${DEFAULT_PORT}`);
+      return { address, port: number };
+    });
   return hosts as [Endpoint, ...Endpoint[]];
 }
 
@@ -151,7 +169,9 @@ function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | unde
   try {
     return readFileSync(path);
   } catch (error) {
-    throw wrong(`names the file ${path} with ${name}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`);
+    throw wrong(
+      `names the file ${path} with ${name}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
+    );
   }
 }
 
@@ -163,7 +183,9 @@ function authorities(options: ReadonlyMap<Option, string>): Buffer | undefined {
   try {
     if (certificates) readFirst(certificates);
   } catch {
-    throw wrong('names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority');
+    throw wrong(
+      'names a file with tlsCAFile that does not begin with a certificate in PEM: name the file with the certificate of the authority',
+    );
   }
   return certificates;
 }

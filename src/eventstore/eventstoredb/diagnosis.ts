@@ -15,20 +15,27 @@ type Finding = string | undefined;
  */
 export async function diagnose(settings: ServerSettings, error: unknown): Promise<string> {
   const { code, type, message } = innermost(error) as { code?: unknown; type?: unknown; message: string };
-  if (code === grpc.status.UNAUTHENTICATED) return `EVENTSTORE_URL: ${hostsOf(settings)} refuses the user or the password: correct user:password@ in it`;
+  if (code === grpc.status.UNAUTHENTICATED)
+    return `EVENTSTORE_URL: ${hostsOf(settings)} refuses the user or the password: correct user:password@ in it`;
   if (code === grpc.status.PERMISSION_DENIED || type === 'access-denied') return refused(settings);
   const findings = await Promise.all(settings.hosts.map((host) => lookAt(host, settings)));
   const wrong = findings.filter((finding) => finding !== undefined);
   if (wrong.length === settings.hosts.length) return `EVENTSTORE_URL: ${wrong[0]}`;
-  if (settings.discovers) return `EVENTSTORE_URL: ${hostsOf(settings)} can be reached, and no node leads: start the missing nodes, so that the cluster has a majority (${message})`;
+  if (settings.discovers)
+    return `EVENTSTORE_URL: ${hostsOf(settings)} can be reached, and no node leads: start the missing nodes, so that the cluster has a majority (${message})`;
   return `EVENTSTORE_URL: ${hostsOf(settings)} accepts connections and does not serve requests: see the log of the server (${message})`;
 }
 
 /** The user is known, and may not do what the service does. */
 function refused(settings: ServerSettings): string {
-  const who = settings.user ? `the user ${settings.user.username}` : settings.clientCertificate ? 'the user of the certificate' : undefined;
+  const who = settings.user
+    ? `the user ${settings.user.username}`
+    : settings.clientCertificate
+      ? 'the user of the certificate'
+      : undefined;
   if (!who) return `EVENTSTORE_URL: ${hostsOf(settings)} asks for a user: write user:password@ before the host`;
-  if (!settings.tls) return `EVENTSTORE_URL: ${hostsOf(settings)} asks for a user, who is sent over TLS only: remove tls=false`;
+  if (!settings.tls)
+    return `EVENTSTORE_URL: ${hostsOf(settings)} asks for a user, who is sent over TLS only: remove tls=false`;
   return `EVENTSTORE_URL: ${who} lacks rights at ${hostsOf(settings)}: run "castellan eventstore rights", which says which, and sets them with --grant`;
 }
 
@@ -47,25 +54,37 @@ async function lookAt(host: Endpoint, settings: ServerSettings): Promise<Finding
 }
 
 function unreachable(host: Endpoint, failure: Failure): string {
-  if (failure.code === 'ENOTFOUND' || failure.code === 'EAI_AGAIN') return `the host ${host.address} has no address: correct its name`;
-  if (failure.code === 'ECONNREFUSED') return `nothing listens at ${nameOf(host)}: correct host and port, or start the server`;
+  if (failure.code === 'ENOTFOUND' || failure.code === 'EAI_AGAIN')
+    return `the host ${host.address} has no address: correct its name`;
+  if (failure.code === 'ECONNREFUSED')
+    return `nothing listens at ${nameOf(host)}: correct host and port, or start the server`;
   return `${nameOf(host)} does not answer (${failure.code}): correct host and port, or let the connection through the firewall`;
 }
 
 const ALTERNATIVE_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const EXPIRED = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
-const UNTRUSTED = new Set(['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_SIGNATURE_FAILURE']);
+const UNTRUSTED = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_SIGNATURE_FAILURE',
+]);
 
 async function lookAtTls(host: Endpoint, settings: ServerSettings): Promise<Finding> {
   const shaken = await settled(shakeHands(host, settings, true), 'secureConnect');
   if (shaken === 'well') return undefined;
   const { code } = shaken;
-  if (code === ALTERNATIVE_NAME) return `the certificate of ${nameOf(host)} is not for the name ${host.address}: use a name that is in the certificate`;
-  if (EXPIRED.has(code)) return `the certificate of ${nameOf(host)} has expired or is not valid yet: renew it, and check both clocks`;
+  if (code === ALTERNATIVE_NAME)
+    return `the certificate of ${nameOf(host)} is not for the name ${host.address}: use a name that is in the certificate`;
+  if (EXPIRED.has(code))
+    return `the certificate of ${nameOf(host)} has expired or is not valid yet: renew it, and check both clocks`;
   if (UNTRUSTED.has(code)) {
     return `the certificate of ${nameOf(host)} is not from ${settings.authorities ? 'the authority of tlsCAFile' : 'a public authority'}: name the file of its authority with tlsCAFile=`;
   }
-  if (/ALERT/.test(code)) return `${nameOf(host)} refuses the certificate of this client (${code}): correct userCertFile and userKeyFile`;
+  if (/ALERT/.test(code))
+    return `${nameOf(host)} refuses the certificate of this client (${code}): correct userCertFile and userKeyFile`;
   return `${nameOf(host)} does not speak TLS (${code}): set up TLS there, or write tls=false for a server without it`;
 }
 
@@ -75,7 +94,11 @@ async function lookAtPlain(host: Endpoint): Promise<Finding> {
   return shaken === 'well' ? `${nameOf(host)} speaks TLS: remove tls=false` : undefined;
 }
 
-function shakeHands({ address, port }: Endpoint, settings: ServerSettings | undefined, rejectUnauthorized: boolean): TLSSocket {
+function shakeHands(
+  { address, port }: Endpoint,
+  settings: ServerSettings | undefined,
+  rejectUnauthorized: boolean,
+): TLSSocket {
   return connectTls({
     host: address,
     port,
@@ -84,7 +107,9 @@ function shakeHands({ address, port }: Endpoint, settings: ServerSettings | unde
     // A name of the protocol is no address.
     ...(/^[\d.]+$/.test(address) ? {} : { servername: address }),
     ...(settings?.authorities ? { ca: settings.authorities } : {}),
-    ...(settings?.clientCertificate ? { cert: settings.clientCertificate.certificate, key: settings.clientCertificate.privateKey } : {}),
+    ...(settings?.clientCertificate
+      ? { cert: settings.clientCertificate.certificate, key: settings.clientCertificate.privateKey }
+      : {}),
   });
 }
 

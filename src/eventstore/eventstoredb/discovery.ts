@@ -31,7 +31,8 @@ export async function findLeader(search: Search): Promise<Endpoint> {
 
 async function askAll(search: Search): Promise<Endpoint | undefined> {
   const named = search.settings.hosts.map((host) => leaderBy(host, search));
-  const isAnother = (leader: Endpoint | undefined) => leader !== undefined && (!search.failed || nameOf(leader) !== nameOf(search.failed));
+  const isAnother = (leader: Endpoint | undefined) =>
+    leader !== undefined && (!search.failed || nameOf(leader) !== nameOf(search.failed));
   const another = named.map(async (answer) => {
     const leader = await answer;
     if (isAnother(leader)) return leader;
@@ -41,18 +42,28 @@ async function askAll(search: Search): Promise<Endpoint | undefined> {
 }
 
 /** The leader that one node names; undefined also where the node cannot be asked. */
-function leaderBy(host: Endpoint, { credentials, settings: { gossipTimeoutMs } }: Search): Promise<Endpoint | undefined> {
+function leaderBy(
+  host: Endpoint,
+  { credentials, settings: { gossipTimeoutMs } }: Search,
+): Promise<Endpoint | undefined> {
   return new Promise((resolve) => {
     const client = new GossipClient(nameOf(host), credentials);
-    client.read(new shared.Empty(), new grpc.Metadata(), { deadline: Date.now() + gossipTimeoutMs }, (error, cluster) => {
-      client.close();
-      resolve(error ? undefined : leaderOf(cluster));
-    });
+    client.read(
+      new shared.Empty(),
+      new grpc.Metadata(),
+      { deadline: Date.now() + gossipTimeoutMs },
+      (error, cluster) => {
+        client.close();
+        resolve(error ? undefined : leaderOf(cluster));
+      },
+    );
   });
 }
 
 function leaderOf(cluster: InstanceType<typeof gossip.ClusterInfo>): Endpoint | undefined {
-  const leader = cluster.getMembersList().find((member) => member.getIsAlive() && member.getState() === LEADER && member.hasHttpEndPoint());
+  const leader = cluster
+    .getMembersList()
+    .find((member) => member.getIsAlive() && member.getState() === LEADER && member.hasHttpEndPoint());
   const endPoint = leader?.getHttpEndPoint();
   return endPoint && { address: endPoint.getAddress(), port: endPoint.getPort() };
 }

@@ -31,14 +31,20 @@ export function encodeEvents(append: Append, claims: ClaimNames): OutgoingEvent[
   if (events.length === 0) throw new AppendRefused('an append has at least one event');
   if (expectedRevision < -1n) throw new AppendRefused('an expected revision is -1 or above');
   // No reader of the feed would ever be sent what stands in another stream.
-  if (!isEventStream(stream)) throw new AppendRefused('a stream of events is called <category>-<tenant>.<subject>, and is none of claims');
+  if (!isEventStream(stream))
+    throw new AppendRefused('a stream of events is called <category>-<tenant>.<subject>, and is none of claims');
   const encoded = events.map((event, at) => encodeEvent(append.tenantId, event, at === 0 ? claims : undefined));
   const bytes = encoded.reduce((sum, { size }) => sum + size, 0);
-  if (bytes > MAX_APPEND_BYTES) throw new AppendRefused(`an append of ${bytes} bytes is larger than ${MAX_APPEND_BYTES}`);
+  if (bytes > MAX_APPEND_BYTES)
+    throw new AppendRefused(`an append of ${bytes} bytes is larger than ${MAX_APPEND_BYTES}`);
   return encoded.map(({ event }) => event);
 }
 
-function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | undefined): { event: OutgoingEvent; size: number } {
+function encodeEvent(
+  tenantId: TenantId,
+  event: NewEvent,
+  claims: ClaimNames | undefined,
+): { event: OutgoingEvent; size: number } {
   if (!isUuid(event.id)) throw new AppendRefused('the id of an event is a UUID');
   if (event.type.startsWith('$')) throw new AppendRefused('types that begin with $ are the server’s own');
   const stored: StoredMetadata = {
@@ -62,7 +68,10 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
       texts: { data: event.data, metadata },
     };
     // As the server counts: text in UTF-8, the type in UTF-16.
-    return { event: encoded, size: Buffer.byteLength(event.data) + Buffer.byteLength(metadata) + 2 * event.type.length };
+    return {
+      event: encoded,
+      size: Buffer.byteLength(event.data) + Buffer.byteLength(metadata) + 2 * event.type.length,
+    };
   } catch {
     // Without the cause: it would quote the data.
     throw new AppendRefused(`${event.type} cannot be written as JSON`);
@@ -70,19 +79,34 @@ function encodeEvent(tenantId: TenantId, event: NewEvent, claims: ClaimNames | u
 }
 
 /** An event of another store, which keeps its time. */
-export function encodeCopied({ tenantId, id, type, version, data, metadata, recordedAt }: StoredEvent): { event: OutgoingEvent; size: number } {
+export function encodeCopied({ tenantId, id, type, version, data, metadata, recordedAt }: StoredEvent): {
+  event: OutgoingEvent;
+  size: number;
+} {
   const text = canonicalJson(data);
   const { event, size } = encodeEvent(tenantId, { id, type, version, data: text, metadata }, undefined);
   const copied = { recordedAt };
   const more = { ...(event.metadata as object), copied };
-  return { event: { ...event, metadata: more, texts: { data: text, metadata: JSON.stringify(more) } }, size: size + JSON.stringify({ copied }).length };
+  return {
+    event: { ...event, metadata: more, texts: { data: text, metadata: JSON.stringify(more) } },
+    size: size + JSON.stringify({ copied }).length,
+  };
 }
 
 /** Undefined for what the house did not write: system events, claims, fences, and whatever else shares the server. */
 export function decodeEvent(raw: RawEvent): StoredEvent | undefined {
   const stored = envelopeOf(raw);
   if (!stored) return undefined;
-  const { tenantId, version, $correlationId: _, $causationId: __, taken: ___, released: ____, copied, ...metadata } = stored;
+  const {
+    tenantId,
+    version,
+    $correlationId: _,
+    $causationId: __,
+    taken: ___,
+    released: ____,
+    copied,
+    ...metadata
+  } = stored;
   return {
     tenantId,
     id: raw.id,
@@ -119,6 +143,7 @@ export function claimsIn(raw: RawEvent): ClaimNames {
 function envelopeOf({ metadata, position }: RawEvent): StoredMetadata | undefined {
   const { tenantId, version } = (metadata ?? {}) as Partial<StoredMetadata>;
   if (typeof tenantId !== 'string' || typeof version !== 'number') return undefined;
-  if (position && position.commit !== position.prepare) throw new Error(`an event of the house at ${position.commit} was not written by it`);
+  if (position && position.commit !== position.prepare)
+    throw new Error(`an event of the house at ${position.commit} was not written by it`);
   return metadata as unknown as StoredMetadata;
 }

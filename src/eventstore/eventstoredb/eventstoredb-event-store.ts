@@ -84,7 +84,9 @@ export class EventStoreDbEventStore implements EventStore {
     }
     const missing = await missingRights(this.#tools, this.#settings);
     if (missing.length > 0) {
-      throw new ConfigError(`EVENTSTORE_URL: its user may not ${missing.join(', ')}: run "castellan eventstore rights --grant" with an administrator's credentials`);
+      throw new ConfigError(
+        `EVENTSTORE_URL: its user may not ${missing.join(', ')}: run "castellan eventstore rights --grant" with an administrator's credentials`,
+      );
     }
   }
 
@@ -141,7 +143,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   async claimsHeldBy(stream: string): Promise<ClaimKey[]> {
     const held = new Set<string>();
-    for (let from = 0n; ; ) {
+    for (let from = 0n; ;) {
       const page = await this.#reader.forwards(stream, from, READ_AT_ONCE);
       for (const raw of page) {
         for (const name of releasedBy(raw)) held.delete(name);
@@ -164,7 +166,7 @@ export class EventStoreDbEventStore implements EventStore {
     const filter = { tenantId, types: ['TelemetryRecorded'] };
     const newest = new Map<string, bigint>();
     let count = 0;
-    for (let after = START; ; ) {
+    for (let after = START; ;) {
       const { events, position } = await this.#feed.read(after, READ_AT_ONCE, filter);
       for (const { stream, revision, data } of events) {
         if ((data as { userId?: unknown }).userId !== personId) continue;

@@ -22,7 +22,8 @@ export class AccessRefused extends EventStoreUnavailable {
 }
 
 /** The error under our own name, where callers know one. */
-export const known = (error: unknown): unknown => ((error as CallFailure).type === ErrorType.ACCESS_DENIED ? new AccessRefused(error) : error);
+export const known = (error: unknown): unknown =>
+  (error as CallFailure).type === ErrorType.ACCESS_DENIED ? new AccessRefused(error) : error;
 
 interface CallFailure {
   readonly type?: string;
@@ -86,7 +87,8 @@ export const isSilence = (error: unknown): boolean =>
 
 export const isMissingStream = (error: unknown): boolean => (error as CallFailure).type === ErrorType.STREAM_NOT_FOUND;
 
-export const isTooLarge = (error: unknown): boolean => (error as CallFailure).type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED;
+export const isTooLarge = (error: unknown): boolean =>
+  (error as CallFailure).type === ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED;
 
 /** The revision at which the stream was found instead, -1 for none; undefined when the error is another one. */
 export function wrongRevision(error: unknown): bigint | undefined {

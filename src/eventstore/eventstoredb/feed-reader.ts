@@ -21,7 +21,8 @@ interface Stretch<T> {
 }
 
 /** A stretch that came to the end of the log stands there. */
-const upTo = <T>(end: Position, stretch: Stretch<T>): Stretch<T> => (!stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch);
+const upTo = <T>(end: Position, stretch: Stretch<T>): Stretch<T> =>
+  !stretch.more && end > stretch.position ? { ...stretch, position: end } : stretch;
 
 /** The one order over everything. The server leaves out claims and whatever others keep there; only what is asked for comes over the wire. */
 export class FeedReader {
@@ -57,7 +58,12 @@ export class FeedReader {
   }
 
   /** The next events of the streams whose names match, as far as something can be made of them. */
-  async scan<T>(after: Position, limit: number, streams: string, make: (raw: RawEvent) => T | undefined): Promise<Stretch<T>> {
+  async scan<T>(
+    after: Position,
+    limit: number,
+    streams: string,
+    make: (raw: RawEvent) => T | undefined,
+  ): Promise<Stretch<T>> {
     // An event that is committed while the scan is under way may lie before a position that is asked for afterwards.
     const end = this.#grownTo > after ? undefined : await this.#endAfter(after);
     if (end !== undefined && end <= after) return { found: [], position: after, more: false };
@@ -65,7 +71,13 @@ export class FeedReader {
     const known = end ?? this.#grownTo;
     let from = after;
     for (let tries = 1; ; tries += 1) {
-      const stretch = await this.#look({ after: from, streams, patienceMs: deadline.callMs() }, after, known, limit, make);
+      const stretch = await this.#look(
+        { after: from, streams, patienceMs: deadline.callMs() },
+        after,
+        known,
+        limit,
+        make,
+      );
       if (!stretch.failure) return end === undefined ? this.#notYetTheEnd(after, stretch) : upTo(end, stretch);
       // What has come is a page as well.
       if (isTransient(stretch.failure) && stretch.position > after) return stretch;

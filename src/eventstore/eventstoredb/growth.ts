@@ -88,7 +88,8 @@ export class Growth {
         if (!stopped.aborted) for (const heard of this.#drops) heard();
         if (!stopped.aborted) this.#options.warn('the subscription to the event store was dropped', error);
       }
-      if (!stopped.aborted) await sleep(backOff(tries, LONGEST_PAUSE_MS), undefined, { signal: stopped }).catch(() => undefined);
+      if (!stopped.aborted)
+        await sleep(backOff(tries, LONGEST_PAUSE_MS), undefined, { signal: stopped }).catch(() => undefined);
     }
   }
 }

@@ -96,7 +96,12 @@ export class Link {
     const { hosts, discovers } = this.#settings;
     if (this.#leader) return this.#leader;
     if (!discovers) return hosts[0];
-    return findLeader({ settings: this.#settings, credentials: this.#credentials, failed: this.#failed, stopped: this.#stopped.signal });
+    return findLeader({
+      settings: this.#settings,
+      credentials: this.#credentials,
+      failed: this.#failed,
+      stopped: this.#stopped.signal,
+    });
   }
 }
 
@@ -122,7 +127,11 @@ const wellFormed: Grpc.Interceptor = (options, nextCall) =>
         onReceiveStatus(status, pass) {
           const [exception] = status.metadata.get('exception');
           const isWhole = (REQUIRED[String(exception)] ?? []).every((key) => status.metadata.get(key).length > 0);
-          pass(isWhole ? status : { code: grpc.status.UNAVAILABLE, details: status.details, metadata: new grpc.Metadata() });
+          pass(
+            isWhole
+              ? status
+              : { code: grpc.status.UNAVAILABLE, details: status.details, metadata: new grpc.Metadata() },
+          );
         },
       }),
   });

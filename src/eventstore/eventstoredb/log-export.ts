@@ -9,11 +9,21 @@ import { EVENT_CLAIM_AND_METADATA_STREAMS } from './stream-names.ts';
 
 /** What the log says, in its order, that another store has to know. */
 export type LogFact =
-  | { readonly kind: 'event'; readonly event: StoredEvent; readonly taken: readonly ClaimKey[]; readonly released: readonly ClaimKey[] }
+  | {
+      readonly kind: 'event';
+      readonly event: StoredEvent;
+      readonly taken: readonly ClaimKey[];
+      readonly released: readonly ClaimKey[];
+    }
   /** A claim that was copied from another store, or given up after that. */
   | { readonly kind: 'held' | 'freed'; readonly claim: ClaimKey; readonly holder: string }
   /** Events of the stream before this revision are gone for every reader of it; the others live so long. */
-  | { readonly kind: 'metadata'; readonly stream: string; readonly truncatedBefore: bigint; readonly maxAgeSeconds: number | undefined };
+  | {
+      readonly kind: 'metadata';
+      readonly stream: string;
+      readonly truncatedBefore: bigint;
+      readonly maxAgeSeconds: number | undefined;
+    };
 
 export interface FactPage {
   readonly facts: readonly LogFact[];

@@ -36,7 +36,7 @@ export class LogImport {
   async content(): Promise<{ readonly copy: string } | 'empty' | 'used'> {
     const [begun] = await this.#store.reader.forwards(COPY_STREAM, 0n, 1);
     if (begun) return { copy: (begun.data as { copy: string }).copy };
-    for (let after = 0n; ; ) {
+    for (let after = 0n; ;) {
       const { found, position, more } = await this.#feed.scan(after, 1, EVENT_AND_CLAIM_STREAMS, (raw) => raw);
       if (found.length > 0) return 'used';
       if (!more) return 'empty';
@@ -45,12 +45,18 @@ export class LogImport {
   }
 
   async begin(copy: string): Promise<void> {
-    const event = { id: copy, type: 'LogCopyBegun', contentType: 'application/json' as const, data: { copy }, metadata: undefined };
+    const event = {
+      id: copy,
+      type: 'LogCopyBegun',
+      contentType: 'application/json' as const,
+      data: { copy },
+      metadata: undefined,
+    };
     await this.#store.writer.write(COPY_STREAM, -1n, [event], new Deadline(this.#patience));
   }
 
   async write(events: readonly StoredEvent[]): Promise<void> {
-    for (let from = 0; from < events.length; ) {
+    for (let from = 0; from < events.length;) {
       const run = runAt(events, from);
       await this.#append(run.stream, run.revision, run.encoded);
       from += run.encoded.length;
@@ -105,7 +111,7 @@ export class LogImport {
 
   /** Places of events that have expired: something has to stand there, and no reader sees it. */
   async #fill(stream: string, from: bigint, to: bigint): Promise<void> {
-    for (let next = from; next < to; ) {
+    for (let next = from; next < to;) {
       const end = next + BigInt(MOST_EVENTS) < to ? next + BigInt(MOST_EVENTS) : to;
       const fences: JSONEventData[] = [];
       for (let at = next; at < end; at += 1n) {
@@ -120,7 +126,10 @@ export class LogImport {
 }
 
 /** Events that follow each other in one stream, as many as fit into one append. */
-function runAt(events: readonly StoredEvent[], from: number): { stream: string; revision: bigint; encoded: JSONEventData[] } {
+function runAt(
+  events: readonly StoredEvent[],
+  from: number,
+): { stream: string; revision: bigint; encoded: JSONEventData[] } {
   const { stream, revision } = events[from]!;
   const encoded: JSONEventData[] = [];
   let bytes = 0;

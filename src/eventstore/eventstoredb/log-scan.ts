@@ -19,7 +19,11 @@ type ScanCall = Readable & { cancel(): void };
 
 /** Members that the client keeps for its subclasses; its version is pinned, and the tests of this adapter stand on them. */
 interface Extensible {
-  GRPCStreamCreator(service: typeof StreamsClient, name: string, call: (client: ReadingClient) => ScanCall): () => Promise<ScanCall>;
+  GRPCStreamCreator(
+    service: typeof StreamsClient,
+    name: string,
+    call: (client: ReadingClient) => ScanCall,
+  ): () => Promise<ScanCall>;
   callArguments(options: { requiresLeader: boolean }, call: { deadline: number }): unknown[];
 }
 
@@ -89,7 +93,9 @@ function takes(visitor: Visitor, message: ReadResp): boolean {
 /** Dialling waits for a connection that may never come. */
 async function openWithin(patienceMs: number, client: Client, request: ReadReq): Promise<ScanCall> {
   const inner = client as unknown as Extensible;
-  const opening = inner.GRPCStreamCreator(StreamsClient, 'scanLog', (service) => service.read(request, ...inner.callArguments({ requiresLeader: true }, { deadline: Infinity })))();
+  const opening = inner.GRPCStreamCreator(StreamsClient, 'scanLog', (service) =>
+    service.read(request, ...inner.callArguments({ requiresLeader: true }, { deadline: Infinity })),
+  )();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new TimedOut(patienceMs)), patienceMs);
@@ -97,7 +103,10 @@ async function openWithin(patienceMs: number, client: Client, request: ReadReq):
   try {
     return await Promise.race([opening, late]);
   } catch (error) {
-    opening.then((call) => call.on('error', () => undefined).cancel(), () => undefined);
+    opening.then(
+      (call) => call.on('error', () => undefined).cancel(),
+      () => undefined,
+    );
     throw error;
   } finally {
     clearTimeout(timer);
@@ -107,7 +116,10 @@ async function openWithin(patienceMs: number, client: Client, request: ReadReq):
 function requestFor({ after, streams }: Scan): ReadReq {
   const all = new ReadReq.Options.AllOptions();
   const from = logPosition(after);
-  if (from) all.setPosition(new ReadReq.Options.Position().setCommitPosition(String(from.commit)).setPreparePosition(String(from.prepare)));
+  if (from)
+    all.setPosition(
+      new ReadReq.Options.Position().setCommitPosition(String(from.commit)).setPreparePosition(String(from.prepare)),
+    );
   else all.setStart(new Empty());
   const filter = new ReadReq.Options.FilterOptions()
     .setStreamIdentifier(new ReadReq.Options.FilterOptions.Expression().setRegex(streams))

@@ -8,5 +8,8 @@ export interface OutgoingEvent extends JSONEventData {
 /** The two documents of an event as the server keeps them. Metadata may be absent. */
 export function documentsOf({ texts, data, metadata }: OutgoingEvent): { data: Buffer; metadata: Buffer | undefined } {
   if (texts) return { data: Buffer.from(texts.data), metadata: Buffer.from(texts.metadata) };
-  return { data: Buffer.from(JSON.stringify(data)), metadata: metadata === undefined ? undefined : Buffer.from(JSON.stringify(metadata)) };
+  return {
+    data: Buffer.from(JSON.stringify(data)),
+    metadata: metadata === undefined ? undefined : Buffer.from(JSON.stringify(metadata)),
+  };
 }

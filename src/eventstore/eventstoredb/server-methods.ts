@@ -5,7 +5,11 @@ import { ServerFeaturesClient, shared, StreamsService, UNIMPLEMENTED } from './p
 
 /** Members that the client keeps for its subclasses; its version is pinned, and tests cover what is used of them. */
 interface CallMaker {
-  execute<T>(service: typeof ServerFeaturesClient, name: string, action: (features: ServerFeaturesClient) => Promise<T>): Promise<T>;
+  execute<T>(
+    service: typeof ServerFeaturesClient,
+    name: string,
+    action: (features: ServerFeaturesClient) => Promise<T>,
+  ): Promise<T>;
   callArguments(options: { deadline: number }): [Grpc.Metadata, Partial<Grpc.CallOptions>];
 }
 

@@ -8,13 +8,18 @@ import { positionOf } from './positions.ts';
 import type { Missed, Written } from './written.ts';
 
 /** An append in a call of its own: for servers that have no batch call (before 21.10). */
-export async function appendSingly(client: Client, { stream, expected, events }: AppendRequest, callMs: number): Promise<Written | Missed> {
+export async function appendSingly(
+  client: Client,
+  { stream, expected, events }: AppendRequest,
+  callMs: number,
+): Promise<Written | Missed> {
   const expectedRevision = expected < 0n ? NO_STREAM : expected;
   const options = { expectedRevision, requiresLeader: true, deadline: callMs } as const;
   try {
     return outcomeOf(await within(callMs, client.appendToStream(stream, [...events], options)));
   } catch (error) {
-    if (isTooLarge(error)) throw new AppendRefused('the server takes no append of that size (its setting MaxAppendSize)', { cause: error });
+    if (isTooLarge(error))
+      throw new AppendRefused('the server takes no append of that size (its setting MaxAppendSize)', { cause: error });
     const actual = wrongRevision(error);
     if (actual === undefined) throw error;
     return { kind: 'wrongRevision', actual };

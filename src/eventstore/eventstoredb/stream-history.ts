@@ -15,9 +15,14 @@ export class StreamHistory {
   }
 
   /** From a revision (inclusive) on. `end` is the revision of the last event that was looked at. */
-  async since(stream: string, from: bigint, limit: number, deadline?: Deadline): Promise<{ events: StoredEvent[]; end: bigint }> {
+  async since(
+    stream: string,
+    from: bigint,
+    limit: number,
+    deadline?: Deadline,
+  ): Promise<{ events: StoredEvent[]; end: bigint }> {
     const events: StoredEvent[] = [];
-    for (let end = from - 1n; ; ) {
+    for (let end = from - 1n; ;) {
       const count = Math.min(limit - events.length, PAGE);
       const page = count > 0 ? await this.#reader.forwards(stream, end + 1n, count, deadline) : [];
       events.push(...page.map(decodeEvent).filter((event) => event !== undefined));
@@ -29,9 +34,10 @@ export class StreamHistory {
   /** The newest, oldest first. */
   async tail(stream: string, limit: number): Promise<StoredEvent[]> {
     const events: StoredEvent[] = [];
-    for (let from: bigint | typeof END = END; ; ) {
+    for (let from: bigint | typeof END = END; ;) {
       const count = Math.min(limit - events.length, PAGE);
-      const page: Awaited<ReturnType<StreamReader['backwards']>> = count > 0 ? await this.#reader.backwards(stream, from, count) : [];
+      const page: Awaited<ReturnType<StreamReader['backwards']>> =
+        count > 0 ? await this.#reader.backwards(stream, from, count) : [];
       events.push(...page.map(decodeEvent).filter((event) => event !== undefined));
       const oldest = page.at(-1)?.revision ?? 0n;
       if (page.length < count || count <= 0 || oldest === 0n) return events.reverse();

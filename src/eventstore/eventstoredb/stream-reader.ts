@@ -1,11 +1,4 @@
-import {
-  BACKWARDS,
-  END,
-  FORWARDS,
-  START,
-  type RecordedEvent,
-  type StreamingRead,
-} from '@eventstore/db-client';
+import { BACKWARDS, END, FORWARDS, START, type RecordedEvent, type StreamingRead } from '@eventstore/db-client';
 import type { Position } from '../../kernel/event.ts';
 import type { Client } from './client.ts';
 import type { Connection } from './connection.ts';
@@ -50,17 +43,24 @@ export class StreamReader {
   /** Whatever is the next in commit order from a position (inclusive) on; 'nowhere' where a record lies across that place. */
   at(position: Position, deadline?: Deadline): Promise<RawEvent | undefined | 'nowhere'> {
     const fromPosition = logPosition(position) ?? START;
-    return this.#one(deadline, (client) => client.readAll({ ...FROM_LEADER, direction: FORWARDS, fromPosition, maxCount: 1 }));
+    return this.#one(deadline, (client) =>
+      client.readAll({ ...FROM_LEADER, direction: FORWARDS, fromPosition, maxCount: 1 }),
+    );
   }
 
   /** Whatever is the last before a position; 'nowhere' where nothing was written at just that place. */
   before(position: Position, deadline?: Deadline): Promise<RawEvent | undefined | 'nowhere'> {
     const fromPosition = logPosition(position) ?? START;
-    return this.#one(deadline, (client) => client.readAll({ ...FROM_LEADER, direction: BACKWARDS, fromPosition, maxCount: 1 }));
+    return this.#one(deadline, (client) =>
+      client.readAll({ ...FROM_LEADER, direction: BACKWARDS, fromPosition, maxCount: 1 }),
+    );
   }
 
   /** A place is only taken for none when the server denies it twice and serves the end of the log in between. */
-  async #one(deadline = new Deadline(this.#patience), start: (client: Client) => StreamingRead<Resolved>): Promise<RawEvent | undefined | 'nowhere'> {
+  async #one(
+    deadline = new Deadline(this.#patience),
+    start: (client: Client) => StreamingRead<Resolved>,
+  ): Promise<RawEvent | undefined | 'nowhere'> {
     for (let denials = 0; denials < 2; denials += 1) {
       const found = await this.#read(deadline, start, mayDenyPlace);
       if (found !== 'refused') return found[0];
@@ -77,7 +77,11 @@ export class StreamReader {
   }
 
   #read(deadline: Deadline | undefined, start: (client: Client) => StreamingRead<Resolved>): Promise<RawEvent[]>;
-  #read(deadline: Deadline | undefined, start: (client: Client) => StreamingRead<Resolved>, isRefusal: (error: unknown) => boolean): Promise<RawEvent[] | 'refused'>;
+  #read(
+    deadline: Deadline | undefined,
+    start: (client: Client) => StreamingRead<Resolved>,
+    isRefusal: (error: unknown) => boolean,
+  ): Promise<RawEvent[] | 'refused'>;
   #read(
     deadline: Deadline = new Deadline(this.#patience),
     start: (client: Client) => StreamingRead<Resolved>,

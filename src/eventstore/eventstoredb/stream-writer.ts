@@ -19,7 +19,12 @@ export class StreamWriter {
     this.#reader = reader;
   }
 
-  async write(stream: string, expected: bigint, events: readonly OutgoingEvent[], deadline: Deadline): Promise<Written | Missed> {
+  async write(
+    stream: string,
+    expected: bigint,
+    events: readonly OutgoingEvent[],
+    deadline: Deadline,
+  ): Promise<Written | Missed> {
     let tries = 0;
     const outcome = await deadline.persist(() => {
       tries += 1;

@@ -9,7 +9,8 @@ const HOLDERS = `
 
 const HELD = `select tenant_id as "tenantId", kind, encode(digest, 'hex') as digest from claims where stream = $1`;
 
-const nameOf = ({ tenant_id, kind, digest }: { tenant_id: string; kind: string; digest: string }) => `${tenant_id}/${kind}/${digest}`;
+const nameOf = ({ tenant_id, kind, digest }: { tenant_id: string; kind: string; digest: string }) =>
+  `${tenant_id}/${kind}/${digest}`;
 
 /** Who holds a claim. What is asked at once is one statement: whoever looks for a free seat asks for a thousand. */
 export class ClaimLookup {
@@ -33,7 +34,11 @@ export class ClaimLookup {
     const { rows } = await this.#pool.query<{ tenant_id: string; kind: string; digest: string; stream: string }>({
       name: 'claim-holders',
       text: HOLDERS,
-      values: [claims.map(({ tenantId }) => tenantId), claims.map(({ kind }) => kind), claims.map(({ digest }) => digest)],
+      values: [
+        claims.map(({ tenantId }) => tenantId),
+        claims.map(({ kind }) => kind),
+        claims.map(({ digest }) => digest),
+      ],
     });
     const holders = new Map(rows.map((row) => [nameOf(row), row.stream]));
     return claims.map(({ tenantId, kind, digest }) => holders.get(nameOf({ tenant_id: tenantId, kind, digest })));

@@ -31,10 +31,13 @@ export class FeedAnnouncer {
     if (this.#told === this.#head) return;
     this.#told = this.#head;
     // Whoever does not hear of it polls.
-    this.#telling = this.#pool.query({ ...ANNOUNCE, values: [this.#head.toString()] }).catch(() => undefined).then(() => {
-      this.#telling = undefined;
-      this.#timer = setTimeout(() => this.#tell(), APART_MS);
-    });
+    this.#telling = this.#pool
+      .query({ ...ANNOUNCE, values: [this.#head.toString()] })
+      .catch(() => undefined)
+      .then(() => {
+        this.#telling = undefined;
+        this.#timer = setTimeout(() => this.#tell(), APART_MS);
+      });
   }
 
   /** Resolves when everything was told. */

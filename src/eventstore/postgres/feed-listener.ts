@@ -32,7 +32,13 @@ export class FeedListener {
   #listen() {
     const subscriber = createSubscriber.default(
       // Its own look at the connection has a deadline too, or a silent server would never be left for another connection.
-      { ...asLogin(this.#config, 'store'), application_name: 'castellan/feed', keepAlive: true, query_timeout: 5_000, connectionTimeoutMillis: 5_000 },
+      {
+        ...asLogin(this.#config, 'store'),
+        application_name: 'castellan/feed',
+        keepAlive: true,
+        query_timeout: 5_000,
+        connectionTimeoutMillis: 5_000,
+      },
       { retryInterval: 250, retryTimeout: Number.POSITIVE_INFINITY, paranoidChecking: 10_000 },
     );
     subscriber.notifications.on('castellan_feed', (head: number) => {

@@ -2,7 +2,14 @@ import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
 import { isoTimestamp } from '../../database/database.ts';
 import { isRefusal } from '../../database/refusal.ts';
-import { AppendRefused, EventStoreUnavailable, type Append, type ClaimKey, type StoredEvent, type Verdict } from '../port.ts';
+import {
+  AppendRefused,
+  EventStoreUnavailable,
+  type Append,
+  type ClaimKey,
+  type StoredEvent,
+  type Verdict,
+} from '../port.ts';
 import { claimsOf, encodeFitting, encodeGroup } from './group-encoding.ts';
 
 interface Waiting {
@@ -25,8 +32,14 @@ const appendWith = (parameters: number) => ({
   name: `append-events-${parameters}`,
   text: `select append_events(${placeholders(parameters)}) as answer`,
 });
-const fitWith = (parameters: number) => ({ name: `append-fitting-${parameters}`, text: `select head, at from append_fitting(${placeholders(parameters)})` });
-const oneWith = (parameters: number) => ({ name: `append-one-${parameters}`, text: `select append_one(${placeholders(parameters)}) as placed` });
+const fitWith = (parameters: number) => ({
+  name: `append-fitting-${parameters}`,
+  text: `select head, at from append_fitting(${placeholders(parameters)})`,
+});
+const oneWith = (parameters: number) => ({
+  name: `append-one-${parameters}`,
+  text: `select append_one(${placeholders(parameters)}) as placed`,
+});
 const APPEND_ONE = oneWith(9);
 const APPEND_ONE_TAKING = oneWith(12);
 const UNIQUE_VIOLATION = '23505';
@@ -144,7 +157,10 @@ export class GroupCommit {
     }
     let head = 0n;
     const written: (readonly [Append, number])[] = [];
-    const takes = claimsOf(group.map(({ append }) => append), 'take');
+    const takes = claimsOf(
+      group.map(({ append }) => append),
+      'take',
+    );
     group.forEach(({ append, answer: settle }, at) => {
       const verdict = verdictOf(append, answer, at, takes);
       if (verdict.kind === 'appended') {
@@ -167,9 +183,25 @@ export class GroupCommit {
   }
 
   /** A caller who is alone waits for every step: this has fewer (`migrations/013_tighter_lone_appends.sql`). */
-  async #fitAlone({ tenantId, stream, expectedRevision, events, take: [claim] }: Append): Promise<GroupAnswer | undefined> {
+  async #fitAlone({
+    tenantId,
+    stream,
+    expectedRevision,
+    events,
+    take: [claim],
+  }: Append): Promise<GroupAnswer | undefined> {
     const { id, type, version, metadata, data } = events[0]!;
-    const values: unknown[] = [this.#head, tenantId, stream, expectedRevision.toString(), id, type, version, JSON.stringify(metadata), data];
+    const values: unknown[] = [
+      this.#head,
+      tenantId,
+      stream,
+      expectedRevision.toString(),
+      id,
+      type,
+      version,
+      JSON.stringify(metadata),
+      data,
+    ];
     if (claim) values.push(claim.tenantId, claim.kind, Buffer.from(claim.digest, 'hex'));
     const { name, text } = claim ? APPEND_ONE_TAKING : APPEND_ONE;
     try {
@@ -211,7 +243,14 @@ const failureOf = (cause: unknown): Error =>
 function allFit(appends: readonly Append[], head: number, at: number): GroupAnswer {
   let before = head;
   const base = appends.map(({ events }) => (before += events.length) - events.length);
-  return { ok: appends.map(() => true), actual: appends.map(({ expectedRevision }) => Number(expectedRevision)), base, at, lost: [], holders: [] };
+  return {
+    ok: appends.map(() => true),
+    actual: appends.map(({ expectedRevision }) => Number(expectedRevision)),
+    base,
+    at,
+    lost: [],
+    holders: [],
+  };
 }
 
 /** Of `position time`, as `append_one` answers. */
@@ -221,12 +260,18 @@ function answerForOne(expected: number, placed: string): GroupAnswer {
   return { ok: [true], actual: [expected], base: [Number(placed.slice(0, space)) - 1], at, lost: [], holders: [] };
 }
 
-const isSimple = ({ events, take, release }: Append): boolean => events.length === 1 && take.length <= 1 && release.length === 0;
+const isSimple = ({ events, take, release }: Append): boolean =>
+  events.length === 1 && take.length <= 1 && release.length === 0;
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
 const namesOf = ({ stream, take, release }: Append) =>
   take.length + release.length === 0 ? [stream] : [stream, ...take.map(claimName), ...release.map(claimName)];
 
-function verdictOf({ events }: Append, { ok, actual, base, at, lost, holders }: GroupAnswer, index: number, takes: readonly ClaimKey[]): Verdict {
+function verdictOf(
+  { events }: Append,
+  { ok, actual, base, at, lost, holders }: GroupAnswer,
+  index: number,
+  takes: readonly ClaimKey[],
+): Verdict {
   const revision = BigInt(actual[index]!);
   if (ok[index]) {
     const size = BigInt(events.length);
@@ -238,7 +283,11 @@ function verdictOf({ events }: Append, { ok, actual, base, at, lost, holders }: 
   return { kind: 'claimed', claim: { tenantId, kind, digest }, holder: holders[index]! };
 }
 
-function recorded({ tenantId, stream, events }: Append, { actual, base, at }: GroupAnswer, index: number): StoredEvent[] {
+function recorded(
+  { tenantId, stream, events }: Append,
+  { actual, base, at }: GroupAnswer,
+  index: number,
+): StoredEvent[] {
   const revision = BigInt(actual[index]!);
   const position = BigInt(base[index]!);
   return events.map((event, offset) => ({

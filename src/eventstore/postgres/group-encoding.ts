@@ -1,4 +1,12 @@
-import { digestArray, int2Array, int4Array, int8Array, jsonArray, textArray, uuidArray } from '../../database/binary-arrays.ts';
+import {
+  digestArray,
+  int2Array,
+  int4Array,
+  int8Array,
+  jsonArray,
+  textArray,
+  uuidArray,
+} from '../../database/binary-arrays.ts';
 import type { Append, ClaimKey } from '../port.ts';
 
 /**
@@ -19,14 +27,18 @@ export function encodeGroup(group: readonly Append[]): Buffer[] {
     int2Array(events.map(({ version }) => version)),
     jsonArray(events.map(({ metadata }) => JSON.stringify(metadata))),
     jsonArray(events.map(({ data }) => data)),
-    ...(group.some(claimsSomething) ? [...encodeClaims(claimsOf(group, 'take')), ...encodeClaims(claimsOf(group, 'release'))] : []),
+    ...(group.some(claimsSomething)
+      ? [...encodeClaims(claimsOf(group, 'take')), ...encodeClaims(claimsOf(group, 'release'))]
+      : []),
   ];
 }
 
 /** The columns of a group in the order of the parameters of `append_fitting` (`migrations/010_fitting_appends.sql`). */
 export function encodeFitting(group: readonly Append[]): Buffer[] {
   const known = group.filter(({ expectedRevision }) => expectedRevision >= 0n);
-  const rows = group.flatMap((append) => append.events.map((event, at) => ({ append, event, revision: append.expectedRevision + BigInt(at + 1) })));
+  const rows = group.flatMap((append) =>
+    append.events.map((event, at) => ({ append, event, revision: append.expectedRevision + BigInt(at + 1) })),
+  );
   return [
     textArray(known.map(({ stream }) => stream)),
     int8Array(known.map(({ expectedRevision }) => expectedRevision)),

@@ -103,7 +103,12 @@ export class PostgresEventStore implements EventStore {
 
   async readFeed(after: Position, limit: number, filter?: FeedFilter): Promise<FeedPage> {
     const events = filter
-      ? await this.#readPacked(filter.tenantId, 'read-part', READ_PART, [after.toString(), limit, filter.tenantId, filter.types])
+      ? await this.#readPacked(filter.tenantId, 'read-part', READ_PART, [
+          after.toString(),
+          limit,
+          filter.tenantId,
+          filter.types,
+        ])
       : await this.#readPacked(EVERYBODY, 'read-feed', READ_FEED, [after.toString(), limit]);
     return { events, position: events.at(-1)?.position ?? after };
   }
@@ -159,15 +164,25 @@ export class PostgresEventStore implements EventStore {
   }
 
   async trimExpired(most: number): Promise<number> {
-    const { rows } = await patientQuery<{ trimmed: number }>(this.#pool, TRIM_MS, 'select trim_expired_events($1) as trimmed', [most]);
+    const { rows } = await patientQuery<{ trimmed: number }>(
+      this.#pool,
+      TRIM_MS,
+      'select trim_expired_events($1) as trimmed',
+      [most],
+    );
     return rows[0]!.trimmed;
   }
 
   async forgetTelemetryOf(tenantId: TenantId, personId: string): Promise<number> {
     const sql = 'select changed, reached from anonymize_telemetry($1, $2, $3, $4)';
     let total = 0;
-    for (let after = '0'; ; ) {
-      const { rows } = await this.#pool.query<{ changed: number; reached: string | null }>(sql, [tenantId, personId, after, ANONYMIZED_AT_ONCE]);
+    for (let after = '0'; ;) {
+      const { rows } = await this.#pool.query<{ changed: number; reached: string | null }>(sql, [
+        tenantId,
+        personId,
+        after,
+        ANONYMIZED_AT_ONCE,
+      ]);
       const { changed, reached } = rows[0]!;
       total += changed;
       if (reached === null) return total;

@@ -12,7 +12,13 @@ import { refusal, ssoError } from './words.js';
 const RETURNS = [
   { code: 'sso_code', error: 'sso_error', exchange: '/api/v1/auth/sso/exchange', screen: 'password' },
   // An organization's own link may begin it without this page: then only its administrator can say whether they meant to.
-  { code: 'org_sso_code', error: 'org_sso_error', exchange: '/api/v1/org/auth/sso/exchange', screen: 'organization', mayBeginElsewhere: true },
+  {
+    code: 'org_sso_code',
+    error: 'org_sso_error',
+    exchange: '/api/v1/org/auth/sso/exchange',
+    screen: 'organization',
+    mayBeginElsewhere: true,
+  },
 ];
 
 const parameters = new URLSearchParams(location.search);

@@ -23,7 +23,10 @@ export function offerOrganizationSignIn() {
   whenSubmitted(element('organization-form'), async (fields) => {
     const email = fields.get('email').trim();
     if (passwordField.hidden) return discover(email);
-    const answer = await ask('POST', '/api/v1/org/auth/login', { withCookies: true, body: { email, password: password.value } });
+    const answer = await ask('POST', '/api/v1/org/auth/login', {
+      withCookies: true,
+      body: { email, password: password.value },
+    });
     password.value = '';
     if (succeeded(answer)) return next({ ...ORGANIZATIONS, email }, answer.body);
     fail(refusal(answer, 'The sign-in was refused.'), password);
@@ -34,15 +37,18 @@ export function offerOrganizationSignIn() {
     // Typed on in the meantime: this answer is about another e-mail.
     if (element('org-email').value.trim() !== email) return;
     const { ssoAvailable, loginUrl } = answer.body;
-    if (succeeded(answer) && ssoAvailable && canReturn() && /^https?:\/\//.test(loginUrl ?? '')) return offerProvider(loginUrl);
-    if (!succeeded(answer) && answer.status !== 404) return fail(refusal(answer, 'This e-mail cannot be used.'), element('org-email'));
+    if (succeeded(answer) && ssoAvailable && canReturn() && /^https?:\/\//.test(loginUrl ?? ''))
+      return offerProvider(loginUrl);
+    if (!succeeded(answer) && answer.status !== 404)
+      return fail(refusal(answer, 'This e-mail cannot be used.'), element('org-email'));
     usePassword();
   }
 
   /** Whose provider it is, is said before the browser goes there: an e-mail's domain may be named by an organization that is not its own. */
   function offerProvider(loginUrl) {
     const slug = new URL(loginUrl).searchParams.get('slug') ?? '';
-    element('org-sso-name').textContent = `The organization “${slug}” signs in people with this e-mail at its identity provider.`;
+    element('org-sso-name').textContent =
+      `The organization “${slug}” signs in people with this e-mail at its identity provider.`;
     element('org-sso-go').href = loginUrl;
     element('org-sso').hidden = false;
     element('org-sso-go').focus();

@@ -5,7 +5,9 @@ export function show(name) {
   for (const section of document.querySelectorAll('main > section')) section.hidden = section.id !== `screen-${name}`;
   const section = element(`screen-${name}`);
   document.title = `${section.querySelector('h2').textContent} · Castellan`;
-  const field = [...section.querySelectorAll('input:not([readonly])')].find((input) => input.value === '' && input.offsetParent !== null);
+  const field = [...section.querySelectorAll('input:not([readonly])')].find(
+    (input) => input.value === '' && input.offsetParent !== null,
+  );
   (field ?? section.querySelector('h2')).focus();
 }
 

@@ -13,7 +13,11 @@ export async function ask(method, path, { body, tenantId, token, withCookies } =
       cache: 'no-store',
       redirect: 'error',
     });
-    return { status: answer.status, body: await answer.json().catch(() => ({})), retryAfter: Number(answer.headers.get('retry-after')) };
+    return {
+      status: answer.status,
+      body: await answer.json().catch(() => ({})),
+      retryAfter: Number(answer.headers.get('retry-after')),
+    };
   } catch {
     return { status: 0, body: {}, retryAfter: 0 };
   }

@@ -1,6 +1,10 @@
 const KEPT = 'castellan-sso-verifier';
 
-const base64url = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const base64url = (bytes) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
 
 /**
  * A secret of this tab, whose digest goes along to the identity provider and back: only here the code that comes back is

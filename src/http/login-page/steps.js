@@ -4,8 +4,18 @@ import { element, fail, forgetFailure, say, show, whenSubmitted } from './screen
 import { refusal } from './words.js';
 
 /** Whose sign-in it is: where its steps are sent to, and the screen that it begins on. */
-export const TENANTS = { verifyAt: '/api/v1/auth/mfa/verify', changeAt: '/api/v1/auth/change-password', screen: 'password', emailField: 'email' };
-export const ORGANIZATIONS = { verifyAt: '/api/v1/org/auth/mfa/verify', changeAt: '/api/v1/org/auth/change-password', screen: 'organization', emailField: 'org-email' };
+export const TENANTS = {
+  verifyAt: '/api/v1/auth/mfa/verify',
+  changeAt: '/api/v1/auth/change-password',
+  screen: 'password',
+  emailField: 'email',
+};
+export const ORGANIZATIONS = {
+  verifyAt: '/api/v1/org/auth/mfa/verify',
+  changeAt: '/api/v1/org/auth/change-password',
+  screen: 'organization',
+  emailField: 'org-email',
+};
 
 /** Between the steps of one sign-in: what the step before handed out. */
 let challenge;
@@ -16,9 +26,17 @@ export function offerFurtherSteps() {
     const byBackup = !element('backup-field').hidden;
     const field = element(byBackup ? 'backup-code' : 'code');
     const given = String(fields.get(field.name)).trim();
-    if (!given) return fail(byBackup ? 'Enter one of your backup codes.' : 'Enter the six digits that your authenticator app shows.', field);
+    if (!given)
+      return fail(
+        byBackup ? 'Enter one of your backup codes.' : 'Enter the six digits that your authenticator app shows.',
+        field,
+      );
     const { tenantId, mfaToken, verifyAt } = challenge;
-    const answer = await ask('POST', verifyAt, { tenantId, withCookies: true, body: { mfaToken, [field.name]: given } });
+    const answer = await ask('POST', verifyAt, {
+      tenantId,
+      withCookies: true,
+      body: { mfaToken, [field.name]: given },
+    });
     field.value = '';
     if (succeeded(answer)) return next(challenge, answer.body);
     if (isOver(answer)) return startAgain(answer);

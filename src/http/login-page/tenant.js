@@ -31,7 +31,10 @@ export async function findTenant(named) {
 /** Shows the ways that the tenant has set up; none for a tenant that has not, or is not. */
 async function offerSingleSignOn() {
   const tenantId = currentTenant();
-  const status = canReturn() && isTenantId(tenantId) ? await ask('GET', `/api/v1/auth/sso/status?tenant_id=${encodeURIComponent(tenantId)}`) : undefined;
+  const status =
+    canReturn() && isTenantId(tenantId)
+      ? await ask('GET', `/api/v1/auth/sso/status?tenant_id=${encodeURIComponent(tenantId)}`)
+      : undefined;
   // Typed on in the meantime: this answer is about another tenant.
   if (tenantId !== currentTenant()) return;
   const offered = status && succeeded(status) ? status.body : {};

@@ -1,10 +1,19 @@
 /** Refusals in the words of a person who wants to get in. */
 const REFUSALS = new Map([
   ['invalid credentials', 'This e-mail and password do not match. Check both and try again.'],
-  ['account locked', 'This account is locked after too many wrong attempts. Wait a quarter of an hour, then try again.'],
-  ['temporary password expired', 'This temporary password has expired. Ask another administrator for a new one, or for an organization whoever operates this installation.'],
+  [
+    'account locked',
+    'This account is locked after too many wrong attempts. Wait a quarter of an hour, then try again.',
+  ],
+  [
+    'temporary password expired',
+    'This temporary password has expired. Ask another administrator for a new one, or for an organization whoever operates this installation.',
+  ],
   ['account suspended', 'This account is suspended. Another administrator can reinstate it.'],
-  ['sso required', 'Your organization signs in through its identity provider only. Continue with your e-mail to get there.'],
+  [
+    'sso required',
+    'Your organization signs in through its identity provider only. Continue with your e-mail to get there.',
+  ],
   ['invalid or expired token', 'This took too long, or was done already. Sign in again from the start.'],
   ['invalid or expired code', 'This sign-in was used already or took too long. Start it again.'],
   ['invalid code', 'This code is not right, or was used before. Wait for the next one and try again.'],
@@ -15,9 +24,15 @@ const SSO_ERRORS = new Map([
   ['invalid_state', 'The sign-in took too long or was not started here. Start it again.'],
   ['idp_error', 'The identity provider did not sign you in.'],
   ['token_exchange_failed', 'The identity provider could not confirm your sign-in. Try again in a moment.'],
-  ['invalid_assertion', "The identity provider's answer could not be trusted. Tell your administrator if this happens again."],
+  [
+    'invalid_assertion',
+    "The identity provider's answer could not be trusted. Tell your administrator if this happens again.",
+  ],
   ['email_not_verified', 'The identity provider has not verified your e-mail address.'],
-  ['account_not_found', 'You are known to the identity provider, but there is no administrator account with your e-mail address here.'],
+  [
+    'account_not_found',
+    'You are known to the identity provider, but there is no administrator account with your e-mail address here.',
+  ],
   ['account_disabled', 'Your account here is suspended. Another administrator can reinstate it.'],
   ['sso_not_configured', 'Single sign-on is not set up here.'],
 ]);
@@ -32,7 +47,8 @@ export function refusal({ status, body, retryAfter }, fallback) {
   return REFUSALS.get(body.error) ?? fieldRefusal(body.error) ?? fallback;
 }
 
-const seconds = (count) => (count === 1 ? 'a second' : count > 90 ? `${Math.ceil(count / 60)} minutes` : `${count} seconds`);
+const seconds = (count) =>
+  count === 1 ? 'a second' : count > 90 ? `${Math.ceil(count / 60)} minutes` : `${count} seconds`;
 
 const FIELDS = new Map([
   ['email', 'The e-mail'],

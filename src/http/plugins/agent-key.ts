@@ -14,7 +14,11 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const equal = (a: string, b: string) => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 
 /** The device whose agent shows its access key (`X-Access-Key`, choice OP-173). Undefined unless the key is its present one. */
-export async function agentOf({ headers }: FastifyRequest, services: Services, evenToBeWiped: boolean): Promise<DevicePrincipal | undefined> {
+export async function agentOf(
+  { headers }: FastifyRequest,
+  services: Services,
+  evenToBeWiped: boolean,
+): Promise<DevicePrincipal | undefined> {
   const key = headers['x-access-key'];
   if (typeof key !== 'string' || !KEY.test(key)) return undefined;
   const accessKeyDigest = sha256(key);

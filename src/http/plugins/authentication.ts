@@ -10,7 +10,11 @@ import { agentOf } from './agent-key.ts';
 import { deviceOf } from './device-identity.ts';
 
 /** Who is calling, by what the route's access profile asks for. Throws 401 or 403; answers undefined for open routes. */
-export async function authenticate(request: FastifyRequest, access: Access, services: Services): Promise<Principal | undefined> {
+export async function authenticate(
+  request: FastifyRequest,
+  access: Access,
+  services: Services,
+): Promise<Principal | undefined> {
   switch (access.kind) {
     case 'open':
       if (access.offered && !access.offered(services.config)) throw new FailureError(notFound());
@@ -30,7 +34,11 @@ function bearerOf(request: FastifyRequest): string {
   return token;
 }
 
-async function authenticateAdmin(request: FastifyRequest, access: Extract<Access, { kind: 'admin' }>, services: Services): Promise<AdminPrincipal> {
+async function authenticateAdmin(
+  request: FastifyRequest,
+  access: Extract<Access, { kind: 'admin' }>,
+  services: Services,
+): Promise<AdminPrincipal> {
   const claims = await services.accessTokens.verify(bearerOf(request));
   if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
   const { tenantId, sessionId } = claims;
@@ -42,20 +50,31 @@ async function authenticateAdmin(request: FastifyRequest, access: Extract<Access
     const expiresAt = tenant?.license?.expiresAt;
     if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license expired'));
   }
-  const reauthenticated = (access.reauth ?? access.reauthWhere) !== undefined && (await hasReauthenticated(request, tenantId, sessionId, services));
+  const reauthenticated =
+    (access.reauth ?? access.reauthWhere) !== undefined &&
+    (await hasReauthenticated(request, tenantId, sessionId, services));
   if (access.reauth && !reauthenticated) throw new FailureError(reauthenticationRequired());
   return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role, reauthenticated };
 }
 
 /** A token is valid for its lifetime in the session that asked for it (choice OP-025). */
-async function hasReauthenticated(request: FastifyRequest, tenantId: TenantId, sessionId: string, { oneTimeTokens }: Services): Promise<boolean> {
+async function hasReauthenticated(
+  request: FastifyRequest,
+  tenantId: TenantId,
+  sessionId: string,
+  { oneTimeTokens }: Services,
+): Promise<boolean> {
   const token = request.headers['x-reauth-token'];
   const known = typeof token === 'string' ? await oneTimeTokens.peek('reauth', token) : undefined;
   return known?.tenantId === tenantId && known.payload['sessionId'] === sessionId;
 }
 
 /** In this order (choice OP-146): session 401, role 403, re-authentication 403; only then is anything looked up. */
-async function authenticateOrgAdmin(request: FastifyRequest, access: Extract<Access, { kind: 'org' }>, services: Services): Promise<OrgPrincipal> {
+async function authenticateOrgAdmin(
+  request: FastifyRequest,
+  access: Extract<Access, { kind: 'org' }>,
+  services: Services,
+): Promise<OrgPrincipal> {
   const claims = await services.accessTokens.verify(bearerOf(request));
   if (claims?.kind !== 'org') throw new FailureError(unauthenticated());
   const { tenantId, sessionId } = claims;
@@ -75,15 +94,25 @@ async function spendReauthentication(request: FastifyRequest, sessionId: string,
 }
 
 /** Before the body is looked at: a tenant that is not theirs is not found, whatever is sent to it. */
-async function refuseForeignTenant({ params }: FastifyRequest, organizationId: TenantId, { loader }: Services): Promise<void> {
+async function refuseForeignTenant(
+  { params }: FastifyRequest,
+  organizationId: TenantId,
+  { loader }: Services,
+): Promise<void> {
   const named = (params as { tenantId?: string }).tenantId?.toLowerCase() ?? '';
   const { tenants } = await loader.load(organization, organizationStream(organizationId));
   if (!tenants.has(named)) throw new FailureError(notFound());
 }
 
-async function authenticateDevice(request: FastifyRequest, access: Extract<Access, { kind: 'device' }>, services: Services): Promise<DevicePrincipal> {
+async function authenticateDevice(
+  request: FastifyRequest,
+  access: Extract<Access, { kind: 'device' }>,
+  services: Services,
+): Promise<DevicePrincipal> {
   const { orAgentKey, evenToBeWiped } = access;
-  const device = (await deviceOf(request, services, evenToBeWiped)) ?? (orAgentKey ? await agentOf(request, services, evenToBeWiped) : undefined);
+  const device =
+    (await deviceOf(request, services, evenToBeWiped)) ??
+    (orAgentKey ? await agentOf(request, services, evenToBeWiped) : undefined);
   if (!device) throw new FailureError(unauthenticated());
   return device;
 }

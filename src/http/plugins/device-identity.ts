@@ -30,12 +30,20 @@ const proven = new WeakMap<object, ProvenCertificate>();
  * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
  * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
  */
-export async function deviceOf(request: FastifyRequest, services: Services, evenToBeWiped = false): Promise<DevicePrincipal | undefined> {
+export async function deviceOf(
+  request: FastifyRequest,
+  services: Services,
+  evenToBeWiped = false,
+): Promise<DevicePrincipal | undefined> {
   const certificate = await certificateOf(request, services);
   if (!certificate || certificate.notAfter <= Date.now()) return undefined;
   const { tenantId, deviceId, serialNumber } = certificate;
   const device = await services.lookups.device(tenantId, deviceId);
-  if (!device || !(acceptsCertificate(device, certificate, Date.now()) || (await adopts(device, certificate, services)))) return undefined;
+  if (
+    !device ||
+    !(acceptsCertificate(device, certificate, Date.now()) || (await adopts(device, certificate, services)))
+  )
+    return undefined;
   if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
   return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
 }
@@ -44,12 +52,20 @@ export async function deviceOf(request: FastifyRequest, services: Services, even
  * Certificates from before public keys were recorded are bound to the key that shows them first, so that no other can be shown
  * under their serial number later. Not where an administrator has removed the authority: its key may be anybody's.
  */
-async function adopts(device: DeviceState, { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256 }: ProvenCertificate, services: Services): Promise<boolean> {
+async function adopts(
+  device: DeviceState,
+  { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256 }: ProvenCertificate,
+  services: Services,
+): Promise<boolean> {
   if (heldCertificate(device, serialNumber, Date.now())?.publicKeySha256 !== null) return false;
   const tenant = await services.lookups.tenant(tenantId, tenantId);
   if (!tenant || tenant.removedAuthorities.has(authoritySha256)) return false;
   const actor = { kind: 'device', id: deviceId } as const;
-  const pinned = await services.executor.execute(pinDeviceCertificate, { deviceId, serialNumber, publicKeySha256 }, { tenantId, actor });
+  const pinned = await services.executor.execute(
+    pinDeviceCertificate,
+    { deviceId, serialNumber, publicKeySha256 },
+    { tenantId, actor },
+  );
   if (isFailure(pinned) && pinned.kind !== 'unauthenticated') throw new FailureError(pinned);
   return !isFailure(pinned);
 }
@@ -58,7 +74,10 @@ async function adopts(device: DeviceState, { tenantId, deviceId, serialNumber, p
 const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefined>>();
 
 /** The certificate that a request comes with, once a tenant's authority is proved to have signed it. */
-export async function certificateOf(request: FastifyRequest, services: Services): Promise<ProvenCertificate | undefined> {
+export async function certificateOf(
+  request: FastifyRequest,
+  services: Services,
+): Promise<ProvenCertificate | undefined> {
   const socket = request.raw.socket as Partial<TLSSocket> & object;
   const known = proven.get(socket);
   if (known) return known;

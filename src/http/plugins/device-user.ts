@@ -7,7 +7,12 @@ import type { Services } from '../../services.ts';
  * Whether the device's user still lets it in: an inactive or deleted person has no device that may speak for them.
  * `evenToBeWiped`: it is asked on a route by which a device learns that it has to wipe itself.
  */
-export async function isLetInByUser({ lookups }: Services, tenantId: TenantId, { userId, status }: DeviceState, evenToBeWiped: boolean): Promise<boolean> {
+export async function isLetInByUser(
+  { lookups }: Services,
+  tenantId: TenantId,
+  { userId, status }: DeviceState,
+  evenToBeWiped: boolean,
+): Promise<boolean> {
   const user = await lookups.employee(tenantId, userId);
   return user === undefined || !hasLeft(user) || (evenToBeWiped && status === 'wipe_pending');
 }

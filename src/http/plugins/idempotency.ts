@@ -87,7 +87,8 @@ export class IdempotentAnswers {
 
   /** The first response, or the request to be run, which must be `keep`-ed or `release`-d. Throws 403, 409 and 429. */
   async begin(asked: Asked): Promise<Answered | KeyedRequest> {
-    if (!/^[\x21-\x7e]{1,200}$/.test(asked.key)) throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
+    if (!/^[\x21-\x7e]{1,200}$/.test(asked.key))
+      throw new FailureError(invalid('Idempotency-Key', 'must be 1 to 200 printable characters'));
     const digest = this.#digest('key', asked, [asked.key]);
     const deadline = Date.now() + WAIT_MS;
     for (let look = 1; ; look += 1) {
@@ -102,7 +103,11 @@ export class IdempotentAnswers {
   }
 
   async #tryToBegin(asked: Asked, digest: Buffer): Promise<Answered | KeyedRequest | 'running'> {
-    const { tenantId, subjectId, standing: { role, reauthenticated = false } } = asked;
+    const {
+      tenantId,
+      subjectId,
+      standing: { role, reauthenticated = false },
+    } = asked;
     const request = this.#digest('request', asked, asked.request);
     const usage = await this.#usageOf(tenantId);
     const attempt = randomUUID();
@@ -116,7 +121,15 @@ export class IdempotentAnswers {
             set request_hash = excluded.request_hash, sealed_seed = excluded.sealed_seed, attempt = excluded.attempt, running_until = excluded.running_until,
                 role = excluded.role, reauthenticated = excluded.reauthenticated, status = null, sealed_body = null, log_position = null, created_at = now()
           where idempotent_answers.created_at < now() - interval '24 hours'`,
-        [...identity, request, this.#seal(seed, `${digest.toString('hex')}|seed`, asked), attempt, RUNNING_SECONDS, role, reauthenticated],
+        [
+          ...identity,
+          request,
+          this.#seal(seed, `${digest.toString('hex')}|seed`, asked),
+          attempt,
+          RUNNING_SECONDS,
+          role,
+          reauthenticated,
+        ],
       );
       if (inserted === 1) {
         if (usage.keys >= MOST_KEYS) throw new FailureError(limited(3_600));
@@ -130,7 +143,8 @@ export class IdempotentAnswers {
       const [first] = rows;
       // The first attempt was refused, and gave its row back in between.
       if (!first) return 'running';
-      if (!first.request_hash.equals(request)) throw new FailureError(conflict('the idempotency key belongs to another request'));
+      if (!first.request_hash.equals(request))
+        throw new FailureError(conflict('the idempotency key belongs to another request'));
       refuseLesserStanding(first, asked.standing);
       if (first.status !== null && first.sealed_body !== null) {
         const body = this.#opened(first.sealed_body, `${digest.toString('hex')}|body`, asked).toString();
@@ -151,7 +165,8 @@ export class IdempotentAnswers {
   whileRunning({ tenantId, subjectId, digest, attempt }: KeyedRequest): () => void {
     const sql = `update idempotent_answers set running_until = now() + $5 * interval '1 second'
                   where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4 and status is null`;
-    const sayIt = () => void this.#pool.statement(tenantId, sql, [subjectId, digest, attempt, RUNNING_SECONDS]).catch(() => undefined);
+    const sayIt = () =>
+      void this.#pool.statement(tenantId, sql, [subjectId, digest, attempt, RUNNING_SECONDS]).catch(() => undefined);
     const timer = setInterval(sayIt, SIGN_OF_LIFE_MS).unref();
     return () => clearInterval(timer);
   }
@@ -174,7 +189,8 @@ export class IdempotentAnswers {
   async release(keyed: KeyedRequest): Promise<void> {
     if (keyed.mayHaveAppended) return this.#endAttempt(keyed);
     const { tenantId, subjectId, digest, attempt } = keyed;
-    const sql = 'delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4 and status is null';
+    const sql =
+      'delete from idempotent_answers where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4 and status is null';
     await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt]);
   }
 
@@ -186,7 +202,8 @@ export class IdempotentAnswers {
   async #usageOf(tenantId: TenantId): Promise<Usage> {
     const known = this.#usage.get(tenantId);
     if (known && known.countedAt > Date.now() - COUNTED_EVERY_MS) return known;
-    const sql = 'select count(*)::int as keys, coalesce(sum(length(sealed_body)), 0)::float8 as bytes from idempotent_answers where tenant_id = $1';
+    const sql =
+      'select count(*)::int as keys, coalesce(sum(length(sealed_body)), 0)::float8 as bytes from idempotent_answers where tenant_id = $1';
     const { rows } = await this.#pool.statement<{ keys: number; bytes: number }>(tenantId, sql, []);
     const usage = { countedAt: Date.now(), ...rows[0]! };
     // Forgotten all at once: a map of every tenant that ever used a key would never shrink.
@@ -218,12 +235,15 @@ export class IdempotentAnswers {
         // sealed with the other key, then
       }
     }
-    throw new FailureError(conflict('the first request with this idempotency key was answered, and its answer cannot be shown any more'));
+    throw new FailureError(
+      conflict('the first request with this idempotency key was answered, and its answer cannot be shown any more'),
+    );
   }
 }
 
 /** The route's own guard has seen the caller's session and permission again; these two checks are a command's. Throws 403. */
 function refuseLesserStanding(first: Pick<Row, 'role' | 'reauthenticated'>, { role, reauthenticated }: Standing): void {
-  if (first.role !== null && first.role !== role) throw new FailureError(forbidden('the role has changed since the first request with this idempotency key'));
+  if (first.role !== null && first.role !== role)
+    throw new FailureError(forbidden('the role has changed since the first request with this idempotency key'));
   if (reauthenticated === false && first.reauthenticated !== false) throw new FailureError(reauthenticationRequired());
 }

@@ -12,7 +12,11 @@ import { securityHeaders } from './security-headers.ts';
 export function refuseWithoutHost(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { httpVersion, headers } = request.raw;
-    done(httpVersion === '1.1' && headers.host === undefined ? new FailureError(invalid('Host', 'is required')) : undefined);
+    done(
+      httpVersion === '1.1' && headers.host === undefined
+        ? new FailureError(invalid('Host', 'is required'))
+        : undefined,
+    );
   });
 }
 

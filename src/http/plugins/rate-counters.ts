@@ -63,13 +63,17 @@ export class SharedCounters implements Counters {
   }
 
   async count(key: string, windowMs: number): Promise<Counted> {
-    if (performance.now() < this.#avoidedUntil || this.#redis.status !== 'ready') return this.#local.count(key, windowMs);
+    if (performance.now() < this.#avoidedUntil || this.#redis.status !== 'ready')
+      return this.#local.count(key, windowMs);
     try {
       const [current, ttl] = (await this.#redis.eval(COUNT, 1, `castellan:rate:${key}`, windowMs)) as [number, number];
       return { current, ttl };
     } catch (error) {
       this.#avoidedUntil = performance.now() + AGAIN_AFTER_MS;
-      this.#log.warn({ reason: (error as Error).message }, 'requests are counted by this process alone: Redis does not answer');
+      this.#log.warn(
+        { reason: (error as Error).message },
+        'requests are counted by this process alone: Redis does not answer',
+      );
       return this.#local.count(key, windowMs);
     }
   }

@@ -5,7 +5,10 @@ import helmet from 'helmet';
 
 /** Nothing of this API is a page: whoever renders an answer gets no script, no frame, no form. A page brings its own policy. */
 const protect = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] } },
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+  },
   hsts: { maxAge: 31_536_000, includeSubDomains: true },
 });
 

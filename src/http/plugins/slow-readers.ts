@@ -4,7 +4,9 @@ import type { FastifyInstance } from 'fastify';
 const FITS_BYTES = 64 * 1024;
 
 const isLarge = (payload: unknown): boolean =>
-  typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length > FITS_BYTES : typeof payload === 'object' && payload !== null;
+  typeof payload === 'string' || Buffer.isBuffer(payload)
+    ? payload.length > FITS_BYTES
+    : typeof payload === 'object' && payload !== null;
 
 /**
  * Ends the connection of a client that takes nothing of a large response for so long: what is being sent stays in memory until

@@ -35,16 +35,29 @@ export const adminUserRoutes: RouteGroup = {
       method: 'POST',
       path: base,
       access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
-      summary: 'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
+      summary:
+        'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
       body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
       status: 201,
-      answer: adminUserView.extend({ temporaryPassword: z.string().optional(), temporaryPasswordExpiresAt: z.iso.datetime().optional() }),
+      answer: adminUserView.extend({
+        temporaryPassword: z.string().optional(),
+        temporaryPasswordExpiresAt: z.iso.datetime().optional(),
+      }),
       handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated }, fresh }) => {
         const adminId = fresh.id('admin');
-        const temporaryPassword = password === undefined ? randomPassword(fresh.integers('temporary password')) : undefined;
-        const { result } = await run(createAdminUser, { ...details, adminId, password: password ?? temporaryPassword!, mustChangePassword: password === undefined, reauthenticated });
+        const temporaryPassword =
+          password === undefined ? randomPassword(fresh.integers('temporary password')) : undefined;
+        const { result } = await run(createAdminUser, {
+          ...details,
+          adminId,
+          password: password ?? temporaryPassword!,
+          mustChangePassword: password === undefined,
+          reauthenticated,
+        });
         const created = await ask(getAdminUser, { adminId });
-        return temporaryPassword === undefined ? created : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
+        return temporaryPassword === undefined
+          ? created
+          : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
       },
     }),
     route({
@@ -66,7 +79,10 @@ export const adminUserRoutes: RouteGroup = {
     route({
       ...one,
       method: 'PUT',
-      access: adminReauthenticatedWhere('admin-users:write', 'the e-mail changes, or role or status of an account that is, or becomes, super_admin or admin'),
+      access: adminReauthenticatedWhere(
+        'admin-users:write',
+        'the e-mail changes, or role or status of an account that is, or becomes, super_admin or admin',
+      ),
       summary: 'Change an admin; what is left out keeps its value',
       body: z.object({
         email: emailField.optional(),
@@ -95,15 +111,24 @@ export const adminUserRoutes: RouteGroup = {
       path: `${one.path}/reset-password`,
       params: one.params,
       access: adminReauthenticated('admin-users:write'),
-      summary: "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
-      answer: z.object({ temporaryPassword: z.string(), temporaryPasswordExpiresAt: z.iso.datetime(), message: z.string() }),
+      summary:
+        "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
+      answer: z.object({
+        temporaryPassword: z.string(),
+        temporaryPasswordExpiresAt: z.iso.datetime(),
+        message: z.string(),
+      }),
       handle: async ({ run, services, params: { userID }, principal, fresh }) => {
         const temporaryPassword = randomPassword(fresh.integers('temporary password'));
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
         // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
         await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
         await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
-        return { temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt, message: 'the password has to be changed at the next sign-in' };
+        return {
+          temporaryPassword,
+          temporaryPasswordExpiresAt: result.passwordExpiresAt,
+          message: 'the password has to be changed at the next sign-in',
+        };
       },
     }),
     route({

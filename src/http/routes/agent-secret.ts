@@ -34,7 +34,11 @@ export const agentSecretRoutes: RouteGroup = {
       answer: z.object({ id: z.uuid(), secret: z.string(), previousExpiresAt: z.iso.datetime().nullable() }),
       handle: async ({ run, body, fresh }) => {
         const [id, secret] = [fresh.id('secret'), newAgentSecret((size) => fresh.bytes('secret', size))];
-        const { result } = await run(issueAgentSecret, { secretId: id, secretDigest: digestOfAgentSecret(secret), overlapHours: body?.overlapHours ?? WEEK_HOURS });
+        const { result } = await run(issueAgentSecret, {
+          secretId: id,
+          secretDigest: digestOfAgentSecret(secret),
+          overlapHours: body?.overlapHours ?? WEEK_HOURS,
+        });
         return { id, secret, previousExpiresAt: result.previousExpiresAt };
       },
     }),

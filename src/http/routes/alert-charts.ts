@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { aggregatedAlerts, alertAggregateView } from '../../../queries/alerts/aggregated-alerts.ts';
-import { alertTrend, alertTrendBySeverity, alertTrendBySeverityView, alertTrendView } from '../../../queries/alerts/alert-trend.ts';
+import {
+  alertTrend,
+  alertTrendBySeverity,
+  alertTrendBySeverityView,
+  alertTrendView,
+} from '../../../queries/alerts/alert-trend.ts';
 import { triageMetrics, triageMetricsView } from '../../../queries/alerts/triage-metrics.ts';
 import { securityPosture, securityPostureView } from '../../../queries/posture/security-posture.ts';
 import { timeframes } from '../../domain/alerts/timeframe.ts';

@@ -169,10 +169,19 @@ export const alertRoutes: RouteGroup = {
       access: admin('alerts:write'),
       summary: 'Record what policy came of a true positive',
       params,
-      body: z.object({ action: policyActionSchema, policyId: uuid().nullish(), policyName: z.string().max(200).nullish() }),
+      body: z.object({
+        action: policyActionSchema,
+        policyId: uuid().nullish(),
+        policyName: z.string().max(200).nullish(),
+      }),
       answer: alertView,
       handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
-        await run(recordAlertPolicyAction, { alertId, action: body.action, policyId: body.policyId ?? null, policyName: body.policyName ?? null });
+        await run(recordAlertPolicyAction, {
+          alertId,
+          action: body.action,
+          policyId: body.policyId ?? null,
+          policyName: body.policyName ?? null,
+        });
         return ask(getAlert, { alertId });
       },
     }),

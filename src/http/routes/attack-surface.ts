@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { attackSurface, domainSurface, domainSurfaceView, subdomainSurface, subdomainSurfaceView, surfaceView } from '../../../queries/discovery/attack-surface.ts';
+import {
+  attackSurface,
+  domainSurface,
+  domainSurfaceView,
+  subdomainSurface,
+  subdomainSurfaceView,
+  surfaceView,
+} from '../../../queries/discovery/attack-surface.ts';
 import { hostField } from '../../domain/hosts/host-field.ts';
 import { admin } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';

@@ -12,7 +12,22 @@ import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/audit-log';
 
-const CSV_COLUMNS = ['sequence', 'timestamp', 'actorType', 'actorId', 'actorEmail', 'action', 'resourceType', 'resourceId', 'details', 'ipAddress', 'userAgent', 'id', 'previousHash', 'hash'];
+const CSV_COLUMNS = [
+  'sequence',
+  'timestamp',
+  'actorType',
+  'actorId',
+  'actorEmail',
+  'action',
+  'resourceType',
+  'resourceId',
+  'details',
+  'ipAddress',
+  'userAgent',
+  'id',
+  'previousHash',
+  'hash',
+];
 
 /** A cell holds text: what an event says is written as JSON. */
 async function* cells(records: AsyncIterable<AuditRecordView>): AsyncGenerator<object> {
@@ -29,19 +44,29 @@ export const auditLogRoutes: RouteGroup = {
       summary: 'Who decided what and when, newest first',
       query: auditListQuery,
       answer: auditListAnswer,
-      handle: ({ ask, query, services: { codec } }) => ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
+      handle: ({ ask, query, services: { codec } }) =>
+        ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
     }),
     route({
       method: 'GET',
       path: `${base}/export`,
       access: admin('audit:export'),
       summary: 'The audit log as a file, oldest first',
-      query: z.object({ ...filterQuery, format: z.enum(['csv', 'json']).optional().default('json') }).refine(inOrder, notInOrder),
+      query: z
+        .object({ ...filterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
+        .refine(inOrder, notInOrder),
       answer: { media: 'application/json' },
       handle: async ({ query, services, principal, reply }) => {
-        const records = exportAuditLog(services.reads(principal.tenantId), toFilter(query), (events) => services.codec.reveal(events));
-        const file = { name: `audit-log.${query.format}`, type: query.format === 'csv' ? 'text/csv' : 'application/json' };
-        return sendExport(reply, services.limits.exports, principal.tenantId, file, () => (query.format === 'csv' ? asCsv(cells(records), CSV_COLUMNS) : asJsonArray(records)));
+        const records = exportAuditLog(services.reads(principal.tenantId), toFilter(query), (events) =>
+          services.codec.reveal(events),
+        );
+        const file = {
+          name: `audit-log.${query.format}`,
+          type: query.format === 'csv' ? 'text/csv' : 'application/json',
+        };
+        return sendExport(reply, services.limits.exports, principal.tenantId, file, () =>
+          query.format === 'csv' ? asCsv(cells(records), CSV_COLUMNS) : asJsonArray(records),
+        );
       },
     }),
     route({
@@ -50,7 +75,8 @@ export const auditLogRoutes: RouteGroup = {
       access: admin('audit:read'),
       summary: 'Replays the event log and compares: 200 also when the chain does not hold',
       answer: verdictView,
-      handle: ({ services, principal: { tenantId } }) => services.limits.verifications.run(tenantId, () => verifyTenant(services, tenantId)),
+      handle: ({ services, principal: { tenantId } }) =>
+        services.limits.verifications.run(tenantId, () => verifyTenant(services, tenantId)),
     }),
   ],
 };

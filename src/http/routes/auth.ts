@@ -50,7 +50,12 @@ async function sessionOf(request: FastifyRequest, services: Services) {
 }
 
 /** What everybody knows of an admin; nothing of one who was deleted meanwhile, whose token is worth nothing. */
-async function namesOf({ freshness, head }: Services, adminId: string, tenantId: TenantId, ask: Call<never, never, never>['ask']): Promise<string[]> {
+async function namesOf(
+  { freshness, head }: Services,
+  adminId: string,
+  tenantId: TenantId,
+  ask: Call<never, never, never>['ask'],
+): Promise<string[]> {
   // Whoever was made a moment ago has names, too.
   await freshness.waitFor(['admin_users'], await head());
   try {
@@ -62,7 +67,13 @@ async function namesOf({ freshness, head }: Services, adminId: string, tenantId:
   }
 }
 
-async function rememberAdminBrowser(request: FastifyRequest, reply: FastifyReply, services: Services, tenantId: TenantId, { accountDigest }: AdminState): Promise<void> {
+async function rememberAdminBrowser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: Services,
+  tenantId: TenantId,
+  { accountDigest }: AdminState,
+): Promise<void> {
   const tenant = await services.lookups.tenant(tenantId, tenantId);
   rememberBrowser(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
 }
@@ -91,7 +102,13 @@ export const authRoutes: RouteGroup = {
       answer: z.union([signedIn, mfaAsked, passwordChangeAsked]),
       handle: async ({ body, services, request, reply, ask }) => {
         const tenantId = tenantNamed(request, body.tenantId);
-        const { admin, next } = await signInWithPassword(services, tenantId, body.email, body.password, visitorOf(request, services));
+        const { admin, next } = await signInWithPassword(
+          services,
+          tenantId,
+          body.email,
+          body.password,
+          visitorOf(request, services),
+        );
         if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
@@ -105,7 +122,14 @@ export const authRoutes: RouteGroup = {
       answer: z.union([signedIn, passwordChangeAsked]),
       handle: async ({ body, services, request, reply, ask }) => {
         const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
-        const { tenantId, admin, next } = await passSecondFactor(services, tenantAdmins, body.mfaToken, presentedIn(body), sameTenant, visitorOf(request, services));
+        const { tenantId, admin, next } = await passSecondFactor(
+          services,
+          tenantAdmins,
+          body.mfaToken,
+          presentedIn(body),
+          sameTenant,
+          visitorOf(request, services),
+        );
         if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
         return signInAnswer(next, tenantId, admin.adminId, ask);
       },
@@ -126,7 +150,11 @@ export const authRoutes: RouteGroup = {
             return namesOf(services, subjectId, tenantId, ask);
           },
           change: async ({ tenantId, subjectId: adminId, payload }, known) => {
-            const actor = { ...actorOf(undefined, request.ip, request.headers['user-agent']), kind: 'admin' as const, id: adminId };
+            const actor = {
+              ...actorOf(undefined, request.ip, request.headers['user-agent']),
+              kind: 'admin' as const,
+              id: adminId,
+            };
             const input = { adminId, newPassword: body.newPassword, epoch: Number(payload['epoch']), known };
             return (await run(changeAdminPassword, input, { tenantId, actor })).result.unusedSecrets;
           },
@@ -155,10 +183,23 @@ export const authRoutes: RouteGroup = {
         const orgAdmin = admin ? undefined : await services.lookups.orgSession(tenantId, sessionId);
         const role = admin?.role ?? orgAdmin?.role;
         if (!role) throw new FailureError(unauthenticated('invalid or expired refresh token'));
-        const { token, expiresAt } = await services.accessTokens.issue(admin ? 'access' : 'org', tenantId, subjectId, sessionId, role);
+        const { token, expiresAt } = await services.accessTokens.issue(
+          admin ? 'access' : 'org',
+          tenantId,
+          subjectId,
+          sessionId,
+          role,
+        );
         const user = admin
-          ? await ask(getAdminUser, { adminId: subjectId }, tenantId).then(({ id, email, displayName, roleType }) => ({ id, email, displayName, roleType }))
-          : await ask(getOrgAdmin, { adminId: subjectId }, tenantId).then(({ id, email, displayName, role: roleType }) => ({ id, email, displayName, roleType }));
+          ? await ask(getAdminUser, { adminId: subjectId }, tenantId).then(({ id, email, displayName, roleType }) => ({
+              id,
+              email,
+              displayName,
+              roleType,
+            }))
+          : await ask(getOrgAdmin, { adminId: subjectId }, tenantId).then(
+              ({ id, email, displayName, role: roleType }) => ({ id, email, displayName, roleType }),
+            );
         return { accessToken: token, refreshToken: redeemed.next, expiresAt, user };
       },
     }),

@@ -38,7 +38,10 @@ type AutoEnrollment = z.output<typeof autoEnrollment>;
 const NO_TENANT = invalid('X-Tenant-ID', 'is required');
 
 /** F240 … F243: the only four codes that there are, whatever went wrong. */
-function errorCodeOf({ status, message }: Refused): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
+function errorCodeOf({
+  status,
+  message,
+}: Refused): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
   if (message === NO_TENANT.message) return 'missing_tenant';
   if (status === 404) return 'user_not_found';
   return status === 429 || status >= 500 ? 'service_unavailable' : 'invalid_request';
@@ -46,22 +49,37 @@ function errorCodeOf({ status, message }: Refused): 'missing_tenant' | 'service_
 
 function refuseOtherTenant(header: string | string[] | undefined, { tenantId }: AutoEnrollment): void {
   if (header === undefined || header === '') throw new FailureError(NO_TENANT);
-  if (String(header).toLowerCase() !== tenantId) throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
+  if (String(header).toLowerCase() !== tenantId)
+    throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
 }
 
 /** One response to everybody who has not shown the tenant's secret, whichever tenants and users there are. */
-const NOT_OFFERED = { status: 503, message: 'auto-enrollment is not set up for this tenant, or X-Enrollment-Secret is missing or wrong' };
+const NOT_OFFERED = {
+  status: 503,
+  message: 'auto-enrollment is not set up for this tenant, or X-Enrollment-Secret is missing or wrong',
+};
 
-async function showsSecret({ loader }: Services, tenantId: TenantId, header: string | string[] | undefined): Promise<boolean> {
+async function showsSecret(
+  { loader }: Services,
+  tenantId: TenantId,
+  header: string | string[] | undefined,
+): Promise<boolean> {
   return isAgentSecret(await loader.load(agentSecrets, agentSecretStream(tenantId)), String(header ?? ''), Date.now());
 }
 
 const refusal = (refused: Refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
 
 /** By UPN, then by SID, among users that a directory or an identity provider keeps. */
-async function syncedUser({ ports, accountDigest, vitalReads }: Services, tenantId: TenantId, { upn, sid = null }: AutoEnrollment): Promise<string> {
+async function syncedUser(
+  { ports, accountDigest, vitalReads }: Services,
+  tenantId: TenantId,
+  { upn, sid = null }: AutoEnrollment,
+): Promise<string> {
   const holder = await ports.claimHolder(tenantId, employeeEmailClaim(accountDigest(upn)));
-  const found = await findSyncedUser(vitalReads(tenantId), { candidateId: holder === undefined ? null : streamSubject(holder), externalId: sid });
+  const found = await findSyncedUser(vitalReads(tenantId), {
+    candidateId: holder === undefined ? null : streamSubject(holder),
+    externalId: sid,
+  });
   if (!found) throw new FailureError(notFound('user not found'));
   return found;
 }
@@ -78,9 +96,15 @@ export const autoEnrollmentRoutes: RouteGroup = {
       path: '/api/v1/enroll/auto',
       access: open('enroll'),
       summary:
-        'Enroll the agent of a user whom the directory knows, with the secret of the tenant\'s agents as `X-Enrollment-Secret`; without it every request gets the same 503. An administrator confirms the device before it shows verification codes',
+        "Enroll the agent of a user whom the directory knows, with the secret of the tenant's agents as `X-Enrollment-Secret`; without it every request gets the same 503. An administrator confirms the device before it shows verification codes",
       body: autoEnrollment,
-      answer: z.object({ success: z.literal(true), userId: z.uuid(), accessKey: z.string(), deviceId: z.uuid(), certificateData: z.string() }),
+      answer: z.object({
+        success: z.literal(true),
+        userId: z.uuid(),
+        accessKey: z.string(),
+        deviceId: z.uuid(),
+        certificateData: z.string(),
+      }),
       refusal,
       handle: async ({ request, reply, body, services, run }) => {
         const { headers } = request;
@@ -97,14 +121,35 @@ export const autoEnrollmentRoutes: RouteGroup = {
         const accessKey = randomBytes(32).toString('base64url');
         const accessKeyDigest = createHash('sha256').update(accessKey).digest('hex');
         const shown = await deviceOf(request, services);
-        return enrollingDeviceOf(services, tenantId, { fingerprint: deviceFingerprint, userId: null, shown }, async (target) => {
-          const { deviceId } = target;
-          const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
-          const input = { ...target, certificateSerial, userId, accessKeyDigest, device: { deviceFingerprint, hostname, osType, osVersion, agentVersion } };
-          const { result } = await run(autoEnrollDevice, input, { tenantId, actor: { kind: 'device', id: deviceId } });
-          const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
-          return { success: true, userId, accessKey, deviceId, certificateData: Buffer.from(bundle).toString('base64') };
-        });
+        return enrollingDeviceOf(
+          services,
+          tenantId,
+          { fingerprint: deviceFingerprint, userId: null, shown },
+          async (target) => {
+            const { deviceId } = target;
+            const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+            const input = {
+              ...target,
+              certificateSerial,
+              userId,
+              accessKeyDigest,
+              device: { deviceFingerprint, hostname, osType, osVersion, agentVersion },
+            };
+            const { result } = await run(autoEnrollDevice, input, {
+              tenantId,
+              actor: { kind: 'device', id: deviceId },
+            });
+            const bundle =
+              result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
+            return {
+              success: true,
+              userId,
+              accessKey,
+              deviceId,
+              certificateData: Buffer.from(bundle).toString('base64'),
+            };
+          },
+        );
       },
     }),
   ],

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { installCertificateAuthority } from '../../../commands/certificates/install-certificate-authority.ts';
 import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
 import { revokedCertificates } from '../../../queries/certificates/revoked-certificates.ts';
-import { certificateAuthorityStatus, certificateAuthorityView } from '../../../queries/certificates/certificate-authority-status.ts';
+import {
+  certificateAuthorityStatus,
+  certificateAuthorityView,
+} from '../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { Services } from '../../services.ts';
@@ -53,9 +56,14 @@ export const certificateRoutes: RouteGroup = {
       answer: { media: 'application/pkix-crl' },
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
         const now = Date.now();
-        const [tenant, revoked] = await Promise.all([services.lookups.tenant(tenantId, tenantId), ask(revokedCertificates, { now: new Date(now).toISOString() })]);
+        const [tenant, revoked] = await Promise.all([
+          services.lookups.tenant(tenantId, tenantId),
+          ask(revokedCertificates, { now: new Date(now).toISOString() }),
+        ]);
         if (!tenant?.authority) throw new FailureError(notFound());
-        const list = orThrow(await services.ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
+        const list = orThrow(
+          await services.ports.certificates.revocationList(tenantId, tenant.authority, revoked, now),
+        );
         reply.type('application/pkix-crl');
         return list.der;
       },

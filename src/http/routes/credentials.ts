@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { employeeCredentials, credentialView } from '../../../queries/credentials/employee-credentials.ts';
-import { employeeCredentialStats, employeeCredentialStatsView } from '../../../queries/credentials/employee-credential-stats.ts';
+import {
+  employeeCredentialStats,
+  employeeCredentialStatsView,
+} from '../../../queries/credentials/employee-credential-stats.ts';
 import { employeeReuseRecords, reuseRecordView } from '../../../queries/credentials/employee-reuse-records.ts';
-import { tenantCredentialStats, tenantCredentialStatsView } from '../../../queries/credentials/tenant-credential-stats.ts';
+import {
+  tenantCredentialStats,
+  tenantCredentialStatsView,
+} from '../../../queries/credentials/tenant-credential-stats.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';

@@ -1,9 +1,19 @@
 import { z } from 'zod';
 import { dayDetail, dayDetailView } from '../../../queries/dashboard/day-detail.ts';
 import { daysAfter, daysBefore, lengthOf, type Days } from '../../../queries/dashboard/days.ts';
-import { deploymentPointView, policyDeployment, policyDeploymentTrend, policyDeploymentView } from '../../../queries/dashboard/policy-deployment.ts';
+import {
+  deploymentPointView,
+  policyDeployment,
+  policyDeploymentTrend,
+  policyDeploymentView,
+} from '../../../queries/dashboard/policy-deployment.ts';
 import { topAlertTypes, topAlertTypeView } from '../../../queries/dashboard/top-alert-types.ts';
-import { topUsersByBreachedPasswords, topUsersByNewSites, topUsersByWarnings, topUserView } from '../../../queries/dashboard/top-users.ts';
+import {
+  topUsersByBreachedPasswords,
+  topUsersByNewSites,
+  topUsersByWarnings,
+  topUserView,
+} from '../../../queries/dashboard/top-users.ts';
 import { newSitesTrend, trends, trendView } from '../../../queries/dashboard/trends.ts';
 import { dayOf } from '../../kernel/read-model.ts';
 import { FailureError, invalid } from '../../kernel/failure.ts';
@@ -18,7 +28,13 @@ const MOST_DAYS = 90;
 const MOST_USERS = 50;
 
 const wholeNumber = (most: number, usual: number) =>
-  z.string().regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${most}`).transform(Number).pipe(z.number().max(most)).optional().default(usual);
+  z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${most}`)
+    .transform(Number)
+    .pipe(z.number().max(most))
+    .optional()
+    .default(usual);
 
 /** Choice OP-242. */
 const range = { ...dateRangeQuery, days: wholeNumber(MOST_DAYS, 30) };
@@ -36,7 +52,8 @@ interface Asked {
 function daysOf({ start_date, end_date, days }: Asked): Days {
   const today = dayOf(Date.now());
   const from = start_date?.slice(0, 10);
-  const to = end_date?.slice(0, 10) ?? (from === undefined ? today : [today, daysAfter(from, MOST_DAYS - 1)].toSorted()[0]!);
+  const to =
+    end_date?.slice(0, 10) ?? (from === undefined ? today : [today, daysAfter(from, MOST_DAYS - 1)].toSorted()[0]!);
   const asked = { from: from ?? daysBefore(to, days - 1), to };
   if (asked.from > asked.to) throw new FailureError(invalid('start_date', 'must not lie in the future'));
   if (lengthOf(asked) > MOST_DAYS) throw new FailureError(invalid('start_date', `a range may span ${MOST_DAYS} days`));
@@ -54,7 +71,12 @@ const series = (path: string, summary: string, point: z.ZodType, query: Query<Da
     handle: ({ ask, query: asked }) => ask(query, daysOf(asked)),
   });
 
-const top = (path: string, summary: string, answer: z.ZodType, query: Query<Days & { limit: number }, object>): AnyRoute =>
+const top = (
+  path: string,
+  summary: string,
+  answer: z.ZodType,
+  query: Query<Days & { limit: number }, object>,
+): AnyRoute =>
   route({
     method: 'GET',
     path: `${base}/${path}`,
@@ -71,9 +93,19 @@ const users = z.object({ users: z.array(topUserView) });
 export const dashboardRoutes: RouteGroup = {
   area: 'dashboard',
   routes: [
-    top('top-users-new-sites', 'Employees with the most visits to sites that were new to them', users, topUsersByNewSites),
+    top(
+      'top-users-new-sites',
+      'Employees with the most visits to sites that were new to them',
+      users,
+      topUsersByNewSites,
+    ),
     top('top-users-warnings', 'Employees with the most warnings', users, topUsersByWarnings),
-    top('top-alert-types', 'The most frequent types of alerts', z.object({ alertTypes: z.array(topAlertTypeView) }), topAlertTypes),
+    top(
+      'top-alert-types',
+      'The most frequent types of alerts',
+      z.object({ alertTypes: z.array(topAlertTypeView) }),
+      topAlertTypes,
+    ),
     top('top-users-pwned', 'Employees with the most passwords known from breaches', users, topUsersByBreachedPasswords),
     series('trends', 'Activity by day', trendView, trends),
     route({
@@ -84,8 +116,18 @@ export const dashboardRoutes: RouteGroup = {
       answer: policyDeploymentView,
       handle: ({ ask }) => ask(policyDeployment, undefined),
     }),
-    series('policy-deployment-trend', 'How far policies had reached devices, by day', deploymentPointView, policyDeploymentTrend),
-    series('new-sites-trend', 'Visits to new sites by day', z.object({ date: z.iso.date(), count: z.int() }), newSitesTrend),
+    series(
+      'policy-deployment-trend',
+      'How far policies had reached devices, by day',
+      deploymentPointView,
+      policyDeploymentTrend,
+    ),
+    series(
+      'new-sites-trend',
+      'Visits to new sites by day',
+      z.object({ date: z.iso.date(), count: z.int() }),
+      newSitesTrend,
+    ),
     route({
       method: 'GET',
       path: `${base}/day-detail`,

@@ -29,9 +29,15 @@ export const deviceRoutes: RouteGroup = {
       path: base,
       access: admin('devices:read'),
       summary: 'Enrolled devices, newest first',
-      query: z.object({ ...pageQuery, user_id: uuid().optional(), status: z.enum(deviceStatuses).optional(), enrollment_confirmed: z.enum(['true', 'false']).optional() }),
+      query: z.object({
+        ...pageQuery,
+        user_id: uuid().optional(),
+        status: z.enum(deviceStatuses).optional(),
+        enrollment_confirmed: z.enum(['true', 'false']).optional(),
+      }),
       answer: z.object({ devices: z.array(deviceView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listDevices, {
+      handle: ({ ask, query }) =>
+        ask(listDevices, {
           ...toPage(query),
           userId: query.user_id,
           status: query.status,
@@ -72,7 +78,8 @@ export const deviceRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{deviceID}/allow-reenrollment`,
       access: adminReauthenticated('devices:write'),
-      summary: 'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
+      summary:
+        'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
       params,
       answer: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
@@ -84,7 +91,8 @@ export const deviceRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{deviceID}/confirm-enrollment`,
       access: adminReauthenticated('devices:write'),
-      summary: 'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
+      summary:
+        'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
       params,
       answer: deviceView,
       handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
@@ -131,7 +139,8 @@ export const deviceRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/admin/support-bundle',
       access: admin('support-bundle:read'),
-      summary: 'What support needs to see of this installation, as a zip: no secrets, no telemetry, nothing of other tenants',
+      summary:
+        'What support needs to see of this installation, as a zip: no secrets, no telemetry, nothing of other tenants',
       answer: { media: 'application/zip' },
       handle: async ({ services, principal: { tenantId }, reply }) => {
         const day = new Date().toISOString().slice(0, 10);

@@ -25,7 +25,13 @@ export const domainScanRoutes: RouteGroup = {
       access: device,
       summary: 'Whether a domain is to be scanned: never was, or more than seven days ago',
       params: z.object({ domain: z.string() }),
-      answer: z.object({ domain: z.string(), needsScan: z.boolean(), scannerNeedsScan: z.boolean(), reputationNeedsScan: z.boolean(), ...scanData }),
+      answer: z.object({
+        domain: z.string(),
+        needsScan: z.boolean(),
+        scannerNeedsScan: z.boolean(),
+        reputationNeedsScan: z.boolean(),
+        ...scanData,
+      }),
       handle: ({ ask, params }) => {
         const read = host.safeParse(params.domain);
         if (!read.success) throw new FailureError(invalid('domain', 'must be a host name'));
@@ -39,12 +45,23 @@ export const domainScanRoutes: RouteGroup = {
       summary: 'What the threat-intelligence services say about a domain; asked by the house, once in seven days',
       /** `url` is taken and goes nowhere: what an employee reads is no third party's business. */
       body: z.object({ domain: host, url: z.string().max(2_048).nullish() }),
-      answer: z.object({ domain: z.string(), scanned: z.boolean(), verdict: z.enum(['clean', 'malicious', 'unknown']), isMalicious: z.boolean(), ...scanData }),
+      answer: z.object({
+        domain: z.string(),
+        scanned: z.boolean(),
+        verdict: z.enum(['clean', 'malicious', 'unknown']),
+        isMalicious: z.boolean(),
+        ...scanData,
+      }),
       handle: async ({ body: { domain }, principal, services, request }) => {
         const { tenantId, deviceId, userId } = principal;
         const issuer = { tenantId, actor: actorOf(principal, request.ip, undefined), correlationId: request.id };
-        const { data, verdict, scanned, postponedUntil } = await services.domainScans.scan(domain, { deviceId, userId, isVisited: () => wasVisited(services.reads(tenantId), domain) }, issuer);
-        if (postponedUntil !== undefined && (await services.domainScans.mayWait(tenantId, deviceId))) await scanLater(services.jobs, tenantId, domain, { deviceId, userId }, postponedUntil);
+        const { data, verdict, scanned, postponedUntil } = await services.domainScans.scan(
+          domain,
+          { deviceId, userId, isVisited: () => wasVisited(services.reads(tenantId), domain) },
+          issuer,
+        );
+        if (postponedUntil !== undefined && (await services.domainScans.mayWait(tenantId, deviceId)))
+          await scanLater(services.jobs, tenantId, domain, { deviceId, userId }, postponedUntil);
         return { domain, scanned, verdict, isMalicious: verdict === 'malicious', ...data };
       },
     }),

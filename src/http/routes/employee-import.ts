@@ -20,7 +20,10 @@ const MOST_BYTES = 5 * 1024 * 1024;
 const AT_ONCE = 24;
 const AT_ONCE_AFTER_FAILURE = 8;
 
-type Importing = Pick<Call<undefined, undefined, undefined, AdminPrincipal>, 'execute' | 'seen' | 'ask' | 'services' | 'principal' | 'fresh'>;
+type Importing = Pick<
+  Call<undefined, undefined, undefined, AdminPrincipal>,
+  'execute' | 'seen' | 'ask' | 'services' | 'principal' | 'fresh'
+>;
 
 /** A row, and whom it speaks of. */
 interface Planned extends ImportRow {
@@ -53,7 +56,8 @@ async function importFile(call: Importing, file: Buffer) {
   const report = new ImportReport(rows, errors);
   let left: readonly Planned[] = planned;
   // A store that was away for a moment is asked once more, by fewer.
-  for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE]) if (left.length > 0) left = await importRows(call, left, report, atOnce);
+  for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE])
+    if (left.length > 0) left = await importRows(call, left, report, atOnce);
   if (left.length > 0) throw new PartlyDone(report.body);
   // Once for all rows: each of them would wait for its own.
   await call.seen([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
@@ -61,7 +65,12 @@ async function importFile(call: Importing, file: Buffer) {
 }
 
 /** Ends with the first row that the store fails: what is under way is waited for, the rest is not begun. Returns the rows that are left. */
-async function importRows(call: Importing, rows: readonly Planned[], report: ImportReport, atOnce: number): Promise<readonly Planned[]> {
+async function importRows(
+  call: Importing,
+  rows: readonly Planned[],
+  report: ImportReport,
+  atOnce: number,
+): Promise<readonly Planned[]> {
   const left = new Set(rows);
   let isInterrupted = false;
   await inParallel(atOnce, rows, async (row) => {
@@ -83,11 +92,17 @@ async function importRows(call: Importing, rows: readonly Planned[], report: Imp
 }
 
 /** Of rows whose creation may have been stored without a reply, those that were not; all of them where the store cannot be asked. */
-async function notStored({ services, principal }: Importing, rows: readonly Planned[], report: ImportReport): Promise<readonly Planned[]> {
+async function notStored(
+  { services, principal }: Importing,
+  rows: readonly Planned[],
+  report: ImportReport,
+): Promise<readonly Planned[]> {
   const newcomers = rows.filter(({ standing }) => standing !== 'known');
   try {
     const holders = await holdersOf(services, principal, newcomers);
-    const stored = newcomers.filter(({ userId }, at) => holders[at] !== undefined && streamSubject(holders[at]) === userId);
+    const stored = newcomers.filter(
+      ({ userId }, at) => holders[at] !== undefined && streamSubject(holders[at]) === userId,
+    );
     for (const { row, userId } of stored) report.tell(row, 'imported', userId);
     return rows.filter((row) => !stored.includes(row));
   } catch (error) {
@@ -97,7 +112,10 @@ async function notStored({ services, principal }: Importing, rows: readonly Plan
 }
 
 const holdersOf = (services: Importing['services'], { tenantId }: AdminPrincipal, rows: readonly ImportRow[]) =>
-  services.ports.claimHolders(tenantId, rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email))));
+  services.ports.claimHolders(
+    tenantId,
+    rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email))),
+  );
 
 /** Whom the rows speak of, and whether they are known: one look-up for all of them. */
 async function plan({ services, principal, fresh }: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
@@ -127,11 +145,22 @@ async function refuseTooMany({ ask, services }: Importing, newcomers: number): P
 async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
   const { email, displayname: displayName, department, jobtitle: jobTitle, userId, standing } = planned;
   if (standing === 'known') {
-    const { position } = await call.execute(updateEmployee, { userId, displayName, department, jobTitle }, undefined, email);
+    const { position } = await call.execute(
+      updateEmployee,
+      { userId, displayName, department, jobTitle },
+      undefined,
+      email,
+    );
     return position === undefined ? 'unchanged' : 'updated';
   }
   if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
-  const described = { email, displayName, department: department ?? null, jobTitle: jobTitle ?? null, externalId: null };
+  const described = {
+    email,
+    displayName,
+    department: department ?? null,
+    jobTitle: jobTitle ?? null,
+    externalId: null,
+  };
   await call.execute(createEmployee, { userId, ...described, source: 'import', isActive: true }, undefined, email);
   return 'imported';
 }

@@ -19,7 +19,12 @@ import { employeeImport } from './employee-import.ts';
 const base = '/api/v1/admin/users';
 const params = z.object({ userID: uuid() });
 const name = z.string().trim().min(1).max(200);
-const detail = z.string().trim().max(200).nullable().transform((text) => text || null);
+const detail = z
+  .string()
+  .trim()
+  .max(200)
+  .nullable()
+  .transform((text) => text || null);
 const newDetail = detail.optional().transform((text) => text ?? null);
 
 const newEmployee = z.object({ email: emailField, displayName: name, department: newDetail, jobTitle: newDetail });
@@ -123,7 +128,11 @@ export const employeeRoutes: RouteGroup = {
       body: changes,
       answer: employeeView,
       handle: async ({ run, ask, params: { userID: userId }, body: { status, ...body } }) => {
-        await run(updateEmployee, { ...body, userId, ...(status === undefined ? {} : { isActive: status !== 'inactive' }) });
+        await run(updateEmployee, {
+          ...body,
+          userId,
+          ...(status === undefined ? {} : { isActive: status !== 'inactive' }),
+        });
         return ask(getEmployee, { userId });
       },
     }),
@@ -131,7 +140,8 @@ export const employeeRoutes: RouteGroup = {
       method: 'DELETE',
       path: `${base}/{userID}`,
       access: adminReauthenticatedWhere('employees:write', 'erase=true'),
-      summary: 'Delete an employee; with erase=true (super admins) everything personal of them for ever, also of one deleted before',
+      summary:
+        'Delete an employee; with erase=true (super admins) everything personal of them for ever, also of one deleted before',
       params,
       query: z.object({ erase: z.enum(['true', 'false']).optional() }),
       handle: async ({ run, principal, services, params: { userID: userId }, query }) => {
@@ -143,7 +153,8 @@ export const employeeRoutes: RouteGroup = {
         await run(erasePerson, { userId, reauthenticated: principal.reauthenticated });
         const { position } = await run(carryOutErasure, { userId });
         // A reaction does this after the event. Whoever was erased before telemetry was anonymized is reached by asking again.
-        if (position === undefined) await services.jobs.enqueue('forget-telemetry', { tenantId: principal.tenantId, userId });
+        if (position === undefined)
+          await services.jobs.enqueue('forget-telemetry', { tenantId: principal.tenantId, userId });
       },
     }),
   ],

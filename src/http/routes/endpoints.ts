@@ -23,9 +23,18 @@ export const endpointRoutes: RouteGroup = {
       path: base,
       access: admin('endpoints:read'),
       summary: 'Discovered endpoints, latest discovery first',
-      query: z.object({ ...pageQuery, classification: z.enum(classifications).optional(), search: z.string().max(200).transform((text) => text.trim() || undefined).optional() }),
+      query: z.object({
+        ...pageQuery,
+        classification: z.enum(classifications).optional(),
+        search: z
+          .string()
+          .max(200)
+          .transform((text) => text.trim() || undefined)
+          .optional(),
+      }),
       answer: z.object({ endpoints: z.array(endpointView), ...paginatedView }),
-      handle: ({ ask, query }) => ask(listEndpoints, { ...toPage(query), classification: query.classification, search: query.search }),
+      handle: ({ ask, query }) =>
+        ask(listEndpoints, { ...toPage(query), classification: query.classification, search: query.search }),
     }),
     route({
       method: 'GET',
@@ -63,7 +72,12 @@ export const endpointRoutes: RouteGroup = {
       answer: endpointView,
       handle: async ({ run, ask, params: { endpointID: endpointId }, body }) => {
         const domain = await ask(endpointHost, { endpointId });
-        await run(classifyEndpoint, { endpointId, domain, classification: body.classification, reason: body.reason ?? null });
+        await run(classifyEndpoint, {
+          endpointId,
+          domain,
+          classification: body.classification,
+          reason: body.reason ?? null,
+        });
         return ask(getEndpoint, { endpointId });
       },
     }),

@@ -43,7 +43,10 @@ interface Enrolled {
   readonly caCertificatePem: string;
 }
 
-const answerOf = (deviceId: string, { userId, expiresAt, certificate, caCertificatePem }: Enrolled): z.output<typeof enrolledView> => ({
+const answerOf = (
+  deviceId: string,
+  { userId, expiresAt, certificate, caCertificatePem }: Enrolled,
+): z.output<typeof enrolledView> => ({
   clientCertificate: certificate.certificatePem,
   clientPrivateKey: certificate.privateKeyPem,
   caCertificate: caCertificatePem,
@@ -58,7 +61,11 @@ type Open = Pick<Call<undefined, undefined, unknown, undefined>, 'run' | 'servic
  * The device is enrolled by now, so its browser gets its certificate whatever else fails: the reaction to the enrollment
  * makes up for it. Only where others took the last seat in this very moment the enrollment is taken back.
  */
-async function givePlaceholder({ run, services }: Open, owner: { userId: string; deviceId: string }, behalf: Behalf): Promise<void> {
+async function givePlaceholder(
+  { run, services }: Open,
+  owner: { userId: string; deviceId: string },
+  behalf: Behalf,
+): Promise<void> {
   try {
     const { position } = await run(createPlaceholderEmployee, owner, behalf);
     if (position === undefined) await seesEmployees(services);
@@ -95,17 +102,29 @@ export const enrollRoutes: RouteGroup = {
         const { enrollmentToken: token, browserVersion = null, osType = null, osVersion = null, ...required } = body;
         const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
         const [{ userId }, shown] = await Promise.all([
-          services.ports.aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, identifyToken(token).tokenId)),
+          services.ports.aggregates.load(
+            enrollmentToken,
+            enrollmentTokenStream(tenantId, identifyToken(token).tokenId),
+          ),
           deviceOf(request, services),
         ]);
-        return enrollingDeviceOf(services, tenantId, { fingerprint: body.deviceFingerprint, userId, shown }, async (target) => {
-          const { deviceId } = target;
-          const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
-          const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
-          const { result } = await run(enrollDevice, { ...target, certificateSerial, enrollmentToken: token, device: described }, behalf);
-          await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
-          return answerOf(deviceId, result);
-        });
+        return enrollingDeviceOf(
+          services,
+          tenantId,
+          { fingerprint: body.deviceFingerprint, userId, shown },
+          async (target) => {
+            const { deviceId } = target;
+            const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
+            const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+            const { result } = await run(
+              enrollDevice,
+              { ...target, certificateSerial, enrollmentToken: token, device: described },
+              behalf,
+            );
+            await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
+            return answerOf(deviceId, result);
+          },
+        );
       },
     }),
     route({

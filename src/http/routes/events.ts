@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { listObservations, observationView, type ObservationFilter } from '../../../queries/events/list-observations.ts';
+import {
+  listObservations,
+  observationView,
+  type ObservationFilter,
+} from '../../../queries/events/list-observations.ts';
 import { telemetryStats, telemetryStatsView } from '../../../queries/events/telemetry-stats.ts';
 import { hostField } from '../../domain/hosts/host-field.ts';
 import { uuid } from '../../kernel/ids.ts';
@@ -16,7 +20,13 @@ const list = (path: string, kind: ObservationFilter['kind'], summary: string): A
     access: admin('events:read'),
     summary,
     query: z
-      .object({ ...pageQuery, ...dateRangeQuery, user_id: uuid().optional(), device_id: uuid().optional(), domain: hostField().optional() })
+      .object({
+        ...pageQuery,
+        ...dateRangeQuery,
+        user_id: uuid().optional(),
+        device_id: uuid().optional(),
+        domain: hostField().optional(),
+      })
       .refine(inOrder, notInOrder),
     answer: z.object({ events: z.array(observationView), ...paginatedView }),
     handle: ({ ask, query }) =>

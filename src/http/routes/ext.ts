@@ -25,7 +25,10 @@ export const extRoutes: RouteGroup = {
       path: '/api/v1/ext/events',
       access: device,
       summary: 'Telemetry: up to 500 events, each judged by itself and counted once',
-      body: z.object({ deviceSequence: z.int().min(0).nullish(), events: z.array(z.unknown()).min(1).max(MOST_IN_A_BATCH) }),
+      body: z.object({
+        deviceSequence: z.int().min(0).nullish(),
+        events: z.array(z.unknown()).min(1).max(MOST_IN_A_BATCH),
+      }),
       status: 202,
       answer: z.object({
         accepted: z.int(),
@@ -39,7 +42,12 @@ export const extRoutes: RouteGroup = {
       path: '/api/v1/ext/heartbeat',
       access: deviceOrAgent,
       summary: 'A sign of life, answered with what the device is to do',
-      body: z.object({ extensionVersion: version, browserVersion: version.nullish(), osVersion: version.nullish(), policyVersion: version.nullish() }),
+      body: z.object({
+        extensionVersion: version,
+        browserVersion: version.nullish(),
+        osVersion: version.nullish(),
+        policyVersion: version.nullish(),
+      }),
       answer: z.object({
         serverTime: z.iso.datetime(),
         commands: z.array(z.object({ id: z.uuid(), type: z.enum(commandTypes) })),
@@ -49,10 +57,24 @@ export const extRoutes: RouteGroup = {
       handle: async ({ body, principal, services, run }) => {
         const { tenantId, deviceId, userId } = principal;
         const { extensionVersion, browserVersion = null, osVersion = null, policyVersion: held = null } = body;
-        const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([services.lookups.device(tenantId, deviceId), extensionAnswer(services, tenantId)]);
-        await run(recordHeartbeat, { deviceId, userId, extensionVersion, browserVersion, osVersion, policyVersion: held });
+        const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([
+          services.lookups.device(tenantId, deviceId),
+          extensionAnswer(services, tenantId),
+        ]);
+        await run(recordHeartbeat, {
+          deviceId,
+          userId,
+          extensionVersion,
+          browserVersion,
+          osVersion,
+          policyVersion: held,
+        });
         const { streamRetentionDays } = await retentionOf(services, tenantId);
-        await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, dayOf(Date.now())), streamRetentionDays);
+        await ensureRetention(
+          services.store,
+          deviceDayStream(tenantId, deviceId, dayOf(Date.now())),
+          streamRetentionDays,
+        );
         const commands: { id: string; type: (typeof commandTypes)[number] }[] = [];
         if (known?.status === 'wipe_pending' && known.wipe) {
           commands.push({ id: known.wipe.id, type: 'wipe' });
@@ -61,7 +83,12 @@ export const extRoutes: RouteGroup = {
         if (held !== null && held !== policyVersion) {
           commands.push({ id: v5(`${tenantId}|${deviceId}|${policyVersion}`, REFRESHES), type: 'refresh_policies' });
         }
-        return { serverTime: new Date().toISOString(), commands, policyVersion, nextHeartbeatSeconds: heartbeatSeconds };
+        return {
+          serverTime: new Date().toISOString(),
+          commands,
+          policyVersion,
+          nextHeartbeatSeconds: heartbeatSeconds,
+        };
       },
     }),
     route({
@@ -69,7 +96,18 @@ export const extRoutes: RouteGroup = {
       path: '/api/v1/ext/policy-keys',
       access: device,
       summary: 'The keys by which `X-Policy-Signature` of the policies is checked: Ed25519 over the body, as a JWK set',
-      answer: z.object({ keys: z.array(z.object({ kty: z.string(), crv: z.string(), alg: z.string(), use: z.string(), kid: z.string(), x: z.string() })) }),
+      answer: z.object({
+        keys: z.array(
+          z.object({
+            kty: z.string(),
+            crv: z.string(),
+            alg: z.string(),
+            use: z.string(),
+            kid: z.string(),
+            x: z.string(),
+          }),
+        ),
+      }),
       handle: async ({ services }) => ({ keys: [...services.bundleSigner.publicKeys] }),
     }),
     route({

@@ -20,14 +20,22 @@ const base = '/api/v1/admin/extension-monitoring';
 const read = admin('extension-monitoring:read');
 
 /** A store's identifier (choice OP-197), as telemetry takes it. */
-const storeId = z.string().min(1).max(128).regex(/^\P{Cc}*$/u, 'must not hold control characters');
+const storeId = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
 const search = z
   .string()
   .max(200)
   .regex(/^\P{Cc}*$/u, 'must not hold control characters')
   .transform((text) => text.trim() || undefined);
 const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
-const filters = { search: search.optional(), risk_level: z.enum(riskLevels).optional(), browser_type: z.enum(browserTypes).optional() };
+const filters = {
+  search: search.optional(),
+  risk_level: z.enum(riskLevels).optional(),
+  browser_type: z.enum(browserTypes).optional(),
+};
 const inventoryView = z.object({ extensions: z.array(inventoryItemView), ...paginatedView });
 
 /** Browser extensions across the fleet (interface, "Extension monitoring"); settings and whitelist are declared resources. */
@@ -38,13 +46,21 @@ export const extensionMonitoringRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/whitelist/quick-add`,
       access: admin('extension-monitoring:whitelist'),
-      summary: 'Allow an extension that the fleet has, in every kind of browser; its name and publisher are taken from the inventory',
-      body: z.object({ extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)), reason: z.string().max(2_000).optional() }),
+      summary:
+        'Allow an extension that the fleet has, in every kind of browser; its name and publisher are taken from the inventory',
+      body: z.object({
+        extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)),
+        reason: z.string().max(2_000).optional(),
+      }),
       status: 201,
       answer: extensionWhitelist.view,
       handle: async (call) => {
         const reported = await call.ask(reportedExtension, { extensionId: call.body.extensionId });
-        return createdRecord(extensionWhitelist, call, { ...reported, browserType: null, reason: call.body.reason ?? '' });
+        return createdRecord(extensionWhitelist, call, {
+          ...reported,
+          browserType: null,
+          reason: call.body.reason ?? '',
+        });
       },
     }),
     route({
@@ -55,7 +71,13 @@ export const extensionMonitoringRoutes: RouteGroup = {
       query: z.object({ ...pageQuery, ...filters, is_whitelisted: yesOrNo.optional() }),
       answer: inventoryView,
       handle: ({ ask, query }) =>
-        ask(listInventory, { ...toPage(query), search: query.search, riskLevel: query.risk_level, browserType: query.browser_type, isWhitelisted: query.is_whitelisted }),
+        ask(listInventory, {
+          ...toPage(query),
+          search: query.search,
+          riskLevel: query.risk_level,
+          browserType: query.browser_type,
+          isWhitelisted: query.is_whitelisted,
+        }),
     }),
     route({
       method: 'GET',
@@ -73,7 +95,13 @@ export const extensionMonitoringRoutes: RouteGroup = {
       query: z.object({ ...pageQuery, ...filters }),
       answer: inventoryView,
       handle: ({ ask, query }) =>
-        ask(listInventory, { ...toPage(query), search: query.search, riskLevel: query.risk_level, browserType: query.browser_type, isWhitelisted: false }),
+        ask(listInventory, {
+          ...toPage(query),
+          search: query.search,
+          riskLevel: query.risk_level,
+          browserType: query.browser_type,
+          isWhitelisted: false,
+        }),
     }),
     route({
       method: 'GET',

@@ -1,4 +1,13 @@
-import { alertTypeOptions, deviceOptions, extensionOptions, filterOptionsView, groupOptions, technologyOptions, userOptions, type FilterOptions } from '../../../queries/search/filter-options.ts';
+import {
+  alertTypeOptions,
+  deviceOptions,
+  extensionOptions,
+  filterOptionsView,
+  groupOptions,
+  technologyOptions,
+  userOptions,
+  type FilterOptions,
+} from '../../../queries/search/filter-options.ts';
 import type { Query } from '../../kernel/query.ts';
 import { admin } from '../access.ts';
 import { route, type AnyRoute, type RouteGroup } from '../route.ts';

@@ -23,7 +23,10 @@ const changedView = z.object({ added: z.int(), total: z.int() });
 /** `{ userIds: […] }`, or one as `{ userId }` (choice OP-228). */
 const someOf = (many: string, one: string) =>
   z.object({ [many]: ids.optional(), [one]: uuid().optional() }).transform((body, context): string[] => {
-    const given = [...((body[many] as string[] | undefined) ?? []), ...(body[one] === undefined ? [] : [body[one] as string])];
+    const given = [
+      ...((body[many] as string[] | undefined) ?? []),
+      ...(body[one] === undefined ? [] : [body[one] as string]),
+    ];
     if (given.length === 0) context.addIssue({ code: 'custom', path: [many], message: 'is required' });
     return given;
   });
@@ -85,7 +88,8 @@ const policyRoutes: readonly AnyRoute[] = [
     answer: changedView,
     handle: async ({ run, ask, body, params: { groupID: groupId } }) => {
       let added = 0;
-      for (const policyId of new Set(body)) added += (await run(attachPolicy, { policyId, groupId, isAttached: true })).result.changed ? 1 : 0;
+      for (const policyId of new Set(body))
+        added += (await run(attachPolicy, { policyId, groupId, isAttached: true })).result.changed ? 1 : 0;
       return { added, total: (await ask(groupPoliciesOf, { groupId })).total };
     },
   }),
@@ -121,10 +125,15 @@ const ofUserRoutes: readonly AnyRoute[] = [
     body: z.object({ groupIds: z.array(uuid()).max(MOST_AT_ONCE) }),
     answer: z.object({ groups: z.array(groupView), total: z.int() }),
     handle: async ({ run, ask, body, params: { userID: userId } }) => {
-      const [{ groups: now }, { groups: all }] = await Promise.all([ask(groupsOfUser, { userId }), ask(listGroups, undefined)]);
+      const [{ groups: now }, { groups: all }] = await Promise.all([
+        ask(groupsOfUser, { userId }),
+        ask(listGroups, undefined),
+      ]);
       const wanted = new Set(body.groupIds);
-      if ([...wanted].some((groupId) => !all.some(({ id }) => id === groupId))) throw new FailureError(invalid('groupIds', 'name no group'));
-      const change = (groupId: string, isIn: boolean) => run(changeGroupMembers, { groupId, add: isIn ? [userId] : [], remove: isIn ? [] : [userId], by: 'manual' });
+      if ([...wanted].some((groupId) => !all.some(({ id }) => id === groupId)))
+        throw new FailureError(invalid('groupIds', 'name no group'));
+      const change = (groupId: string, isIn: boolean) =>
+        run(changeGroupMembers, { groupId, add: isIn ? [userId] : [], remove: isIn ? [] : [userId], by: 'manual' });
       for (const groupId of wanted) if (!now.some(({ id }) => id === groupId)) await change(groupId, true);
       for (const { id } of now) if (!wanted.has(id)) await change(id, false);
       return ask(groupsOfUser, { userId });

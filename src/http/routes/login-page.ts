@@ -8,7 +8,12 @@ const assetNames = Object.keys(pageAssets) as [keyof typeof pageAssets];
 
 /** Kept by the browser, but asked for each time: pages and scripts of two versions never mix. */
 function serve({ content, mediaType, etag }: PageFile, request: FastifyRequest, reply: FastifyReply): Buffer | string {
-  reply.headers({ etag, 'cache-control': 'no-cache', 'content-security-policy': PAGE_POLICY, 'content-type': mediaType });
+  reply.headers({
+    etag,
+    'cache-control': 'no-cache',
+    'content-security-policy': PAGE_POLICY,
+    'content-type': mediaType,
+  });
   if (request.headers['if-none-match'] !== etag) return content;
   reply.status(304);
   return '';

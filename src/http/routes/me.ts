@@ -24,9 +24,16 @@ export const meRoutes: RouteGroup = {
         tenant: z.object({ id: z.uuid(), name: z.string(), slug: z.string(), tier: z.enum(tiers).nullable() }),
       }),
       handle: async ({ ask, principal }) => {
-        const [user, tenant] = await Promise.all([ask(getAdminUser, { adminId: principal.adminId }), ask(getTenant, undefined)]);
+        const [user, tenant] = await Promise.all([
+          ask(getAdminUser, { adminId: principal.adminId }),
+          ask(getTenant, undefined),
+        ]);
         const { id, name, slug, license } = tenant;
-        return { ...user, permissions: permissionsOf(principal.role), tenant: { id, name, slug, tier: license?.tier ?? null } };
+        return {
+          ...user,
+          permissions: permissionsOf(principal.role),
+          tenant: { id, name, slug, tier: license?.tier ?? null },
+        };
       },
     }),
     route({
@@ -40,7 +47,10 @@ export const meRoutes: RouteGroup = {
         const { tenantId, adminId, sessionId } = principal;
         const actor = actorOf(principal, request.ip, request.headers['user-agent']);
         await confirmAdminPassword(services, { tenantId, adminId, sessionId }, body.password, actor);
-        return { reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }), expiresIn: REAUTHENTICATION_SECONDS };
+        return {
+          reAuthToken: await issueReauthentication(services, { tenantId, adminId, sessionId }),
+          expiresIn: REAUTHENTICATION_SECONDS,
+        };
       },
     }),
   ],

@@ -34,7 +34,10 @@ export const mfaRoutes: RouteGroup = {
         const { email } = await ask(getAdminUser, { adminId: principal.adminId });
         const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
         const earlier = await recall(startMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
-        if (!earlier) await beginMfaSetup(services, tenantAdmins, principal, secret, ({ adminId, totpSecretRef }) => run(startMfaSetup, { adminId, totpSecretRef }));
+        if (!earlier)
+          await beginMfaSetup(services, tenantAdmins, principal, secret, ({ adminId, totpSecretRef }) =>
+            run(startMfaSetup, { adminId, totpSecretRef }),
+          );
         const url = otpauthUrl(secret, email);
         return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
       },
@@ -49,12 +52,22 @@ export const mfaRoutes: RouteGroup = {
       handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
         // Its code was right when it came first, and is not any more.
-        const earlier = await recall(enableMfa, { adminId, totpSecretRef: '', step: 0, backupCodesRef: '', backupCodes: 0 });
-        if (earlier) return { enabled: true, backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes };
+        const earlier = await recall(enableMfa, {
+          adminId,
+          totpSecretRef: '',
+          step: 0,
+          backupCodesRef: '',
+          backupCodes: 0,
+        });
+        if (earlier)
+          return {
+            enabled: true,
+            backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes,
+          };
         const { totpSecretRef, step } = await firstStepOf(services, tenantAdmins, principal, body.code);
         const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdmins, principal, fresh);
-        await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch((error: unknown) =>
-          forgetIfRefused(services, tenantId, [backupCodesRef], error),
+        await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(
+          (error: unknown) => forgetIfRefused(services, tenantId, [backupCodesRef], error),
         );
         return { enabled: true, backupCodes: codes };
       },

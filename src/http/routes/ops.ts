@@ -14,11 +14,21 @@ const healthView = z.object({
   timestamp: z.iso.datetime(),
   dependencies: z.record(
     z.string(),
-    z.object({ name: z.string(), status, latency_ms: z.number(), last_check: z.iso.datetime(), message: z.string().optional() }),
+    z.object({
+      name: z.string(),
+      status,
+      latency_ms: z.number(),
+      last_check: z.iso.datetime(),
+      message: z.string().optional(),
+    }),
   ),
 });
 
-const measured = new Gauge({ name: 'castellan_gauges_current', help: '0 while gauges of projections, jobs and the feed could not be brought up to date', registers: [registry] });
+const measured = new Gauge({
+  name: 'castellan_gauges_current',
+  help: '0 while gauges of projections, jobs and the feed could not be brought up to date',
+  registers: [registry],
+});
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
@@ -66,7 +76,8 @@ export const opsRoutes: RouteGroup = {
       handle: async ({ services, request, reply }) => {
         const { metricsToken } = services.config;
         const given = request.headers.authorization?.replace(/^bearer /i, '') ?? '';
-        if (metricsToken && !timingSafeEqual(sha256(given), sha256(metricsToken))) throw new FailureError(unauthenticated());
+        if (metricsToken && !timingSafeEqual(sha256(given), sha256(metricsToken)))
+          throw new FailureError(unauthenticated());
         measured.set((await services.state.measured()) ? 1 : 0);
         reply.type(registry.contentType);
         return registry.metrics();

@@ -48,7 +48,10 @@ export const orgAccountRoutes: RouteGroup = {
         const { email } = await ask(getOrgAdmin, { adminId: principal.adminId });
         const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
         const earlier = await recall(startOrgMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
-        if (!earlier) await beginMfaSetup(services, orgAdmins, principal, secret, ({ adminId, totpSecretRef }) => run(startOrgMfaSetup, { adminId, totpSecretRef }));
+        if (!earlier)
+          await beginMfaSetup(services, orgAdmins, principal, secret, ({ adminId, totpSecretRef }) =>
+            run(startOrgMfaSetup, { adminId, totpSecretRef }),
+          );
         const url = otpauthUrl(secret, email);
         return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
       },
@@ -63,12 +66,22 @@ export const orgAccountRoutes: RouteGroup = {
       handle: async ({ body, run, recall, services, principal, fresh }) => {
         const { tenantId, adminId } = principal;
         // Its code was right when it came first, and is not any more.
-        const earlier = await recall(enableOrgMfa, { adminId, totpSecretRef: '', step: 0, backupCodesRef: '', backupCodes: 0 });
-        if (earlier) return { enabled: true, backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes };
+        const earlier = await recall(enableOrgMfa, {
+          adminId,
+          totpSecretRef: '',
+          step: 0,
+          backupCodesRef: '',
+          backupCodes: 0,
+        });
+        if (earlier)
+          return {
+            enabled: true,
+            backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes,
+          };
         const { totpSecretRef, step } = await firstStepOf(services, orgAdmins, principal, body.code);
         const { codes, backupCodesRef } = await makeBackupCodes(services, orgAdmins, principal, fresh);
-        await run(enableOrgMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch((error: unknown) =>
-          forgetIfRefused(services, tenantId, [backupCodesRef], error),
+        await run(enableOrgMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(
+          (error: unknown) => forgetIfRefused(services, tenantId, [backupCodesRef], error),
         );
         return { enabled: true, backupCodes: codes };
       },
@@ -87,10 +100,14 @@ export const orgAccountRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/org/change-password',
       access: orgReader,
-      summary: "Choose another password; ends every session of the calling admin but this one; 401 if the current password is wrong",
+      summary:
+        'Choose another password; ends every session of the calling admin but this one; 401 if the current password is wrong',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })
-        .refine(({ newPassword: chosen, confirmPassword = chosen }) => chosen === confirmPassword, { path: ['confirmPassword'], message: 'must equal newPassword' }),
+        .refine(({ newPassword: chosen, confirmPassword = chosen }) => chosen === confirmPassword, {
+          path: ['confirmPassword'],
+          message: 'must equal newPassword',
+        }),
       answer: passwordChanged,
       handle: async ({ body, run, recall, services, principal, request }) => {
         const { tenantId, adminId, sessionId } = principal;
@@ -99,7 +116,12 @@ export const orgAccountRoutes: RouteGroup = {
         const asked = { adminId, newPassword: body.newPassword, keptSessionId: sessionId };
         if (await recall(changeOrgPassword, { ...asked, provedRef: '', known: [] })) return done;
         const actor = actorOf(principal, request.ip, request.headers['user-agent']);
-        const { passwordRef: provedRef } = await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.currentPassword, actor);
+        const { passwordRef: provedRef } = await confirmOrgPassword(
+          services,
+          { organizationId: tenantId, adminId, sessionId },
+          body.currentPassword,
+          actor,
+        );
         const known = await orgAdminNames(services, tenantId, adminId);
         const { result } = await run(changeOrgPassword, { ...asked, provedRef, known });
         await forgetSecrets(services, tenantId, result.unusedSecrets);
@@ -115,10 +137,15 @@ export const orgAccountRoutes: RouteGroup = {
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
         // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
         const head = await services.head();
-        const [expiries] = await Promise.all([services.refreshTokens.expiries(tenantId, adminId), services.freshness.waitFor(['admin_sessions', 'org_admins'], head)]);
+        const [expiries] = await Promise.all([
+          services.refreshTokens.expiries(tenantId, adminId),
+          services.freshness.waitFor(['admin_sessions', 'org_admins'], head),
+        ]);
         const { sessions: known } = await ask(listOrgAdminSessions, { adminId, currentId, expiries });
         // Of some the table does not know that they are over: those whose provider is none any more.
-        const live = await Promise.all(known.map(async (session) => ((await services.lookups.orgSession(tenantId, session.id)) ? [session] : [])));
+        const live = await Promise.all(
+          known.map(async (session) => ((await services.lookups.orgSession(tenantId, session.id)) ? [session] : [])),
+        );
         const good = live.flat();
         return { sessions: good, total: good.length };
       },

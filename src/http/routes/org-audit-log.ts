@@ -18,7 +18,8 @@ export const orgAuditLogRoutes: RouteGroup = {
       summary: 'Who decided what in the organization and when, newest first',
       query: auditListQuery,
       answer: auditListAnswer,
-      handle: ({ ask, query, services: { codec } }) => ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
+      handle: ({ ask, query, services: { codec } }) =>
+        ask(listAuditLog, { ...toPage(query), ...toFilter(query), reveal: (events) => codec.reveal(events) }),
     }),
     route({
       method: 'GET',

@@ -10,7 +10,11 @@ import { orgOwnerReauthenticated, orgReader } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/org/domains';
-const challengeView = z.object({ domain: z.string(), status: z.enum(['pending', 'verified']), record: z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() }) });
+const challengeView = z.object({
+  domain: z.string(),
+  status: z.enum(['pending', 'verified']),
+  record: z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() }),
+});
 
 export const orgDomainRoutes: RouteGroup = {
   area: 'org',
@@ -21,13 +25,15 @@ export const orgDomainRoutes: RouteGroup = {
       access: orgReader,
       summary: 'List the e-mail domains that the organization has proved to be its own',
       answer: z.object({ domains: z.array(provedDomainView), total: z.int() }),
-      handle: ({ ask, principal: { tenantId: organizationId } }) => ask(listOrgDomains, { organizationId }, INSTALLATION),
+      handle: ({ ask, principal: { tenantId: organizationId } }) =>
+        ask(listOrgDomains, { organizationId }, INSTALLATION),
     }),
     route({
       method: 'POST',
       path: base,
       access: orgOwnerReauthenticated,
-      summary: 'Prove an e-mail domain: returns the TXT record to publish, and `verified` once the name servers show it; 409 if it is proved by another organization',
+      summary:
+        'Prove an e-mail domain: returns the TXT record to publish, and `verified` once the name servers show it; 409 if it is proved by another organization',
       body: z.object({ domain: emailDomain }),
       answer: challengeView,
       handle: async ({ body: { domain }, services, run, principal: { tenantId } }) => {

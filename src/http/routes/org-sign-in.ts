@@ -14,7 +14,12 @@ import { orgAdminNames } from '../org-admin-names.ts';
 import { presentedCodeBody, presentedIn } from '../presented-code.ts';
 import { actorOf } from '../principal.ts';
 import { route, type RouteGroup } from '../route.ts';
-import { mfaAskedByOrganization, orgSignInAnswer, passwordChangeAsked, signedInToOrganization } from '../sign-in-answer.ts';
+import {
+  mfaAskedByOrganization,
+  orgSignInAnswer,
+  passwordChangeAsked,
+  signedInToOrganization,
+} from '../sign-in-answer.ts';
 import { rememberBrowser, visitorOf } from '../visitor.ts';
 
 /** An organization's admin signs in with a password, in as many steps as a tenant's. */
@@ -25,12 +30,29 @@ export const orgSignInRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/org/auth/login',
       access: open('org-login'),
-      summary: "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
-      body: z.object({ email: emailField, password: presentedPassword, slug: z.string().trim().toLowerCase().max(100).optional() }),
+      summary:
+        "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
+      body: z.object({
+        email: emailField,
+        password: presentedPassword,
+        slug: z.string().trim().toLowerCase().max(100).optional(),
+      }),
       answer: z.union([signedInToOrganization, mfaAskedByOrganization, passwordChangeAsked]),
       handle: async ({ body, services, request, reply, ask }) => {
-        const { organizationId, organization: { externalBaseUrl }, admin, next } = await signInToOrganization(services, body.email, body.password, body.slug, visitorOf(request, services));
-        if (next.step === 'done') rememberBrowser(request, reply, services, { scope: ORGANIZATIONS, accountDigest: admin.accountDigest }, externalBaseUrl);
+        const {
+          organizationId,
+          organization: { externalBaseUrl },
+          admin,
+          next,
+        } = await signInToOrganization(services, body.email, body.password, body.slug, visitorOf(request, services));
+        if (next.step === 'done')
+          rememberBrowser(
+            request,
+            reply,
+            services,
+            { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
+            externalBaseUrl,
+          );
         return orgSignInAnswer(next, organizationId, admin.adminId, ask);
       },
     }),
@@ -38,14 +60,27 @@ export const orgSignInRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/org/auth/mfa/verify',
       access: open('org-login'),
-      summary: "The second step of a sign-in to an organization: a code of the authenticator app, or a backup code",
+      summary: 'The second step of a sign-in to an organization: a code of the authenticator app, or a backup code',
       body: presentedCodeBody,
       answer: z.union([signedInToOrganization, passwordChangeAsked]),
       handle: async ({ body, services, request, reply, ask }) => {
-        const { tenantId, admin, next } = await passSecondFactor(services, orgAdmins, body.mfaToken, presentedIn(body), () => undefined, visitorOf(request, services));
+        const { tenantId, admin, next } = await passSecondFactor(
+          services,
+          orgAdmins,
+          body.mfaToken,
+          presentedIn(body),
+          () => undefined,
+          visitorOf(request, services),
+        );
         if (next.step === 'done') {
           const { externalBaseUrl } = await services.loader.load(organization, organizationStream(tenantId));
-          rememberBrowser(request, reply, services, { scope: ORGANIZATIONS, accountDigest: admin.accountDigest }, externalBaseUrl);
+          rememberBrowser(
+            request,
+            reply,
+            services,
+            { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
+            externalBaseUrl,
+          );
         }
         return orgSignInAnswer(next, tenantId, admin.adminId, ask);
       },
@@ -65,9 +100,20 @@ export const orgSignInRoutes: RouteGroup = {
           change: async ({ tenantId, subjectId: adminId, payload }, known) => {
             const admin = await orgAdmins.find(services, tenantId, adminId);
             // A suspension or a recovery since then has made the token worthless.
-            if (!admin || admin.sessionEpoch !== payload['epoch']) throw new FailureError(unauthenticated('invalid or expired token'));
-            const actor = { ...actorOf(undefined, request.ip, request.headers['user-agent']), kind: 'org_admin' as const, id: adminId };
-            const input = { adminId, newPassword: body.newPassword, provedRef: admin.passwordRef, keptSessionId: null, known };
+            if (!admin || admin.sessionEpoch !== payload['epoch'])
+              throw new FailureError(unauthenticated('invalid or expired token'));
+            const actor = {
+              ...actorOf(undefined, request.ip, request.headers['user-agent']),
+              kind: 'org_admin' as const,
+              id: adminId,
+            };
+            const input = {
+              adminId,
+              newPassword: body.newPassword,
+              provedRef: admin.passwordRef,
+              keptSessionId: null,
+              known,
+            };
             return (await run(changeOrgPassword, input, { tenantId, actor })).result.unusedSecrets;
           },
         }),

@@ -30,7 +30,8 @@ const base = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
 /** One of the two; the slug counts where both are there. */
 const organizationQuery = { slug: name, host: name, challenge: pageReturnQuery.challenge };
-const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) => slug !== undefined || host !== undefined;
+const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) =>
+  slug !== undefined || host !== undefined;
 const neither = { path: ['slug'], message: 'or host is required' };
 const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
 const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery }).refine(namesOne, neither);
@@ -61,14 +62,22 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/discover`,
       access: open('org-login'),
-      summary: 'Tell whether this e-mail signs in through a provider: by its domain alone where an organization has proved it, otherwise by account; in the same time for every e-mail',
+      summary:
+        'Tell whether this e-mail signs in through a provider: by its domain alone where an organization has proved it, otherwise by account; in the same time for every e-mail',
       body: z.object({ email: emailField }),
       answer: availability,
       handle: async ({ body: { email }, services, ask }) => {
         const find = async () => {
-          const stream = await services.ports.claimHolder(INSTALLATION, orgAdminAccountClaim(services.accountDigest(email)));
+          const stream = await services.ports.claimHolder(
+            INSTALLATION,
+            orgAdminAccountClaim(services.accountDigest(email)),
+          );
           const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-          return ask(findOrgSsoByEmail, { domain, account: stream ? streamSubject(stream) : INSTALLATION }, INSTALLATION);
+          return ask(
+            findOrgSsoByEmail,
+            { domain, account: stream ? streamSubject(stream) : INSTALLATION },
+            INSTALLATION,
+          );
         };
         const [found] = await Promise.all([find(), pause(DISCOVERY_MS)]);
         return available(found);
@@ -87,7 +96,8 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/login`,
       access: open('org-login'),
-      summary: "Send the browser to the organization's OpenID Connect provider; with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      summary:
+        "Send the browser to the organization's OpenID Connect provider; with reauthenticate=true the person authenticates anew and gets a re-authentication token",
       query: loginQuery,
       status: 302,
       answer: { media: 'text/plain' },
@@ -96,12 +106,27 @@ export const orgSsoRoutes: RouteGroup = {
         const owner = known ? asTenantId(known.id) : undefined;
         const found = owner && (await enabledOrgConfig(services, owner));
         try {
-          const started = await startOidcSignIn(services, found, { owner: owner ?? INSTALLATION, kind: 'organization', challenge: query.challenge ?? null, reauthenticates: query.reauthenticate === 'true' });
+          const started = await startOidcSignIn(services, found, {
+            owner: owner ?? INSTALLATION,
+            kind: 'organization',
+            challenge: query.challenge ?? null,
+            reauthenticates: query.reauthenticate === 'true',
+          });
           keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
           return redirect(reply, 302, started.address);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
-          if (found) await auditRefusal(services, { tenantId: owner, protocol: 'oidc', configId: found.config.configId, actor: actorOf(undefined, request.ip, request.headers['user-agent']) }, error);
+          if (found)
+            await auditRefusal(
+              services,
+              {
+                tenantId: owner,
+                protocol: 'oidc',
+                configId: found.config.configId,
+                actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+              },
+              error,
+            );
           return redirect(reply, 302, refused(error.reason));
         }
       },
@@ -110,7 +135,8 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'GET',
       path: `${base}/callback`,
       access: open('org-login'),
-      summary: 'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
+      summary:
+        'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
       query: providerReturnQuery,
       status: 302,
       answer: { media: 'text/plain' },
@@ -118,16 +144,36 @@ export const orgSsoRoutes: RouteGroup = {
         let believed: Trip | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { trip, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(services, 'organization', returnedBy(request, state), find, (trip) => (believed = trip));
+          const { trip, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(
+            services,
+            'organization',
+            returnedBy(request, state),
+            find,
+            (trip) => (believed = trip),
+          );
           const admin = await admitOrgAdmin(services, trip.owner, identity);
-          const code = await issueOrgHandoff(services, trip.owner, admin, { browserSecret, challenge: trip.challenge, vouchedBy, reauthenticated: trip.reauthenticates });
+          const code = await issueOrgHandoff(services, trip.owner, admin, {
+            browserSecret,
+            challenge: trip.challenge,
+            vouchedBy,
+            reauthenticated: trip.reauthenticates,
+          });
           forgetInBrowser(reply, state, secure);
           keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
           const tenantId = believed?.owner ?? (await believedOrganization(services, state));
-          await auditRefusal(services, { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor: actorOf(undefined, request.ip, request.headers['user-agent']) }, error);
+          await auditRefusal(
+            services,
+            {
+              tenantId,
+              protocol: 'oidc',
+              configId: believed?.configId ?? null,
+              actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+            },
+            error,
+          );
           return redirect(reply, 302, refused(error.reason));
         }
       },
@@ -136,18 +182,34 @@ export const orgSsoRoutes: RouteGroup = {
       method: 'POST',
       path: `${base}/exchange`,
       access: open('org-login'),
-      summary: 'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in. `reAuthToken` is there after reauthenticate=true, for one write',
+      summary:
+        'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in. `reAuthToken` is there after reauthenticate=true, for one write',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
       answer: signedInToOrganizationByProvider,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
-        const redeemed = await redeemOrgHandoff(services, code, { browserSecret: keptByBrowser(request, code), verifier });
+        const redeemed = await redeemOrgHandoff(services, code, {
+          browserSecret: keptByBrowser(request, code),
+          verifier,
+        });
         if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));
         const { organizationId: tenantId, admin, vouchedBy, reauthenticated } = redeemed;
         const { adminId, sessionEpoch: epoch, role } = admin;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         const sessionId = randomUUID();
-        const tokens = await openSession(services, { tenantId, sessionId, subjectId: adminId, subjectKind: 'org_admin', epoch, role, method: 'org_sso', vouchedBy, actor });
-        const proof = reauthenticated ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) } : {};
+        const tokens = await openSession(services, {
+          tenantId,
+          sessionId,
+          subjectId: adminId,
+          subjectKind: 'org_admin',
+          epoch,
+          role,
+          method: 'org_sso',
+          vouchedBy,
+          actor,
+        });
+        const proof = reauthenticated
+          ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
+          : {};
         return { ...tokens, ...proof, user: await ask(getOrgAdmin, { adminId }, tenantId) };
       },
     }),

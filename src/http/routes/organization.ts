@@ -18,7 +18,10 @@ const base = '/api/v1/org/sso-configs';
 const params = z.object({ configId: uuid() });
 
 /** OpenID Connect alone (choice OP-136); said of another protocol, it is the protocol that is wrong. */
-const protocol = z.string().refine((text) => text === 'oidc', 'must be oidc').optional();
+const protocol = z
+  .string()
+  .refine((text) => text === 'oidc', 'must be oidc')
+  .optional();
 const newConfig = z.object({ ...oidcSettings, protocol, issuerUrl, clientId });
 const changes = z.object({ ...oidcSettings, protocol, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
 
@@ -44,9 +47,23 @@ export const organizationRoutes: RouteGroup = {
       handle: async ({ run, ask, body, services, fresh }) => {
         refuseInsecure(services, body);
         const configId = fresh.id('sso config');
-        const { name = new URL(body.issuerUrl).hostname, scopes = DEFAULT_SCOPES, emailDomains = [], clientSecret = null } = body;
+        const {
+          name = new URL(body.issuerUrl).hostname,
+          scopes = DEFAULT_SCOPES,
+          emailDomains = [],
+          clientSecret = null,
+        } = body;
         const { issuerUrl, clientId, isEnabled } = body;
-        await run(createOrgSsoConfig, { configId, name, issuerUrl, clientId, clientSecret, scopes, emailDomains, isEnabled });
+        await run(createOrgSsoConfig, {
+          configId,
+          name,
+          issuerUrl,
+          clientId,
+          clientSecret,
+          scopes,
+          emailDomains,
+          isEnabled,
+        });
         return ask(getOrgSsoConfig, { configId });
       },
     }),
@@ -57,7 +74,8 @@ export const organizationRoutes: RouteGroup = {
       summary: 'Ask an issuer for its discovery document',
       body: z.object({ issuerUrl, clientId }),
       answer: issuerProbeView,
-      handle: ({ body, services }) => probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode })),
+      handle: ({ body, services }) =>
+        probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode })),
     }),
     route({
       method: 'PUT',
@@ -84,7 +102,8 @@ export const organizationRoutes: RouteGroup = {
       method: 'PUT',
       path: `${base}/{configId}`,
       access: orgOwnerReauthenticated,
-      summary: 'Change an SSO configuration; what is left out keeps its value, the client secret too. Another issuerUrl needs clientSecret again (400), or null',
+      summary:
+        'Change an SSO configuration; what is left out keeps its value, the client secret too. Another issuerUrl needs clientSecret again (400), or null',
       params,
       body: changes,
       answer: orgSsoConfigView,

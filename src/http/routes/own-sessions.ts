@@ -21,10 +21,17 @@ export const ownSessionRoutes: RouteGroup = {
       handle: async ({ ask, services, principal: { tenantId, adminId, sessionId: currentId } }) => {
         // No sign-in waits for this list, and whoever looks for a stranger in it must see all that there are.
         const head = await services.head();
-        const [expiries] = await Promise.all([services.refreshTokens.expiries(tenantId, adminId), services.freshness.waitFor(['admin_sessions', 'admin_users'], head)]);
+        const [expiries] = await Promise.all([
+          services.refreshTokens.expiries(tenantId, adminId),
+          services.freshness.waitFor(['admin_sessions', 'admin_users'], head),
+        ]);
         const { sessions } = await ask(listOwnSessions, { adminId, currentId, expiries });
         // Of some the table does not know that they are over: those whose provider is none any more.
-        const live = await Promise.all(sessions.map(async (session) => ((await services.lookups.adminSession(tenantId, session.id)) ? [session] : [])));
+        const live = await Promise.all(
+          sessions.map(async (session) =>
+            (await services.lookups.adminSession(tenantId, session.id)) ? [session] : [],
+          ),
+        );
         const good = live.flat();
         return { sessions: good, total: good.length };
       },

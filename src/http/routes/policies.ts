@@ -74,7 +74,14 @@ export const policyRoutes: RouteGroup = {
         if (!reply.hasHeader('x-stale')) return ask(getPolicy, result);
         // The read side is behind, but what was created is there: the decision itself is the answer.
         const now = new Date().toISOString();
-        return { id: result.policyId, ...body, version: 1, createdBy: principal.adminId, createdAt: now, updatedAt: now };
+        return {
+          id: result.policyId,
+          ...body,
+          version: 1,
+          createdBy: principal.adminId,
+          createdAt: now,
+          updatedAt: now,
+        };
       },
     }),
     route({

@@ -18,7 +18,8 @@ export const portalRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/admin/alerts/{alertID}/forward',
       access: admin('alerts:write'),
-      summary: 'Send an alert to the central portal; 503 where it cannot be reached, in which case it is tried again later',
+      summary:
+        'Send an alert to the central portal; 503 where it cannot be reached, in which case it is tried again later',
       params: z.object({ alertID: uuid() }),
       answer: z.object({ forwarded: z.literal(true), forwardedAt: z.iso.datetime(), portalAlertId: z.string() }),
       handle: async ({ ask, principal, services, request, fresh, params: { alertID: alertId } }) => {
@@ -26,7 +27,11 @@ export const portalRoutes: RouteGroup = {
         if (!services.portal.isConfigured) throw new FailureError(unavailable());
         const { tenantId } = principal;
         const deliveryId = fresh.id('delivery');
-        const issuer = { tenantId, actor: actorOf(principal, request.ip, request.headers['user-agent']), correlationId: request.id };
+        const issuer = {
+          tenantId,
+          actor: actorOf(principal, request.ip, request.headers['user-agent']),
+          correlationId: request.id,
+        };
         try {
           const { portalAlertId, position } = orThrow(await forwardAlert(services, { alertId, deliveryId }, issuer));
           if (position !== undefined) await services.freshness.waitFor(['alerts'], position);
@@ -35,7 +40,11 @@ export const portalRoutes: RouteGroup = {
         } catch (error) {
           if (!(error instanceof PortalUnavailable)) throw error;
           services.log.warn({ tenantId, alertId, reason: error.message }, 'an alert will be forwarded later');
-          await services.jobs.enqueue('forward-alert', { tenantId, alertId, deliveryId }, { id: deliveryId, delayMs: RETRY_MS, correlationId: request.id });
+          await services.jobs.enqueue(
+            'forward-alert',
+            { tenantId, alertId, deliveryId },
+            { id: deliveryId, delayMs: RETRY_MS, correlationId: request.id },
+          );
           throw new FailureError(unavailable());
         }
       },

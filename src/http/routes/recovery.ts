@@ -29,7 +29,8 @@ export const recoveryRoutes: RouteGroup = {
       answer: z.object({ success: z.literal(true), tempPassword: z.string(), message: z.string() }),
       handle: async ({ body, services, request, run }) => {
         const actor = { kind: 'system', id: null, ip: request.ip, userAgent: 'recovery' } as const;
-        const refuse = async (reason: 'wrong_key' | 'unknown_account' | 'ambiguous_account') => run(refuseRecovery, { reason }, { tenantId: INSTALLATION, actor });
+        const refuse = async (reason: 'wrong_key' | 'unknown_account' | 'ambiguous_account') =>
+          run(refuseRecovery, { reason }, { tenantId: INSTALLATION, actor });
         if (!isRecoveryKey(body.recoveryKey, services.config.recoveryKey!)) {
           await refuse('wrong_key');
           throw new FailureError(unauthenticated('invalid credentials'));
@@ -38,20 +39,32 @@ export const recoveryRoutes: RouteGroup = {
         const account = await recoverableAccount(services, body.email, named);
         if (typeof account === 'string') {
           await refuse(account);
-          throw new FailureError(account === 'unknown_account' ? notFound() : invalid('X-Tenant-ID', 'is required: several tenants have an account for this e-mail'));
+          throw new FailureError(
+            account === 'unknown_account'
+              ? notFound()
+              : invalid('X-Tenant-ID', 'is required: several tenants have an account for this e-mail'),
+          );
         }
         const { tenantId, adminId, kind } = account;
         const accountDigest = services.accountDigest(body.email);
         const tempPassword = randomPassword();
         const behalf = { tenantId, actor };
         const recoverIt = async () => {
-          if (kind === 'admin') return { liftedSso: false, ...(await run(recoverAdmin, { adminId, accountDigest, tempPassword }, behalf)).result };
+          if (kind === 'admin')
+            return {
+              liftedSso: false,
+              ...(await run(recoverAdmin, { adminId, accountDigest, tempPassword }, behalf)).result,
+            };
           return (await run(recoverOrgAdmin, { adminId, tempPassword }, behalf)).result;
         };
         const { unusedSecrets, liftedSso } = await recoverIt();
         await run(unlockLogin, { accountDigest, subjectId: adminId }, behalf);
         await forgetSecrets(services, tenantId, unusedSecrets);
-        return { success: true, tempPassword, message: ADVICE + (liftedSso ? '; the organization requires single sign-on no longer' : '') };
+        return {
+          success: true,
+          tempPassword,
+          message: ADVICE + (liftedSso ? '; the organization requires single sign-on no longer' : ''),
+        };
       },
     }),
   ],

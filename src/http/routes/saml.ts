@@ -2,10 +2,23 @@ import { z } from 'zod';
 import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { handOver, pageReturnOf, pageReturnQuery, reauthenticationQuery, refusedReturn } from '../../sso/page-return.ts';
+import {
+  handOver,
+  pageReturnOf,
+  pageReturnQuery,
+  reauthenticationQuery,
+  refusedReturn,
+} from '../../sso/page-return.ts';
 import { cameFromPage, type OpenRequest } from '../../sso/saml/pending-requests.ts';
 import { SamlRefused } from '../../sso/saml/refused.ts';
-import { claimedTenant, finishSamlSignIn, metadataOf, pendingRequests, ssoRefusalOf, startSamlSignIn } from '../../sso/saml/saml-sign-in.ts';
+import {
+  claimedTenant,
+  finishSamlSignIn,
+  metadataOf,
+  pendingRequests,
+  ssoRefusalOf,
+  startSamlSignIn,
+} from '../../sso/saml/saml-sign-in.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { redirect } from '../redirect.ts';
@@ -36,14 +49,18 @@ export const samlRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/auth/saml/login',
       access: open('login'),
-      summary: "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      summary:
+        "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
       answer: { media: 'text/plain' },
       handle: async (call) => {
         const tenantId = await ssoTenantOf(call);
         const page = pageReturnOf(call.query);
-        const address = await startSamlSignIn(call.services, tenantId, { browser: page?.challenge ?? null, reauthenticates: call.query.reauthenticate === 'true' });
+        const address = await startSamlSignIn(call.services, tenantId, {
+          browser: page?.challenge ?? null,
+          reauthenticates: call.query.reauthenticate === 'true',
+        });
         if (address) return redirect(call.reply, 302, address);
         if (page) return redirect(call.reply, 302, refusedReturn('sso_not_configured', tenantId));
         throw new FailureError(notFound('single sign-on is not configured'));
@@ -57,7 +74,13 @@ export const samlRoutes: RouteGroup = {
       consumes: 'form',
       body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
       answer: signedInByProvider,
-      handle: async ({ body: { SAMLResponse: samlResponse, RelayState: relayState = '' }, services, request, reply, ask }) => {
+      handle: async ({
+        body: { SAMLResponse: samlResponse, RelayState: relayState = '' },
+        services,
+        request,
+        reply,
+        ask,
+      }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let pending: OpenRequest | undefined;
         try {
@@ -65,14 +88,33 @@ export const samlRoutes: RouteGroup = {
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
           const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
           const { adminId, sessionEpoch } = admin;
-          if (browser !== null) return redirect(reply, 303, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated }, { challenge: browser }));
-          const tokens = await openSsoSession(services, tenantId, admin, { method: 'saml', vouchedBy, reauthenticated }, actor);
+          if (browser !== null)
+            return redirect(
+              reply,
+              303,
+              await handOver(
+                services.oneTimeTokens,
+                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated },
+                { challenge: browser },
+              ),
+            );
+          const tokens = await openSsoSession(
+            services,
+            tenantId,
+            admin,
+            { method: 'saml', vouchedBy, reauthenticated },
+            actor,
+          );
           return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
           const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
           const tenantId = pending?.tenantId ?? (await claimedTenant(services, relayState));
-          await auditRefusal(services, { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor }, refusal);
+          await auditRefusal(
+            services,
+            { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
+            refusal,
+          );
           if (cameFromPage(relayState)) return redirect(reply, 303, refusedReturn(refusal.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
         }

@@ -27,7 +27,11 @@ const screenshotView = z
 
 type Row = Exclude<Awaited<ReturnType<typeof getScreenshot>>, { failed: true }>;
 
-async function viewsOf(services: Services, tenantId: TenantId, rows: readonly Row[]): Promise<z.output<typeof screenshotView>[]> {
+async function viewsOf(
+  services: Services,
+  tenantId: TenantId,
+  rows: readonly Row[],
+): Promise<z.output<typeof screenshotView>[]> {
   const { externalBaseUrl = '' } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
   const now = Date.now();
   return rows.map(({ screenshot_id: id, event_id: eventId, origin, captured_at: capturedAt }) => ({
@@ -70,7 +74,11 @@ export const screenshotRoutes: RouteGroup = {
       answer: z.object({ screenshots: z.array(screenshotView), total: z.int() }),
       handle: async ({ ask, run, params: { eventID }, services, principal: { tenantId, sessionId } }) => {
         const screenshots = await viewsOf(services, tenantId, await ask(screenshotsOfEvent, { eventId: eventID }));
-        await run(recordScreenshotViews, { sessionId, screenshotIds: screenshots.map(({ id }) => id), shown: 'address' });
+        await run(recordScreenshotViews, {
+          sessionId,
+          screenshotIds: screenshots.map(({ id }) => id),
+          shown: 'address',
+        });
         return { screenshots, total: screenshots.length };
       },
     }),
@@ -110,8 +118,14 @@ export const screenshotRoutes: RouteGroup = {
       answer: { media: 'image/*' },
       handle: async ({ ask, params: { tenantID, screenshotID }, query, services, reply }) => {
         const tenantId = asTenantId(tenantID);
-        const verdict = services.screenshotAddresses.judge({ tenantId, screenshotId: screenshotID, ...query }, Date.now());
-        if (verdict !== 'good') throw new FailureError(forbidden(verdict === 'expired' ? 'the address has expired' : 'the address is not valid'));
+        const verdict = services.screenshotAddresses.judge(
+          { tenantId, screenshotId: screenshotID, ...query },
+          Date.now(),
+        );
+        if (verdict !== 'good')
+          throw new FailureError(
+            forbidden(verdict === 'expired' ? 'the address has expired' : 'the address is not valid'),
+          );
         return pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }, tenantId), reply);
       },
     }),

@@ -9,8 +9,15 @@ import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/search';
 const asked = {
-  q: z.string().max(200).transform((text) => text.trim()).pipe(z.string().min(2, 'must have at least 2 characters')),
-  type: z.enum(['all', ...searchedKinds]).optional().default('all'),
+  q: z
+    .string()
+    .max(200)
+    .transform((text) => text.trim())
+    .pipe(z.string().min(2, 'must have at least 2 characters')),
+  type: z
+    .enum(['all', ...searchedKinds])
+    .optional()
+    .default('all'),
 };
 const COLUMNS = ['type', 'id', 'label', 'detail', 'domain', 'status', 'severity', 'createdAt'];
 
@@ -37,7 +44,9 @@ export const searchRoutes: RouteGroup = {
       handle: async ({ query: { q, type, format }, services, principal, reply }) => {
         const rows = exportHits(services.reads(principal.tenantId), { q, type });
         const file = { name: `search.${format}`, type: format === 'csv' ? 'text/csv' : 'application/json' };
-        return sendExport(reply, services.limits.exports, principal.tenantId, file, () => (format === 'csv' ? asCsv(rows, COLUMNS) : asJsonArray(rows)));
+        return sendExport(reply, services.limits.exports, principal.tenantId, file, () =>
+          format === 'csv' ? asCsv(rows, COLUMNS) : asJsonArray(rows),
+        );
       },
     }),
   ],

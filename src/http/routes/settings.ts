@@ -11,7 +11,12 @@ import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/settings';
 const severities = z.object({ severities: z.record(alertTypeSchema, severitySchema) });
-const mobileAccess = z.object({ super_admin: z.boolean(), admin: z.boolean(), analyst: z.boolean(), executive: z.boolean() } satisfies Record<MobileRole, z.ZodBoolean>);
+const mobileAccess = z.object({
+  super_admin: z.boolean(),
+  admin: z.boolean(),
+  analyst: z.boolean(),
+  executive: z.boolean(),
+} satisfies Record<MobileRole, z.ZodBoolean>);
 const days = z.int().min(1);
 
 /** Settings that are not one declared record: maps that merge, and what only the operator and the license set. */

@@ -63,12 +63,33 @@ export const setupRoutes: RouteGroup = {
       handle: async ({ body, run, ask, services, request }) => {
         const tenantId = asTenantId(randomUUID());
         const adminId = randomUUID();
-        const { result } = await run(setUpTenant, { ...body, name: null, adminId, mustChangePassword: false, completesSetup: true }, tenantId);
+        const { result } = await run(
+          setUpTenant,
+          { ...body, name: null, adminId, mustChangePassword: false, completesSetup: true },
+          tenantId,
+        );
         const { clientName, tier, expiresAt, maxUsers } = result.license;
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
-        const tokens = await openSession(services, { tenantId, subjectId: adminId, subjectKind: 'admin', epoch: 0, role: 'super_admin', method: 'setup', actor });
+        const tokens = await openSession(services, {
+          tenantId,
+          subjectId: adminId,
+          subjectKind: 'admin',
+          epoch: 0,
+          role: 'super_admin',
+          method: 'setup',
+          actor,
+        });
         const user = await ask(getAdminUser, { adminId }, tenantId);
-        return { tenantId, clientName, tier, expiresAt, maxUsers, accessToken: tokens.accessToken, refreshToken: tokens.refreshToken, user };
+        return {
+          tenantId,
+          clientName,
+          tier,
+          expiresAt,
+          maxUsers,
+          accessToken: tokens.accessToken,
+          refreshToken: tokens.refreshToken,
+          user,
+        };
       },
     }),
   ],

@@ -5,7 +5,12 @@ import { beginSignaturePack } from '../../../commands/signatures/begin-signature
 import { importSignature } from '../../../commands/signatures/import-signature.ts';
 import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
 import { listSignaturePacks, signaturePackView } from '../../../queries/signatures/list-packs.ts';
-import { foldedName, packContent, packedSignature, type PackedSignature } from '../../domain/signatures/pack-content.ts';
+import {
+  foldedName,
+  packContent,
+  packedSignature,
+  type PackedSignature,
+} from '../../domain/signatures/pack-content.ts';
 import { signatures } from '../../domain/signatures/signature.resource.ts';
 import { derivedId } from '../../execution/executor.ts';
 import { FailureError } from '../../kernel/failure.ts';
@@ -40,7 +45,9 @@ async function packIn(file: Buffer): Promise<Pack> {
   for (const [at, one] of read.data.signatures.entries()) {
     // Patterns are compiled to be checked: others are let in between.
     if (at % AT_ONCE === 0) await setImmediate();
-    const signature = z.object({ signatures: z.object({ [at]: packedSignature }) }).safeParse({ signatures: { [at]: one } }, { reportInput: true });
+    const signature = z
+      .object({ signatures: z.object({ [at]: packedSignature }) })
+      .safeParse({ signatures: { [at]: one } }, { reportInput: true });
     if (!signature.success) throw new FailureError(failureOfIssues('file', signature.error));
     said.push(signature.data.signatures[at]!);
   }
@@ -52,7 +59,11 @@ const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, 
   new Map(signatures.toReversed().map((signature) => [foldedName(signature.name), signature]));
 
 /** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
-async function slotsFor({ loader, ports }: Services, tenantId: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+async function slotsFor(
+  { loader, ports }: Services,
+  tenantId: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   const declared = signatures.declared as never as AnyDeclared;
   const exists = new Set<string>();
   await inParallel(AT_ONCE, ids, async (id) => {
@@ -72,19 +83,41 @@ export const signaturePackRoutes: RouteGroup = {
       path: `${base}/upload`,
       isBulk: true,
       access: admin('signatures:write'),
-      summary: 'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
+      summary:
+        'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
       consumes: 'multipart',
       file: { part: 'file', mostBytes: MOST_BYTES },
       body: z.object({ file: z.string().meta({ format: 'binary' }) }),
       status: 201,
-      answer: z.object({ packId: z.uuid(), name: z.string(), version: z.string(), imported: z.int(), updated: z.int(), skipped: z.int() }),
+      answer: z.object({
+        packId: z.uuid(),
+        name: z.string(),
+        version: z.string(),
+        imported: z.int(),
+        updated: z.int(),
+        skipped: z.int(),
+      }),
       handle: async ({ file: fileOf, run, principal: { tenantId }, services }) => {
         const file = await fileOf();
         const { name, version, signatures: said } = await packIn(file);
         const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
-        const upload = { nameId: derivedId('signature-pack', tenantId, foldedName(name)), packId, name, version, digest: createHash('sha256').update(file).digest('hex') };
-        const once = [...namedOnce(said)].map(([key, signature]) => ({ id: derivedId('signature', tenantId, foldedName(name), key), packId, signature }));
-        const slots = await slotsFor(services, tenantId, once.map(({ id }) => id));
+        const upload = {
+          nameId: derivedId('signature-pack', tenantId, foldedName(name)),
+          packId,
+          name,
+          version,
+          digest: createHash('sha256').update(file).digest('hex'),
+        };
+        const once = [...namedOnce(said)].map(([key, signature]) => ({
+          id: derivedId('signature', tenantId, foldedName(name), key),
+          packId,
+          signature,
+        }));
+        const slots = await slotsFor(
+          services,
+          tenantId,
+          once.map(({ id }) => id),
+        );
         await run(beginSignaturePack, upload);
         const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
         for (let from = 0; from < once.length; from += AT_ONCE) {

@@ -10,7 +10,15 @@ import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import { forgetSecrets } from '../../resources/secrets.ts';
 import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
 import { probeSaml } from '../../sso/probe-saml.ts';
-import { admin, adminReauthenticated, ofItsTenant, orgOwner, orgOwnerReauthenticated, orgReader, type Access } from '../access.ts';
+import {
+  admin,
+  adminReauthenticated,
+  ofItsTenant,
+  orgOwner,
+  orgOwnerReauthenticated,
+  orgReader,
+  type Access,
+} from '../access.ts';
 import type { Principal } from '../principal.ts';
 import { route, type AnyRoute, type RouteGroup } from '../route.ts';
 import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from '../sso-config-bodies.ts';
@@ -33,7 +41,8 @@ interface Asked {
 }
 
 /** The guard of the organization's door has seen to it that the tenant in the path is theirs. */
-const tenantOf = ({ params, principal }: Asked): TenantId => (params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId);
+const tenantOf = ({ params, principal }: Asked): TenantId =>
+  params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId;
 
 function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, write }: Door): AnyRoute[] {
   const owner = z.object(tenantParameter);
@@ -75,7 +84,8 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
       body: ssoConfigProbe,
       answer: issuerProbeView,
       handle: async ({ body, services }) => {
-        if (body.protocol !== 'saml') return probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode }));
+        if (body.protocol !== 'saml')
+          return probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode }));
         refuseInsecure(services, body);
         return probeSaml(body, Date.now());
       },
@@ -95,14 +105,19 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
       ...one,
       method: 'PUT',
       access: write,
-      summary: 'Change an SSO configuration; what is left out keeps its value, secrets too. Another issuerUrl needs clientSecret again (400), or null',
+      summary:
+        'Change an SSO configuration; what is left out keeps its value, secrets too. Another issuerUrl needs clientSecret again (400), or null',
       body: ssoConfigChanges,
       answer: ssoConfigView,
       handle: async (call) => {
         refuseInsecure(call.services, call.body);
         const { tenantId, configId } = configOf(call as Asked);
         const { protocol, clientSecret, spSigningKey, ...changes } = call.body;
-        const { result } = await call.run(updateSsoConfig, { configId, protocol, changes, clientSecret, spSigningKey }, tenantId);
+        const { result } = await call.run(
+          updateSsoConfig,
+          { configId, protocol, changes, clientSecret, spSigningKey },
+          tenantId,
+        );
         await forgetSecrets(call.services, tenantId, result.unusedSecret ? [result.unusedSecret] : []);
         return call.ask(getSsoConfig, { configId }, tenantId);
       },

@@ -17,7 +17,8 @@ export const ssoExchangeRoutes: RouteGroup = {
       method: 'POST',
       path: '/api/v1/auth/sso/exchange',
       access: open('session'),
-      summary: 'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
+      summary:
+        'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
       answer: signedInByProvider,
       handle: async ({ body, services, request, ask }) => {
@@ -26,8 +27,19 @@ export const ssoExchangeRoutes: RouteGroup = {
         if (!taken) throw refused;
         const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated } = taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
-        if (admin?.status !== 'active' || admin.sessionEpoch !== sessionEpoch || !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))) throw refused;
-        const tokens = await openSsoSession(services, tenantId, admin, { method, vouchedBy, reauthenticated }, actorOf(undefined, request.ip, request.headers['user-agent']));
+        if (
+          admin?.status !== 'active' ||
+          admin.sessionEpoch !== sessionEpoch ||
+          !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))
+        )
+          throw refused;
+        const tokens = await openSsoSession(
+          services,
+          tenantId,
+          admin,
+          { method, vouchedBy, reauthenticated },
+          actorOf(undefined, request.ip, request.headers['user-agent']),
+        );
         return signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
       },
     }),

@@ -8,7 +8,13 @@ import { FailureError, notFound, unauthenticated, unavailable } from '../../kern
 import { uuid, type TenantId } from '../../kernel/ids.ts';
 import { enabledSsoConfig } from '../../sso/enabled-config.ts';
 import { finishOidcSignIn, openIdProviderOf, startOidcSignIn, tenantOidcConfig } from '../../sso/oidc-sign-in.ts';
-import { handOver, pageReturnOf, pageReturnQuery, reauthenticationQuery, refusedReturn } from '../../sso/page-return.ts';
+import {
+  handOver,
+  pageReturnOf,
+  pageReturnQuery,
+  reauthenticationQuery,
+  refusedReturn,
+} from '../../sso/page-return.ts';
 import { cameFromPage, claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
 import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
@@ -38,19 +44,33 @@ export const ssoRoutes: RouteGroup = {
       access: open('session'),
       summary: 'Which kinds of single sign-on a tenant has; none for a tenant that there is not',
       query: z.object(tenantQuery),
-      answer: z.object({ configured: z.boolean(), oidc: z.boolean(), saml: z.boolean(), loginUrl: z.string().nullable() }),
+      answer: z.object({
+        configured: z.boolean(),
+        oidc: z.boolean(),
+        saml: z.boolean(),
+        loginUrl: z.string().nullable(),
+      }),
       handle: async (call) => {
         const tenantId = await ssoTenantOf(call);
         const configs = await call.services.loader.load(ssoConfigs, ssoConfigsStream(tenantId));
-        const [oidc, saml] = [enabledConfig(configs, 'oidc') !== undefined, enabledConfig(configs, 'saml') !== undefined];
-        return { configured: oidc || saml, oidc, saml, loginUrl: oidc ? '/api/v1/auth/sso/login' : saml ? '/api/v1/auth/saml/login' : null };
+        const [oidc, saml] = [
+          enabledConfig(configs, 'oidc') !== undefined,
+          enabledConfig(configs, 'saml') !== undefined,
+        ];
+        return {
+          configured: oidc || saml,
+          oidc,
+          saml,
+          loginUrl: oidc ? '/api/v1/auth/sso/login' : saml ? '/api/v1/auth/saml/login' : null,
+        };
       },
     }),
     route({
       method: 'GET',
       path: '/api/v1/auth/sso/login',
       access: open('login'),
-      summary: "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      summary:
+        "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
       query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
       status: 302,
       answer: { media: 'text/plain' },
@@ -60,15 +80,32 @@ export const ssoRoutes: RouteGroup = {
         const page = pageReturnOf(query);
         const found = await enabledSsoConfig(services, tenantId, 'oidc');
         try {
-          const started = await startOidcSignIn(services, found, { owner: tenantId, kind: 'tenant', challenge: page?.challenge ?? null, reauthenticates: query.reauthenticate === 'true' });
+          const started = await startOidcSignIn(services, found, {
+            owner: tenantId,
+            kind: 'tenant',
+            challenge: page?.challenge ?? null,
+            reauthenticates: query.reauthenticate === 'true',
+          });
           keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
           return redirect(reply, 302, started.address);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
           // Where nothing is set up nothing was refused, and strangers ask about any tenant.
-          if (found) await auditRefusal(services, { tenantId, protocol: 'oidc', configId: found.config.configId, actor: actorOf(undefined, request.ip, request.headers['user-agent']) }, error);
+          if (found)
+            await auditRefusal(
+              services,
+              {
+                tenantId,
+                protocol: 'oidc',
+                configId: found.config.configId,
+                actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+              },
+              error,
+            );
           if (page) return redirect(reply, 302, refusedReturn(error.reason, tenantId));
-          throw new FailureError(found ? unavailable('the identity provider cannot be used') : notFound('single sign-on is not configured'));
+          throw new FailureError(
+            found ? unavailable('the identity provider cannot be used') : notFound('single sign-on is not configured'),
+          );
         }
       },
     }),
@@ -76,26 +113,52 @@ export const ssoRoutes: RouteGroup = {
       method: 'GET',
       path: '/api/v1/auth/sso/callback',
       access: open('login'),
-      summary: 'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
+      summary:
+        'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
       query: providerReturnQuery,
       answer: signedInByProvider,
       handle: async ({ query: { state }, services, request, reply, ask }) => {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let believed: Trip | undefined;
         try {
-          const { trip, identity, vouchedBy, secure } = await finishOidcSignIn(services, 'tenant', returnedBy(request, state), tenantOidcConfig(services), (trip) => (believed = trip));
+          const { trip, identity, vouchedBy, secure } = await finishOidcSignIn(
+            services,
+            'tenant',
+            returnedBy(request, state),
+            tenantOidcConfig(services),
+            (trip) => (believed = trip),
+          );
           forgetInBrowser(reply, state, secure);
           const { owner: tenantId, challenge, reauthenticates: reauthenticated } = trip;
           const admin = await admitAdmin(services, tenantId, identity);
           const { adminId, sessionEpoch } = admin;
-          if (challenge !== null) return redirect(reply, 302, await handOver(services.oneTimeTokens, { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated }, { challenge }));
-          const tokens = await openSsoSession(services, tenantId, admin, { method: 'oidc', vouchedBy, reauthenticated }, actor);
+          if (challenge !== null)
+            return redirect(
+              reply,
+              302,
+              await handOver(
+                services.oneTimeTokens,
+                { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated },
+                { challenge },
+              ),
+            );
+          const tokens = await openSsoSession(
+            services,
+            tenantId,
+            admin,
+            { method: 'oidc', vouchedBy, reauthenticated },
+            actor,
+          );
           const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
           return { ...tokens, user: { id, email, displayName, roleType } };
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
           const tenantId = believed?.owner ?? (await believedTenant(services, state));
-          await auditRefusal(services, { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor }, error);
+          await auditRefusal(
+            services,
+            { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
+            error,
+          );
           if (cameFromPage(state)) return redirect(reply, 302, refusedReturn(error.reason, tenantId));
           throw new FailureError(unauthenticated(`single sign-on failed: ${error.reason}`));
         }

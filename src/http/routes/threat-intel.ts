@@ -11,11 +11,20 @@ import { route, type RouteGroup } from '../route.ts';
 const base = '/api/v1/admin/threat-intel';
 const service = z.enum(scanServices);
 const settingsView = z
-  .object({ scannerEnabled: z.boolean(), scannerConfigured: z.boolean(), reputationEnabled: z.boolean(), reputationConfigured: z.boolean() })
+  .object({
+    scannerEnabled: z.boolean(),
+    scannerConfigured: z.boolean(),
+    reputationEnabled: z.boolean(),
+    reputationConfigured: z.boolean(),
+  })
   .meta({ title: 'ThreatIntelSettings' });
 
 /** Travels in a header: visible ASCII characters. */
-const apiKey = z.string().max(512).transform((text) => text.trim()).pipe(z.string().regex(/^[\x21-\x7e]*$/, 'must be visible ASCII characters'));
+const apiKey = z
+  .string()
+  .max(512)
+  .transform((text) => text.trim())
+  .pipe(z.string().regex(/^[\x21-\x7e]*$/, 'must be visible ASCII characters'));
 
 /** Reserved for such purposes (RFC 2606), and known to every service. */
 const PROBED = 'example.com';
@@ -38,7 +47,8 @@ export const threatIntelRoutes: RouteGroup = {
       summary: 'Switch services on or off; what is left out stays',
       body: z.object({ scannerEnabled: z.boolean().optional(), reputationEnabled: z.boolean().optional() }),
       answer: settingsView,
-      handle: async ({ run, body: { scannerEnabled, reputationEnabled } }) => (await run(switchServices, { enabled: { scanner: scannerEnabled, reputation: reputationEnabled } })).result,
+      handle: async ({ run, body: { scannerEnabled, reputationEnabled } }) =>
+        (await run(switchServices, { enabled: { scanner: scannerEnabled, reputation: reputationEnabled } })).result,
     }),
     route({
       method: 'PUT',
@@ -70,7 +80,12 @@ export const threatIntelRoutes: RouteGroup = {
           },
         );
         const latencyMs = Math.round(performance.now() - begun);
-        return { success: message === undefined, service: body.service, message: message ?? 'the service answered', latencyMs };
+        return {
+          success: message === undefined,
+          service: body.service,
+          message: message ?? 'the service answered',
+          latencyMs,
+        };
       },
     }),
   ],

@@ -20,7 +20,8 @@ const tlsStatusView = z.object({
 
 function statusOf({ listenerCertificate }: Services): z.output<typeof tlsStatusView> {
   const shown = listenerCertificate().status;
-  if (!shown) return { configured: false, subject: null, issuer: null, expiresAt: null, daysRemaining: null, source: null };
+  if (!shown)
+    return { configured: false, subject: null, issuer: null, expiresAt: null, daysRemaining: null, source: null };
   const { subject, issuer, expiresAt, source } = shown;
   const daysRemaining = Math.max(0, Math.floor((expiresAt - Date.now()) / DAY_MS));
   return { configured: true, subject, issuer, expiresAt: new Date(expiresAt).toISOString(), daysRemaining, source };

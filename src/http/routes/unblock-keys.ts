@@ -42,7 +42,14 @@ export const unblockKeyRoutes: RouteGroup = {
       handle: async ({ run, body, principal: { adminId }, fresh }) => {
         const { domain, userId = null, deviceId = null, reason, expiresInHours } = body;
         const pickInteger = fresh.integers('unblock key');
-        const { result, recordedAt } = await run(createUnblockKey, { domain, userId, deviceId, reason, expiresInHours, newKey: () => newUnblockKey(pickInteger) });
+        const { result, recordedAt } = await run(createUnblockKey, {
+          domain,
+          userId,
+          deviceId,
+          reason,
+          expiresInHours,
+          newKey: () => newUnblockKey(pickInteger),
+        });
         const { unblockKeyId: id, key, expiresAt } = result;
         const about = { id, domain, userId, deviceId, reason, status: 'active', expiresAt, maxUses: 1, usedAt: null };
         return { ...about, createdBy: adminId, createdAt: new Date(await recordedAt()).toISOString(), key };
@@ -58,7 +65,13 @@ export const unblockKeyRoutes: RouteGroup = {
       handle: async ({ run, body: { key, domain }, principal: { tenantId, deviceId, userId }, services }) => {
         const holder = await services.ports.claimHolder(tenantId, unblockKeyClaim(key));
         if (holder === undefined) throw new FailureError(NO_SUCH_KEY);
-        const { result } = await run(redeemUnblockKey, { unblockKeyId: streamSubject(holder), key, domain, deviceId, userId });
+        const { result } = await run(redeemUnblockKey, {
+          unblockKeyId: streamSubject(holder),
+          key,
+          domain,
+          deviceId,
+          userId,
+        });
         return { unblocked: true, expiresAt: result.expiresAt };
       },
     }),

@@ -2,8 +2,15 @@ import { z } from 'zod';
 import { readVerificationAlert } from '../../../commands/verification/read-verification-alert.ts';
 import { verifyEmployee } from '../../../commands/verification/verify-employee.ts';
 import { listVerifiableUsers, nameOfUser, verifiableUserView } from '../../../queries/verification/verifiable-users.ts';
-import { getVerificationAlert, listVerificationAlerts, verificationAlertView } from '../../../queries/verification/verification-alerts.ts';
-import { listVerificationEvents, verificationEventView } from '../../../queries/verification/list-verification-events.ts';
+import {
+  getVerificationAlert,
+  listVerificationAlerts,
+  verificationAlertView,
+} from '../../../queries/verification/verification-alerts.ts';
+import {
+  listVerificationEvents,
+  verificationEventView,
+} from '../../../queries/verification/list-verification-events.ts';
 import { employee, employeeStream, isEmployed } from '../../domain/employees/employee.ts';
 import { verificationMethods, type VerificationMethod } from '../../domain/verification/events.ts';
 import { FailureError, forbidden, limited, notFound } from '../../kernel/failure.ts';
@@ -98,7 +105,11 @@ export const verificationRoutes: RouteGroup = {
         const known = await services.loader.load(employee, employeeStream(tenantId, userId));
         if (!isEmployed(known)) throw new FailureError(notFound());
         reply.header('cache-control', 'no-store');
-        return services.ports.verificationCodes.current(tenantId, { userId, deactivations: known.deactivations }, Date.now());
+        return services.ports.verificationCodes.current(
+          tenantId,
+          { userId, deactivations: known.deactivations },
+          Date.now(),
+        );
       },
     }),
   ],

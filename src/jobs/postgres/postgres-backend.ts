@@ -1,4 +1,14 @@
-import { PostgresConnection, PostgresQueueBackend, Queue, Worker, type BackendFactory, type PgPool, type PostgresConnectionOptions, type Processor, type WorkerOptions } from 'bullmq';
+import {
+  PostgresConnection,
+  PostgresQueueBackend,
+  Queue,
+  Worker,
+  type BackendFactory,
+  type PgPool,
+  type PostgresConnectionOptions,
+  type Processor,
+  type WorkerOptions,
+} from 'bullmq';
 import pg from 'pg';
 import { plainPool } from '../../database/plain-pool.ts';
 import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
@@ -15,7 +25,13 @@ class PoolConnection extends PostgresConnection {
 const onPool =
   (pool: pg.Pool): BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> =>
   (name, options, { withBlockingConnection } = {}) =>
-    new PostgresQueueBackend(new PoolConnection(pool as PgPool), name, options, true, withBlockingConnection ? name : undefined);
+    new PostgresQueueBackend(
+      new PoolConnection(pool as PgPool),
+      name,
+      options,
+      true,
+      withBlockingConnection ? name : undefined,
+    );
 
 /**
  * BullMQ's own function (it is the interface of its ports to other languages), called by ourselves, because a `Queue` cannot
@@ -35,12 +51,15 @@ export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
 
   constructor(config: DatabaseConfig, connections: number) {
-    this.#pool = plainPool({
-      ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
-      // The worker of each lane keeps one to listen.
-      max: connections,
-      application_name: 'castellan/jobs',
-    }, LIMITS);
+    this.#pool = plainPool(
+      {
+        ...asLogin(config, 'service', `-c search_path=${SCHEMA} -c TimeZone=UTC`),
+        // The worker of each lane keeps one to listen.
+        max: connections,
+        application_name: 'castellan/jobs',
+      },
+      LIMITS,
+    );
     // Every queue and worker listens for errors of the pool that they share, and reports them.
     this.#pool.setMaxListeners(0);
   }
@@ -51,7 +70,12 @@ export class PostgresJobBackend implements JobBackend {
   }
 
   worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
-    return new Worker(lane, processor, { ...options, connection: this.#pool as PgPool }, onPool(this.#pool)) as unknown as LaneWorker;
+    return new Worker(
+      lane,
+      processor,
+      { ...options, connection: this.#pool as PgPool },
+      onPool(this.#pool),
+    ) as unknown as LaneWorker;
   }
 
   async add(job: PreparedJob): Promise<void> {
@@ -76,8 +100,14 @@ async function addJob(client: pg.ClientBase | pg.Pool, job: PreparedJob): Promis
   await client.query({
     ...ADD_JOB,
     values: [
-      laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options),
-      delayMs, Date.now(), definition.attempts,
+      laneOf(definition),
+      id,
+      definition.name,
+      JSON.stringify(payload),
+      JSON.stringify(options),
+      delayMs,
+      Date.now(),
+      definition.attempts,
     ],
   });
 }

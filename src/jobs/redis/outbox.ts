@@ -54,11 +54,14 @@ export class Outbox {
   #running: Promise<void> | undefined;
 
   constructor(config: DatabaseConfig, deliver: Deliver, log: Logger) {
-    this.#pool = plainPool({
-      ...asLogin(config, 'service'),
-      max: OUTBOX_CONNECTIONS,
-      application_name: 'castellan/outbox',
-    }, LIMITS);
+    this.#pool = plainPool(
+      {
+        ...asLogin(config, 'service'),
+        max: OUTBOX_CONNECTIONS,
+        application_name: 'castellan/outbox',
+      },
+      LIMITS,
+    );
     this.#deliver = deliver;
     this.#log = log;
   }
@@ -66,7 +69,10 @@ export class Outbox {
   async put(client: pg.ClientBase, job: PreparedJob): Promise<void> {
     const { definition, id, payload, delayMs } = job;
     const options: JobsOptions = { ...storedOptions(job), delay: delayMs, timestamp: Date.now() };
-    await client.query({ ...PUT, values: [laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options)] });
+    await client.query({
+      ...PUT,
+      values: [laneOf(definition), id, definition.name, JSON.stringify(payload), JSON.stringify(options)],
+    });
   }
 
   /** A job that belongs to no transaction of the caller's. */
@@ -118,7 +124,10 @@ export class Outbox {
       rows.sort((one, other) => Number(one.sequence) - Number(other.sequence));
       for (const lane of new Set(rows.map((row) => row.lane))) {
         const jobs = rows.filter((row) => row.lane === lane);
-        await this.#deliver(lane, jobs.map(({ id, name, payload, options }) => ({ name, data: payload, opts: { ...options, jobId: id } })));
+        await this.#deliver(
+          lane,
+          jobs.map(({ id, name, payload, options }) => ({ name, data: payload, opts: { ...options, jobId: id } })),
+        );
       }
       return rows.length;
     });

@@ -22,35 +22,62 @@ export class RedisJobBackend implements JobBackend {
 
   constructor(url: string, config: DatabaseConfig, log: Logger) {
     this.#log = log;
-    this.#producer = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_MS, connectTimeout: COMMAND_MS });
+    this.#producer = new Redis(url, {
+      maxRetriesPerRequest: 1,
+      commandTimeout: COMMAND_MS,
+      connectTimeout: COMMAND_MS,
+    });
     // A worker waits for Redis as long as it takes.
     this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
     for (const client of [this.#producer, this.#consumer]) {
       client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis is disturbed'));
     }
-    this.#outbox = new Outbox(config, (lane, jobs) => this.queue(lane).addBulk([...jobs]).then(() => undefined), log);
+    this.#outbox = new Outbox(
+      config,
+      (lane, jobs) =>
+        this.queue(lane)
+          .addBulk([...jobs])
+          .then(() => undefined),
+      log,
+    );
   }
 
   queue(lane: string): LaneQueue {
     let queue = this.#queues.get(lane);
     if (!queue) {
-      queue = new Queue<JobPayload>(lane, { connection: this.#producer, prefix: PREFIX, streams: { events: { maxLen: 100 } } }) as LaneQueue;
+      queue = new Queue<JobPayload>(lane, {
+        connection: this.#producer,
+        prefix: PREFIX,
+        streams: { events: { maxLen: 100 } },
+      }) as LaneQueue;
       this.#queues.set(lane, queue);
     }
     return queue;
   }
 
   worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
-    return new Worker<JobPayload>(lane, processor, { ...options, connection: this.#consumer, prefix: PREFIX }) as LaneWorker;
+    return new Worker<JobPayload>(lane, processor, {
+      ...options,
+      connection: this.#consumer,
+      prefix: PREFIX,
+    }) as LaneWorker;
   }
 
   async add(job: PreparedJob): Promise<void> {
     const options = { ...storedOptions(job), jobId: job.id, delay: job.delayMs };
     try {
-      await within(COMMAND_MS, this.queue(laneOf(job.definition)).add(job.definition.name, job.payload, options).then(() => undefined));
+      await within(
+        COMMAND_MS,
+        this.queue(laneOf(job.definition))
+          .add(job.definition.name, job.payload, options)
+          .then(() => undefined),
+      );
     } catch (error) {
       // Under the same id: should Redis have taken it after all, it takes it once.
-      this.#log.warn({ job: job.definition.name, reason: (error as Error).message }, 'a job waits in the database for Redis');
+      this.#log.warn(
+        { job: job.definition.name, reason: (error as Error).message },
+        'a job waits in the database for Redis',
+      );
       await this.#outbox.keep(job);
     }
   }

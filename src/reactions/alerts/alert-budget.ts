@@ -72,7 +72,10 @@ export class AlertBudget {
   }
 
   end(): { readonly spent: SpentBudget | undefined; readonly effects: readonly Effect[] } {
-    const isTouched = this.#beyond.length > 0 || this.#now.raises.left !== this.#full.raises.left || this.#now.repeats.left !== this.#full.repeats.left;
+    const isTouched =
+      this.#beyond.length > 0 ||
+      this.#now.raises.left !== this.#full.raises.left ||
+      this.#now.repeats.left !== this.#full.repeats.left;
     if (!isTouched) return { spent: this.#known, effects: [] };
     const effects = this.#beyond.length > 0 ? this.#summarize() : [];
     return { spent: this.#now, effects };
@@ -91,14 +94,26 @@ export class AlertBudget {
   #summarize(): Effect[] {
     const { recordedAt, id, tenantId } = this.#event;
     const occurrences = this.#beyond.flatMap((one) => one.occurrences);
-    const latest = occurrences.map(({ occurredAt }) => occurredAt).toSorted().at(-1)!;
-    const repeat = (alertId: string, many: number): Effect => ({ command: recordAlertOccurrence, input: { alertId, cause: id, occurrences: many, occurredAt: latest } });
+    const latest = occurrences
+      .map(({ occurredAt }) => occurredAt)
+      .toSorted()
+      .at(-1)!;
+    const repeat = (alertId: string, many: number): Effect => ({
+      command: recordAlertOccurrence,
+      input: { alertId, cause: id, occurrences: many, occurredAt: latest },
+    });
     const open = this.#now.summaries.find(({ isOpen, last }) => isOpen && recordedAt - last <= DAY_MS);
     const alertId = open?.alertId ?? v5(`${tenantId}|${this.name}|${id}`, SUMMARIES);
     const others = this.#now.summaries.filter((one) => one !== open);
-    this.#now = { ...this.#now, summaries: [{ alertId, last: recordedAt, isOpen: true }, ...others].slice(0, MOST_SUMMARIES) };
+    this.#now = {
+      ...this.#now,
+      summaries: [{ alertId, last: recordedAt, isOpen: true }, ...others].slice(0, MOST_SUMMARIES),
+    };
     if (open) return [repeat(alertId, occurrences.length)];
-    return [this.#raise(alertId, occurrences), ...(occurrences.length > 1 ? [repeat(alertId, occurrences.length - 1)] : [])];
+    return [
+      this.#raise(alertId, occurrences),
+      ...(occurrences.length > 1 ? [repeat(alertId, occurrences.length - 1)] : []),
+    ];
   }
 
   #raise(alertId: string, occurrences: readonly Occurrence[]): Effect {
@@ -119,7 +134,15 @@ export class AlertBudget {
         domain: null,
         url: null,
         cause: observationIds[0]!,
-        metadata: { kind: 'alert_budget', observedAt: at(this.#event), observationIds, domains, batchId: this.#event.id, budget: RAISES.capacity, budgetPerDay: RAISES.perDay },
+        metadata: {
+          kind: 'alert_budget',
+          observedAt: at(this.#event),
+          observationIds,
+          domains,
+          batchId: this.#event.id,
+          budget: RAISES.capacity,
+          budgetPerDay: RAISES.perDay,
+        },
       },
     };
   }

@@ -20,13 +20,22 @@ export const changedPermissions = ({ data }: Named<'ExtensionPermissionsChanged'
   title: 'A browser extension has other permissions now',
   description: 'An installed extension changed what it may do in the browser.',
   ...concerning(data, data.change),
-  metadata: { kind: 'extension_event', setting: 'alertOnPermissionChange', ...detailsOf(data, data.change), permissions: data.change.permissions.slice(0, MOST_NAMED), permissionCount: data.change.permissions.length },
+  metadata: {
+    kind: 'extension_event',
+    setting: 'alertOnPermissionChange',
+    ...detailsOf(data, data.change),
+    permissions: data.change.permissions.slice(0, MOST_NAMED),
+    permissionCount: data.change.permissions.length,
+  },
 });
 
 /** The rest stands with the extension in the inventory. */
 const MOST_NAMED = 50;
 
-const concerning = ({ userId, deviceId, severity }: Judged, { extensionId, observationId, occurredAt }: FoundExtension) => ({
+const concerning = (
+  { userId, deviceId, severity }: Judged,
+  { extensionId, observationId, occurredAt }: FoundExtension,
+) => ({
   userId,
   deviceId,
   severity,
@@ -36,7 +45,10 @@ const concerning = ({ userId, deviceId, severity }: Judged, { extensionId, obser
   occurrences: [{ observationId, occurredAt }] as const,
 });
 
-const detailsOf = ({ browserType, batchId, extensionMode, policyVersion }: Judged, found: FoundExtension): Finding['metadata'] => ({
+const detailsOf = (
+  { browserType, batchId, extensionMode, policyVersion }: Judged,
+  found: FoundExtension,
+): Finding['metadata'] => ({
   observedAt: found.occurredAt,
   observationIds: [found.observationId],
   batchId,

@@ -26,5 +26,10 @@ export interface Finding {
 }
 
 /** What repeats is the same type, person and domain (choice OP-089). */
-export const fingerprintOf = ({ alertType, userId, domain, about }: Pick<Finding, 'alertType' | 'userId' | 'domain' | 'about'>): string =>
+export const fingerprintOf = ({
+  alertType,
+  userId,
+  domain,
+  about,
+}: Pick<Finding, 'alertType' | 'userId' | 'domain' | 'about'>): string =>
   `${alertType}|${userId ?? ''}|${domain ?? ''}${about === undefined ? '' : `|${about}`}`;

@@ -84,7 +84,9 @@ function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): St
       const known = windowsIn(row);
       let windows = known;
       const effects: Effect[] = [];
-      for (const [alertId, occurrences] of sortIntoWindows(known, finding, (occurrence) => newAlertId(event, fingerprint, occurrence))) {
+      for (const [alertId, occurrences] of sortIntoWindows(known, finding, (occurrence) =>
+        newAlertId(event, fingerprint, occurrence),
+      )) {
         const isNew = !known.some((window) => window.alertId === alertId);
         if (isNew ? !budget.mayRaise() : !budget.mayRepeat()) {
           budget.count(finding, occurrences);
@@ -105,17 +107,28 @@ function raiseOrRepeatOne(event: Envelope, finding: Finding, budget: Budget): St
 export const setOpen = (fingerprint: string, alertId: string, isOpen: boolean): Step => ({
   key: { fingerprint },
   react: (row) => ({
-    row: row && { ...row, windows: isBudget(row.windows) ? withSummary(row.windows, alertId, isOpen) : row.windows.map((window) => (window.alertId === alertId ? { ...window, isOpen } : window)) },
+    row: row && {
+      ...row,
+      windows: isBudget(row.windows)
+        ? withSummary(row.windows, alertId, isOpen)
+        : row.windows.map((window) => (window.alertId === alertId ? { ...window, isOpen } : window)),
+    },
     effects: [],
   }),
 });
 
 /** Which alert each occurrence belongs to: one that is there, or a new one that the first of its kind opens. */
-function sortIntoWindows(known: readonly Window[], { occurrences }: Finding, newId: (first: Occurrence) => string): Map<string, Occurrence[]> {
+function sortIntoWindows(
+  known: readonly Window[],
+  { occurrences }: Finding,
+  newId: (first: Occurrence) => string,
+): Map<string, Occurrence[]> {
   let windows = known;
   const sorted = new Map<string, Occurrence[]>();
   for (const occurrence of occurrences) {
-    const { alertId } = windows.find((window) => window.isOpen && isNear(window, occurrence)) ?? { alertId: newId(occurrence) };
+    const { alertId } = windows.find((window) => window.isOpen && isNear(window, occurrence)) ?? {
+      alertId: newId(occurrence),
+    };
     const together = sorted.get(alertId);
     if (together) together.push(occurrence);
     else sorted.set(alertId, [occurrence]);
@@ -129,7 +142,10 @@ const isNear = ({ first, last }: Window, { occurredAt }: Occurrence): boolean =>
 
 function widened(windows: readonly Window[], alertId: string, occurrences: readonly Occurrence[]): readonly Window[] {
   const known = windows.find((window) => window.alertId === alertId);
-  const times = [...occurrences.map(({ occurredAt }) => occurredAt), ...(known ? [known.first, known.last] : [])].sort();
+  const times = [
+    ...occurrences.map(({ occurredAt }) => occurredAt),
+    ...(known ? [known.first, known.last] : []),
+  ].sort();
   const window = { alertId, first: times[0]!, last: times.at(-1)!, isOpen: true };
   const others = windows.filter((other) => other !== known);
   return [window, ...others].sort((a, b) => (a.last < b.last ? 1 : -1)).slice(0, MOST_WINDOWS);

@@ -14,8 +14,9 @@ export function reusedRefreshToken(event: SessionEnded): Finding[] {
     {
       alertType: 'policy_violation',
       severity: 'high',
-      title: 'An administrator\'s refresh token was used twice',
-      description: 'A token that had been exchanged before was presented again: it may have been stolen. The session was ended, and its holder has to sign in again.',
+      title: "An administrator's refresh token was used twice",
+      description:
+        'A token that had been exchanged before was presented again: it may have been stolen. The session was ended, and its holder has to sign in again.',
       userId: null,
       deviceId: null,
       domain: null,

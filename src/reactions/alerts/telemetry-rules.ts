@@ -14,7 +14,8 @@ interface Rule {
   readonly description: string;
 }
 
-const decidedOn = (signal: Signal) => (observation: Observation) => observation.kind === 'policy_decision' && observation.signals.includes(signal);
+const decidedOn = (signal: Signal) => (observation: Observation) =>
+  observation.kind === 'policy_decision' && observation.signals.includes(signal);
 
 /**
  * What single observations give away; the first rule that applies speaks for the observation. Phishing, malicious domains
@@ -62,13 +63,21 @@ const rules: readonly Rule[] = [
     alertType: 'mfa_missing',
     // At an identity provider: what a shop asks for is the shop's affair.
     applies: (observation) =>
-      observation.kind === 'auth_flow' && observation.outcome === 'success' && !observation.mfaObserved && observation.provider !== null && observation.provider !== 'none',
+      observation.kind === 'auth_flow' &&
+      observation.outcome === 'success' &&
+      !observation.mfaObserved &&
+      observation.provider !== null &&
+      observation.provider !== 'none',
     title: (place) => `Sign-in without a second factor on ${place}`,
     description: 'An identity provider let somebody in without asking for a second factor.',
   },
   {
     alertType: 'policy_violation',
-    applies: (observation) => 'policyId' in observation && observation.policyId !== null && observation.action === 'warn' && observation.userDecision === 'proceeded',
+    applies: (observation) =>
+      'policyId' in observation &&
+      observation.policyId !== null &&
+      observation.action === 'warn' &&
+      observation.userDecision === 'proceeded',
     title: (place) => `Policy warning overridden on ${place}`,
     description: 'A policy warned, and the person went on.',
   },
@@ -77,7 +86,9 @@ const rules: readonly Rule[] = [
 /** Everything that a batch gives away, one finding for what belongs to one alert. */
 export function findingsIn(event: TelemetryRecorded): Finding[] {
   const groups = new Map<string, { rule: Rule; observations: Observation[] }>();
-  const inOrder = [...event.data.observations].sort((a, b) => (a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : 0));
+  const inOrder = [...event.data.observations].sort((a, b) =>
+    a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : 0,
+  );
   for (const observation of inOrder) {
     const rule = rules.find(({ applies }) => applies(observation));
     if (!rule) continue;
@@ -95,7 +106,10 @@ function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: re
   const { alertType, title, description } = rule;
   const [first] = observations as [Observation];
   const { domain, url, kind } = first;
-  const occurrences = observations.map(({ eventId, occurredAt }): Occurrence => ({ observationId: eventId, occurredAt }));
+  const occurrences = observations.map(({ eventId, occurredAt }): Occurrence => ({
+    observationId: eventId,
+    occurredAt,
+  }));
   return {
     alertType,
     title: title(domain ?? 'an unknown site'),
@@ -119,7 +133,8 @@ function findingOf({ id, data }: TelemetryRecorded, rule: Rule, observations: re
 
 /** What the extension knew when it decided. Nothing personal: metadata is not sealed. */
 function detailsOf(observation: Observation): Finding['metadata'] {
-  const decided: Finding['metadata'] = 'action' in observation ? { action: observation.action, userDecision: observation.userDecision } : {};
+  const decided: Finding['metadata'] =
+    'action' in observation ? { action: observation.action, userDecision: observation.userDecision } : {};
   const policy: Finding['metadata'] = 'policyId' in observation ? { policyId: observation.policyId } : {};
   switch (observation.kind) {
     case 'policy_decision':

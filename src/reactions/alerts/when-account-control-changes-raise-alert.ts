@@ -27,14 +27,23 @@ function alerting(event: Recorded, { change, title, isSevere, about }: Change): 
     alertType: 'policy_violation' as const,
     severity: isSevere ? ('high' as const) : null,
     title,
-    description: 'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that did, reset its password, and undo the change. The audit log names the address it came from.',
+    description:
+      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that did, reset its password, and undo the change. The audit log names the address it came from.',
     fingerprint: `policy_violation|||account_control|${event.id}`,
     userId: null,
     deviceId: null,
     domain: null,
     url: null,
     cause: event.id,
-    metadata: { kind: 'account_control_changed', change, ...about, actorKind: actor.kind, actorId: actor.id, observedAt: at(event), observationIds: [] },
+    metadata: {
+      kind: 'account_control_changed',
+      change,
+      ...about,
+      actorKind: actor.kind,
+      actorId: actor.id,
+      observedAt: at(event),
+      observationIds: [],
+    },
   };
   return [{ effects: [{ command: raiseAlert, input }] }];
 }
@@ -42,9 +51,19 @@ function alerting(event: Recorded, { change, title, isSevere, about }: Change): 
 const aboutAdmin = (event: Recorded, change: string, title: string, isSevere = true) =>
   alerting(event, { change, title, isSevere, about: { adminId: (event.data as { adminId: string }).adminId } });
 const aboutProvider = (event: Recorded, change: string, title: string) =>
-  alerting(event, { change, title, isSevere: true, about: { configId: (event.data as { configId: string }).configId } });
+  alerting(event, {
+    change,
+    title,
+    isSevere: true,
+    about: { configId: (event.data as { configId: string }).configId },
+  });
 const aboutAuthority = (event: Recorded, change: string, title: string) =>
-  alerting(event, { change, title, isSevere: true, about: { fingerprintSha256: (event.data as { fingerprintSha256: string }).fingerprintSha256 } });
+  alerting(event, {
+    change,
+    title,
+    isSevere: true,
+    about: { fingerprintSha256: (event.data as { fingerprintSha256: string }).fingerprintSha256 },
+  });
 
 /**
  * Whatever changes who controls an account, or who can sign in, is told to everybody who reads alerts: somebody who holds a stolen session
@@ -57,22 +76,50 @@ export const whenAccountControlChangesRaiseAlert = defineReaction({
   on: {
     // The first admin comes with the tenant: there is nobody yet who could be told.
     AdminUserCreated: (event) =>
-      event.metadata.actor.kind !== 'system' && governs(event.data.roleType) ? aboutAdmin(event, 'admin_created', 'An account that administers others was created') : [],
-    AdminUserUpdated: (event) => (event.data.accountDigest === undefined ? [] : aboutAdmin(event, 'email_changed', "An administrator's sign-in e-mail was changed")),
-    AdminRoleChanged: (event) => aboutAdmin(event, 'role_changed', "An administrator's role was changed", governs(event.data.roleType)),
+      event.metadata.actor.kind !== 'system' && governs(event.data.roleType)
+        ? aboutAdmin(event, 'admin_created', 'An account that administers others was created')
+        : [],
+    AdminUserUpdated: (event) =>
+      event.data.accountDigest === undefined
+        ? []
+        : aboutAdmin(event, 'email_changed', "An administrator's sign-in e-mail was changed"),
+    AdminRoleChanged: (event) =>
+      aboutAdmin(event, 'role_changed', "An administrator's role was changed", governs(event.data.roleType)),
     AdminSuspended: (event) => aboutAdmin(event, 'admin_suspended', 'An administrator was suspended', false),
-    AdminReinstated: (event) => aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was let in again', false),
+    AdminReinstated: (event) =>
+      aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was let in again', false),
     AdminUserDeleted: (event) => aboutAdmin(event, 'admin_deleted', 'An administrator was deleted', false),
     // A password that its owner chose after a forced change is no news.
-    AdminPasswordChanged: (event) => (event.data.reason === 'changed' ? [] : aboutAdmin(event, `password_${event.data.reason}`, "An administrator's password was replaced by a temporary one")),
+    AdminPasswordChanged: (event) =>
+      event.data.reason === 'changed'
+        ? []
+        : aboutAdmin(
+            event,
+            `password_${event.data.reason}`,
+            "An administrator's password was replaced by a temporary one",
+          ),
     AdminMfaEnabled: (event) => aboutAdmin(event, 'mfa_enabled', 'An administrator set up a second factor'),
     // A recovery is told by the password that it replaces.
-    AdminMfaDisabled: (event) => (event.data.reason === 'recovered' ? [] : aboutAdmin(event, 'mfa_disabled', 'An administrator turned the second factor off')),
+    AdminMfaDisabled: (event) =>
+      event.data.reason === 'recovered'
+        ? []
+        : aboutAdmin(event, 'mfa_disabled', 'An administrator turned the second factor off'),
     SsoConfigCreated: (event) => aboutProvider(event, 'identity_provider_added', 'An identity provider was added'),
     SsoConfigUpdated: (event) => aboutProvider(event, 'identity_provider_changed', 'An identity provider was changed'),
     SsoConfigDeleted: (event) => aboutProvider(event, 'identity_provider_removed', 'An identity provider was removed'),
     CertificateAuthorityInstalled: (event) =>
-      event.data.source === 'uploaded' ? aboutAuthority(event, 'certificate_authority_installed', 'Another certificate authority signs device certificates') : [],
-    CertificateAuthorityRemoved: (event) => aboutAuthority(event, 'certificate_authority_removed', 'The certificate authority for device certificates was removed'),
+      event.data.source === 'uploaded'
+        ? aboutAuthority(
+            event,
+            'certificate_authority_installed',
+            'Another certificate authority signs device certificates',
+          )
+        : [],
+    CertificateAuthorityRemoved: (event) =>
+      aboutAuthority(
+        event,
+        'certificate_authority_removed',
+        'The certificate authority for device certificates was removed',
+      ),
   },
 });

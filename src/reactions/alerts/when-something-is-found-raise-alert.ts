@@ -22,7 +22,17 @@ import { findingsIn } from './telemetry-rules.ts';
 export const whenSomethingIsFoundRaiseAlert = defineReaction({
   name: 'alert-detection',
   lane: 'telemetry',
-  families: [telemetryEvents, credentialReuseEvents, extensionWatchEvents, verificationEvents, sessionEvents, domainScanEvents, deviceEvents, alertEvents, employeeEvents],
+  families: [
+    telemetryEvents,
+    credentialReuseEvents,
+    extensionWatchEvents,
+    verificationEvents,
+    sessionEvents,
+    domainScanEvents,
+    deviceEvents,
+    alertEvents,
+    employeeEvents,
+  ],
   state: alertWindows,
   on: {
     TelemetryRecorded: (event) => raiseOrRepeat(event, findingsIn(event)),
@@ -30,7 +40,8 @@ export const whenSomethingIsFoundRaiseAlert = defineReaction({
     PasswordReuseDetected: (event) => raiseOrRepeat(event, [reusedPassword(event)]),
     UnwhitelistedExtensionsFound: (event) => raiseOrRepeat(event, unwhitelistedIn(event)),
     // Of somebody who was erased there is a text in place of the change.
-    ExtensionPermissionsChanged: (event) => raiseOrRepeat(event, typeof event.data.change === 'string' ? [] : [changedPermissions(event)]),
+    ExtensionPermissionsChanged: (event) =>
+      raiseOrRepeat(event, typeof event.data.change === 'string' ? [] : [changedPermissions(event)]),
     VerificationAlertRaised: (event) => raiseOrRepeat(event, [failedVerification(event)]),
     SessionEnded: (event) => raiseOrRepeat(event, reusedRefreshToken(event)),
     DomainScanEnded: (event) => raiseOrRepeat(event, maliciousDomain(event)),
@@ -57,7 +68,14 @@ function sentSecret({ id, data }: TelemetryRefused): Finding {
     url: null,
     about: `secret|${deviceId}`,
     occurrences: [{ observationId: id, occurredAt }],
-    metadata: { kind: 'secret_in_telemetry', observedAt: occurredAt, observationIds: [], secretWords: [...secretWords], extensionMode, policyVersion },
+    metadata: {
+      kind: 'secret_in_telemetry',
+      observedAt: occurredAt,
+      observationIds: [],
+      secretWords: [...secretWords],
+      extensionMode,
+      policyVersion,
+    },
   };
 }
 
@@ -74,11 +92,22 @@ function reusedPassword({ data }: CredentialReuseEvent & Envelope): Finding {
     domain,
     url: null,
     occurrences: [{ observationId: cause, occurredAt }],
-    metadata: { kind: 'credential_attempt', observedAt: occurredAt, observationIds: [cause], reuseId, domains: domains.slice(0, MOST_NAMED), domainCount: domains.length, extensionMode, policyVersion },
+    metadata: {
+      kind: 'credential_attempt',
+      observedAt: occurredAt,
+      observationIds: [cause],
+      reuseId,
+      domains: domains.slice(0, MOST_NAMED),
+      domainCount: domains.length,
+      extensionMode,
+      policyVersion,
+    },
   };
 }
 
-type VerificationAlertRaised = Recorded<Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>>;
+type VerificationAlertRaised = Recorded<
+  Extract<EventOf<typeof verificationEvents>, { type: 'VerificationAlertRaised' }>
+>;
 
 /** Somebody may be posing as this employee: their codes were tried too often (choice OP-236). */
 function failedVerification(event: VerificationAlertRaised): Finding {

@@ -15,7 +15,9 @@ export const whenCanaryCookieSeenCountTrigger = defineReaction({
         const { cookieId, eventId: cause, occurredAt } = observation;
         triggers.set(cookieId, [...(triggers.get(cookieId) ?? []), { cause, occurredAt }]);
       }
-      return [...triggers].map(([cookieId, ofCookie]) => ({ effects: [{ command: recordCanaryCookieTrigger, input: { cookieId, triggers: ofCookie } }] }));
+      return [...triggers].map(([cookieId, ofCookie]) => ({
+        effects: [{ command: recordCanaryCookieTrigger, input: { cookieId, triggers: ofCookie } }],
+      }));
     },
   },
 });

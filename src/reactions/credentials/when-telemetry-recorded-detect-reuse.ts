@@ -79,7 +79,11 @@ function loginStep(event: TelemetryRecorded, login: Login, mayFind: () => boolea
   };
 }
 
-function reuse({ tenantId, data }: TelemetryRecorded, { observation, site, passwordHash }: Login, known: readonly string[]): Effect {
+function reuse(
+  { tenantId, data }: TelemetryRecorded,
+  { observation, site, passwordHash }: Login,
+  known: readonly string[],
+): Effect {
   const { userId, deviceId, extensionMode, policyVersion } = data;
   return {
     command: recordPasswordReuse,

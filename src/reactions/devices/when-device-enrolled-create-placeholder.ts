@@ -11,6 +11,8 @@ export const whenDeviceEnrolledCreatePlaceholder = defineReaction({
   lane: 'main',
   families: [deviceEvents],
   on: {
-    DeviceEnrolled: ({ data: { userId, deviceId } }) => [{ effects: [{ command: createPlaceholderEmployee, input: { userId, deviceId } }] }],
+    DeviceEnrolled: ({ data: { userId, deviceId } }) => [
+      { effects: [{ command: createPlaceholderEmployee, input: { userId, deviceId } }] },
+    ],
   },
 });

@@ -17,7 +17,11 @@ export const whenEmployeeDeletedRevokeDevices = defineReaction({
   name: 'when-employee-deleted-revoke-devices',
   lane: 'main',
   families: [employeeEvents, deviceEvents],
-  state: { version: 1, columns: { user_id: id, device_ids: json<readonly string[]>(), is_deleted: flag }, key: ['user_id'] },
+  state: {
+    version: 1,
+    columns: { user_id: id, device_ids: json<readonly string[]>(), is_deleted: flag },
+    key: ['user_id'],
+  },
   on: {
     DeviceEnrolled: ({ data: { userId, deviceId } }) => [
       {

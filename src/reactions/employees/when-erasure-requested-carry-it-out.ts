@@ -8,6 +8,8 @@ export const whenErasureRequestedCarryItOut = defineReaction({
   lane: 'main',
   families: [employeeEvents],
   on: {
-    EmployeeErasureRequested: ({ data: { userId } }) => [{ effects: [{ command: carryOutErasure, input: { userId } }] }],
+    EmployeeErasureRequested: ({ data: { userId } }) => [
+      { effects: [{ command: carryOutErasure, input: { userId } }] },
+    ],
   },
 });

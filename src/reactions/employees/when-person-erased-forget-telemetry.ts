@@ -6,5 +6,9 @@ export const whenPersonErasedForgetTelemetry = defineReaction({
   name: 'when-person-erased-forget-telemetry',
   lane: 'main',
   families: [employeeEvents],
-  on: { EmployeeErased: ({ tenantId, data: { userId } }) => [{ effects: [{ job: 'forget-telemetry', data: { tenantId, userId } }] }] },
+  on: {
+    EmployeeErased: ({ tenantId, data: { userId } }) => [
+      { effects: [{ job: 'forget-telemetry', data: { tenantId, userId } }] },
+    ],
+  },
 });

@@ -36,7 +36,10 @@ export const whenExtensionsReportedJudgeThem = defineReaction({
             const inventory = news.findLast(({ kind }) => kind === 'extension_inventory');
             return {
               row: inventory ? { device_id: deviceId, inventory: stampOf(inventory) } : row,
-              effects: [...(news.length > 0 ? judgements(event, news) : []), ...permissionChanges(event, reported.filter(changesPermissions))],
+              effects: [
+                ...(news.length > 0 ? judgements(event, news) : []),
+                ...permissionChanges(event, reported.filter(changesPermissions)),
+              ],
             };
           },
         },
@@ -46,7 +49,13 @@ export const whenExtensionsReportedJudgeThem = defineReaction({
   },
 });
 
-const batchOf = ({ id: batchId, data: { deviceId, userId, extensionMode, policyVersion } }: TelemetryRecorded) => ({ batchId, deviceId, userId, extensionMode, policyVersion });
+const batchOf = ({ id: batchId, data: { deviceId, userId, extensionMode, policyVersion } }: TelemetryRecorded) => ({
+  batchId,
+  deviceId,
+  userId,
+  extensionMode,
+  policyVersion,
+});
 
 /**
  * What is in the browser after these reports, as far as they say. A decision reports so many extensions and no more, so the same
@@ -68,11 +77,19 @@ function judgements(event: TelemetryRecorded, reports: readonly Reported[]): Eff
     }
   }
   const isComplete = reports.some(({ kind }) => kind === 'extension_inventory');
-  const judgement = { command: judgeExtensions, input: { ...batchOf(event), present: [...present.values()], gone: [...gone], isComplete } };
+  const judgement = {
+    command: judgeExtensions,
+    input: { ...batchOf(event), present: [...present.values()], gone: [...gone], isComplete },
+  };
   return Array.from({ length: Math.max(1, Math.ceil(present.size / MOST_REPORTED)) }, () => judgement);
 }
 
-const foundIn = ({ extensionId, observationId, occurredAt, says: { name, version, publisher, permissions } }: Sighting): FoundExtension => ({
+const foundIn = ({
+  extensionId,
+  observationId,
+  occurredAt,
+  says: { name, version, publisher, permissions },
+}: Sighting): FoundExtension => ({
   extensionId,
   name: name ?? extensionId,
   version: version ?? null,
@@ -82,12 +99,18 @@ const foundIn = ({ extensionId, observationId, occurredAt, says: { name, version
   occurredAt,
 });
 
-const changesPermissions = (report: Reported): report is ObservationOf<'extension_event'> => report.kind === 'extension_event' && report.change === 'permissions_changed';
+const changesPermissions = (report: Reported): report is ObservationOf<'extension_event'> =>
+  report.kind === 'extension_event' && report.change === 'permissions_changed';
 
 /** Lists of permissions may be long; what an event says around each change is some hundred bytes. */
 const ONE_APPEND = { bytes: 400 * 1024, items: 100 };
 
 function permissionChanges(event: TelemetryRecorded, reports: readonly ObservationOf<'extension_event'>[]): Effect[] {
-  const changes = reports.flatMap((report) => sightingsIn(report).map((sighting) => ({ ...foundIn(sighting), permissions: [...(report.permissions ?? [])] })));
-  return inPortions(changes, ONE_APPEND).map((portion) => ({ command: recordPermissionChange, input: { ...batchOf(event), changes: portion } }));
+  const changes = reports.flatMap((report) =>
+    sightingsIn(report).map((sighting) => ({ ...foundIn(sighting), permissions: [...(report.permissions ?? [])] })),
+  );
+  return inPortions(changes, ONE_APPEND).map((portion) => ({
+    command: recordPermissionChange,
+    input: { ...batchOf(event), changes: portion },
+  }));
 }

@@ -6,7 +6,9 @@ interface Left {
   readonly data: { readonly userId: string };
 }
 
-const forget = ({ tenantId, data: { userId } }: Left): { effects: Effect[] }[] => [{ effects: [{ job: 'forget-screenshots', data: { tenantId, userId } }] }];
+const forget = ({ tenantId, data: { userId } }: Left): { effects: Effect[] }[] => [
+  { effects: [{ job: 'forget-screenshots', data: { tenantId, userId } }] },
+];
 
 /** What a person's browsers photographed leaves with them; an erasure has made it unreadable already. */
 export const whenPersonLeavesForgetScreenshots = defineReaction({

@@ -19,7 +19,12 @@ export interface AcceptedAssertion {
  * Everything that makes a response believable, save what has to be remembered: that its request was made and is open,
  * and that its assertion was not used before. `guarded` comes from `guardDocument`. The tenant is whose turns it takes. Throws `SamlRefused`.
  */
-export async function acceptResponse(tenantId: TenantId, guarded: GuardedResponse, expected: Expected, certificatesPem: readonly string[]): Promise<AcceptedAssertion> {
+export async function acceptResponse(
+  tenantId: TenantId,
+  guarded: GuardedResponse,
+  expected: Expected,
+  certificatesPem: readonly string[],
+): Promise<AcceptedAssertion> {
   checkResponse(guarded, expected);
   await validateSchema(tenantId, guarded.xml);
   const assertion = verifiedAssertion(guarded, certificatesPem);

@@ -27,7 +27,8 @@ export function checkResponse({ response }: GuardedResponse, { idpEntityId, acsU
   if (!succeeded(response)) refuse('status', 'the provider did not sign anybody in');
   if (attribute(response, 'Version') !== '2.0') refuse('structure', 'the version is not 2.0');
   if (attribute(response, 'Destination') !== acsUrl) refuse('destination', 'the response was sent to somewhere else');
-  if (attribute(response, 'InResponseTo') !== requestId) refuse('not_requested', 'the response answers another request');
+  if (attribute(response, 'InResponseTo') !== requestId)
+    refuse('not_requested', 'the response answers another request');
   const issuer = onlyChild(response, SAML, 'Issuer');
   if (issuer && text(issuer) !== idpEntityId) refuse('issuer', 'the response is from somebody else');
 }
@@ -45,9 +46,13 @@ function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected):
   checkWindow(conditions, now);
   const known = new Set(['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']);
   // Core §2.5.1: a condition that is not understood makes the assertion's validity unknown.
-  if (elementsIn(conditions).some(({ localName }) => !known.has(localName))) refuse('audience', 'a condition is not understood');
-  const audiences = childrenOf(conditions, SAML, 'AudienceRestriction').flatMap((restriction) => childrenOf(restriction, SAML, 'Audience').map(text));
-  if (audiences.length === 0 || audiences.some((audience) => audience !== spEntityId)) refuse('audience', 'the assertion is meant for others');
+  if (elementsIn(conditions).some(({ localName }) => !known.has(localName)))
+    refuse('audience', 'a condition is not understood');
+  const audiences = childrenOf(conditions, SAML, 'AudienceRestriction').flatMap((restriction) =>
+    childrenOf(restriction, SAML, 'Audience').map(text),
+  );
+  if (audiences.length === 0 || audiences.some((audience) => audience !== spEntityId))
+    refuse('audience', 'the assertion is meant for others');
 }
 
 function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): void {
@@ -57,7 +62,8 @@ function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }:
     const authenticatedAt = instant(statement, 'AuthnInstant');
     if (authenticatedAt > now + SKEW_MS) refuse('not_yet_valid', 'signed in later than now');
     if (authenticatedAt < authenticatedSince - SKEW_MS) refuse('expired', 'signed in too long ago');
-    if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS) refuse('expired', "the provider's session is over");
+    if (statement.hasAttribute('SessionNotOnOrAfter') && instant(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
+      refuse('expired', "the provider's session is over");
   }
 }
 
@@ -75,8 +81,10 @@ function checkConfirmation(subject: XmlElement, { acsUrl, requestId, now }: Expe
 }
 
 function checkWindow(element: XmlElement, now: number): void {
-  if (element.hasAttribute('NotBefore') && instant(element, 'NotBefore') > now + SKEW_MS) refuse('not_yet_valid', 'not valid yet');
-  if (element.hasAttribute('NotOnOrAfter') && instant(element, 'NotOnOrAfter') <= now - SKEW_MS) refuse('expired', 'no longer valid');
+  if (element.hasAttribute('NotBefore') && instant(element, 'NotBefore') > now + SKEW_MS)
+    refuse('not_yet_valid', 'not valid yet');
+  if (element.hasAttribute('NotOnOrAfter') && instant(element, 'NotOnOrAfter') <= now - SKEW_MS)
+    refuse('expired', 'no longer valid');
 }
 
 /** Core §1.3.3: UTC, always. */

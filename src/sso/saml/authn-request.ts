@@ -42,9 +42,14 @@ export function authnRequestAddress(provider: ServiceProvider, ssoUrl: string, r
   return address.href;
 }
 
-const encoded = (parameters: readonly (readonly string[])[]): string => parameters.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
+const encoded = (parameters: readonly (readonly string[])[]): string =>
+  parameters.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
 
-const authnRequest = ({ entityId, acsUrl, nameIdFormat }: ServiceProvider, ssoUrl: string, { id, now, reauthenticates }: AuthnRequest): string =>
+const authnRequest = (
+  { entityId, acsUrl, nameIdFormat }: ServiceProvider,
+  ssoUrl: string,
+  { id, now, reauthenticates }: AuthnRequest,
+): string =>
   `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"` +
   ` ID="${escaped(id)}" Version="2.0" IssueInstant="${new Date(now).toISOString()}" Destination="${escaped(ssoUrl)}"` +
   (reauthenticates ? ' ForceAuthn="true"' : '') +

@@ -1,7 +1,19 @@
 import { refuse } from './refused.ts';
 import { guardSignature } from './signature-guard.ts';
 import { succeeded } from './status.ts';
-import { childrenOf, DS, elementsIn, isNamed, onlyChild, parseXml, SAML, SAMLP, XmlRefused, type XmlDocument, type XmlElement } from './xml.ts';
+import {
+  childrenOf,
+  DS,
+  elementsIn,
+  isNamed,
+  onlyChild,
+  parseXml,
+  SAML,
+  SAMLP,
+  XmlRefused,
+  type XmlDocument,
+  type XmlElement,
+} from './xml.ts';
 
 /** A response that has one shape only: what a signature covers and what is read cannot be two things. Nothing in it is believed yet. */
 export interface GuardedResponse {
@@ -82,11 +94,13 @@ function everyElement(root: XmlElement): XmlElement[] {
 
 /** By local name: whatever namespace a look-alike hides in, a reader that ignores namespaces must not find it. */
 function onlyAssertion(response: XmlElement, elements: readonly XmlElement[]): XmlElement {
-  if (elements.some(({ localName }) => localName === 'EncryptedAssertion')) refuse('structure', 'encrypted assertions are not accepted');
+  if (elements.some(({ localName }) => localName === 'EncryptedAssertion'))
+    refuse('structure', 'encrypted assertions are not accepted');
   const [assertion, ...others] = elements.filter(({ localName }) => localName === 'Assertion');
   if (!assertion) refuse(succeeded(response) ? 'structure' : 'status', 'there is no assertion');
   if (others.length > 0) refuse('structure', 'there is more than one assertion');
-  if (!isNamed(assertion, SAML, 'Assertion') || assertion.parentNode !== response) refuse('structure', 'the assertion stands where none belongs');
+  if (!isNamed(assertion, SAML, 'Assertion') || assertion.parentNode !== response)
+    refuse('structure', 'the assertion stands where none belongs');
   return assertion;
 }
 

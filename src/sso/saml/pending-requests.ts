@@ -35,23 +35,40 @@ export class PendingRequests {
   }
 
   /** `relayState` has 67 octets: Bindings §3.4.3 allows 80. */
-  async open({ tenantId, configId, browser, reauthenticates }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
-    const token = await this.#tokens.issue('saml-request', { tenantId, subjectId: configId, payload: { browser, reauthenticates } }, SECONDS);
+  async open({
+    tenantId,
+    configId,
+    browser,
+    reauthenticates,
+  }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
+    const token = await this.#tokens.issue(
+      'saml-request',
+      { tenantId, subjectId: configId, payload: { browser, reauthenticates } },
+      SECONDS,
+    );
     return { requestId: this.#requestId(token), relayState: `${browser === null ? 'j' : 'p'}${token}` };
   }
 
   /** Throws `SamlRefused`. */
   async find(relayState: string): Promise<OpenRequest> {
     const token = relayState.slice(1);
-    const found = (await this.#tokens.peek('saml-request', token)) ?? refuse('not_requested', 'no such request is open');
+    const found =
+      (await this.#tokens.peek('saml-request', token)) ?? refuse('not_requested', 'no such request is open');
     const { tenantId, subjectId: configId, payload } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
-    return { tenantId, configId, browser, reauthenticates: payload['reauthenticates'] === true, requestId: this.#requestId(token) };
+    return {
+      tenantId,
+      configId,
+      browser,
+      reauthenticates: payload['reauthenticates'] === true,
+      requestId: this.#requestId(token),
+    };
   }
 
   /** Takes the one answer that a request has. Throws `SamlRefused` for every one after the first. */
   async close(relayState: string): Promise<void> {
-    if (!(await this.#tokens.spend('saml-request', relayState.slice(1)))) refuse('replayed', 'the request was answered before');
+    if (!(await this.#tokens.spend('saml-request', relayState.slice(1))))
+      refuse('replayed', 'the request was answered before');
   }
 
   /** An NCName starts with a letter or "_". */

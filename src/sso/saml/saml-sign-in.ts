@@ -26,7 +26,11 @@ export const pendingRequests = ({ oneTimeTokens, config }: Services): PendingReq
   new PendingRequests(oneTimeTokens, new Keyring(config.masterKey).key('saml-request'));
 
 /** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
-const serviceProviderOf = (tenantId: TenantId, externalBaseUrl: string, enabled?: EnabledConfig<SamlConfig>): ServiceProvider => ({
+const serviceProviderOf = (
+  tenantId: TenantId,
+  externalBaseUrl: string,
+  enabled?: EnabledConfig<SamlConfig>,
+): ServiceProvider => ({
   entityId: samlEntityId(externalBaseUrl, tenantId),
   acsUrl: externalBaseUrl + SAML_CALLBACK,
   nameIdFormat: nameIdFormatUrn[enabled?.config.nameIdFormat ?? 'emailAddress'],
@@ -36,12 +40,19 @@ const serviceProviderOf = (tenantId: TenantId, externalBaseUrl: string, enabled?
 
 /** Undefined where there is no such tenant. */
 export async function metadataOf(services: Services, tenantId: TenantId): Promise<string | undefined> {
-  const [known, enabled] = await Promise.all([services.lookups.tenant(tenantId, tenantId), enabledSsoConfig(services, tenantId, 'saml')]);
+  const [known, enabled] = await Promise.all([
+    services.lookups.tenant(tenantId, tenantId),
+    enabledSsoConfig(services, tenantId, 'saml'),
+  ]);
   return known && serviceProviderMetadata(serviceProviderOf(tenantId, known.externalBaseUrl, enabled));
 }
 
 /** Where to send the browser; undefined where the tenant has no SAML provider. `asked` as in `PendingRequest`. */
-export async function startSamlSignIn(services: Services, tenantId: TenantId, asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>): Promise<string | undefined> {
+export async function startSamlSignIn(
+  services: Services,
+  tenantId: TenantId,
+  asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>,
+): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
   const request = await pendingRequests(services).open({ tenantId, configId: enabled.config.configId, ...asked });
@@ -60,7 +71,11 @@ export interface SamlAnswer {
 }
 
 /** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
-export async function finishSamlSignIn(services: Services, { samlResponse, relayState }: SamlAnswer, { tenantId, configId, requestId, reauthenticates }: OpenRequest): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
+export async function finishSamlSignIn(
+  services: Services,
+  { samlResponse, relayState }: SamlAnswer,
+  { tenantId, configId, requestId, reauthenticates }: OpenRequest,
+): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
   const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
@@ -68,8 +83,20 @@ export async function finishSamlSignIn(services: Services, { samlResponse, relay
   const { idpEntityId, idpCertificate, emailAttribute, emailDomains } = enabled.config;
   const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
   const now = Date.now();
-  const expected = { idpEntityId, spEntityId, acsUrl, requestId, now, authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined };
-  const { subject, assertionId, endsAt } = await acceptResponse(tenantId, guardDocument(samlResponse), expected, certificates);
+  const expected = {
+    idpEntityId,
+    spEntityId,
+    acsUrl,
+    requestId,
+    now,
+    authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
+  };
+  const { subject, assertionId, endsAt } = await acceptResponse(
+    tenantId,
+    guardDocument(samlResponse),
+    expected,
+    certificates,
+  );
   await pendingRequests(services).close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
@@ -90,4 +117,5 @@ const REASONS: Readonly<Partial<Record<SamlRefusal, SsoRefusal>>> = {
 };
 
 /** In the words of every single sign-on; the protocol's own stays as detail for the audit log. */
-export const ssoRefusalOf = (error: SamlRefused): SsoRefused => new SsoRefused(REASONS[error.reason] ?? 'invalid_assertion', error.reason);
+export const ssoRefusalOf = (error: SamlRefused): SsoRefused =>
+  new SsoRefused(REASONS[error.reason] ?? 'invalid_assertion', error.reason);

@@ -14,11 +14,23 @@ export interface ServiceProvider {
 
 export const POST_BINDING = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
 export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 
 /** SAML 2.0 Metadata §2.4.4: what an administrator of the provider imports. No encryption key: assertions come in the clear, over TLS. */
-export function serviceProviderMetadata({ entityId, acsUrl, nameIdFormat, signingKey, certificate }: ServiceProvider): string {
+export function serviceProviderMetadata({
+  entityId,
+  acsUrl,
+  nameIdFormat,
+  signingKey,
+  certificate,
+}: ServiceProvider): string {
   const key = certificate
     ? `<md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${new X509Certificate(certificate).raw.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>`
     : '';

@@ -7,7 +7,11 @@ const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
 const XENC = 'http://www.w3.org/2001/04/xmlenc#';
 
 /** RSA with SHA-2, as far as the library goes. No SHA-1, and nothing keyed by a shared secret: a public key must never be taken for one. */
-const SIGNATURE_METHODS = new Set([`${MORE}rsa-sha256`, `${MORE}rsa-sha512`, 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1']);
+const SIGNATURE_METHODS = new Set([
+  `${MORE}rsa-sha256`,
+  `${MORE}rsa-sha512`,
+  'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1',
+]);
 const DIGEST_METHODS = new Set([`${XENC}sha256`, `${XENC}sha512`]);
 
 /**
@@ -17,12 +21,16 @@ const DIGEST_METHODS = new Set([`${XENC}sha256`, `${XENC}sha512`]);
 export function guardSignature(signature: XmlElement): void {
   const parts = elementsIn(signature).map(({ localName }) => localName);
   // No Object: what is carried inside a signature is a favourite hiding place.
-  if (!/^SignedInfo,SignatureValue(,KeyInfo)?$/.test(parts.join(','))) refuse('structure', 'the signature holds more or less than it should');
+  if (!/^SignedInfo,SignatureValue(,KeyInfo)?$/.test(parts.join(',')))
+    refuse('structure', 'the signature holds more or less than it should');
   const signedInfo = only(signature, 'SignedInfo');
   const [, , reference, ...others] = elementsIn(signedInfo);
-  if (!reference || reference.localName !== 'Reference' || others.length > 0) refuse('structure', 'the signature does not sign exactly one thing');
-  if (attribute(only(signedInfo, 'CanonicalizationMethod'), 'Algorithm') !== EXCLUSIVE) refuse('weak_algorithm', 'canonicalization');
-  if (!SIGNATURE_METHODS.has(attribute(only(signedInfo, 'SignatureMethod'), 'Algorithm') ?? '')) refuse('weak_algorithm', 'signature');
+  if (!reference || reference.localName !== 'Reference' || others.length > 0)
+    refuse('structure', 'the signature does not sign exactly one thing');
+  if (attribute(only(signedInfo, 'CanonicalizationMethod'), 'Algorithm') !== EXCLUSIVE)
+    refuse('weak_algorithm', 'canonicalization');
+  if (!SIGNATURE_METHODS.has(attribute(only(signedInfo, 'SignatureMethod'), 'Algorithm') ?? ''))
+    refuse('weak_algorithm', 'signature');
   guardReference(reference, signature.parentNode!);
   guardKeyInfo(onlyChild(signature, DS, 'KeyInfo'));
 }
@@ -30,17 +38,24 @@ export function guardSignature(signature: XmlElement): void {
 function guardReference(reference: XmlElement, parent: XmlElement): void {
   const id = attribute(parent, 'ID');
   // A whole-document reference ("") would do for the response alone; one form is enough.
-  if (!id || !/^[A-Za-z_][\w.-]*$/.test(id) || attribute(reference, 'URI') !== `#${id}`) refuse('structure', 'the signature signs something else than its parent');
-  if (!DIGEST_METHODS.has(attribute(only(reference, 'DigestMethod'), 'Algorithm') ?? '')) refuse('weak_algorithm', 'digest');
-  const transforms = childrenOf(only(reference, 'Transforms'), DS, 'Transform').map((transform) => attribute(transform, 'Algorithm'));
-  if (transforms.length !== 2 || transforms[0] !== ENVELOPED || transforms[1] !== EXCLUSIVE) refuse('structure', 'the signature transforms what it signs');
+  if (!id || !/^[A-Za-z_][\w.-]*$/.test(id) || attribute(reference, 'URI') !== `#${id}`)
+    refuse('structure', 'the signature signs something else than its parent');
+  if (!DIGEST_METHODS.has(attribute(only(reference, 'DigestMethod'), 'Algorithm') ?? ''))
+    refuse('weak_algorithm', 'digest');
+  const transforms = childrenOf(only(reference, 'Transforms'), DS, 'Transform').map((transform) =>
+    attribute(transform, 'Algorithm'),
+  );
+  if (transforms.length !== 2 || transforms[0] !== ENVELOPED || transforms[1] !== EXCLUSIVE)
+    refuse('structure', 'the signature transforms what it signs');
 }
 
 /** A key that comes with the message proves nothing: it may only name the configured certificate, and has to. */
 function guardKeyInfo(keyInfo: XmlElement | undefined): void {
   if (!keyInfo) return;
   const certificates = childrenOf(keyInfo, DS, 'X509Data').flatMap((data) => childrenOf(data, DS, 'X509Certificate'));
-  const known = elementsIn(keyInfo).every(({ localName }) => localName === 'X509Data' || localName === 'KeyName' || localName === 'KeyValue');
+  const known = elementsIn(keyInfo).every(
+    ({ localName }) => localName === 'X509Data' || localName === 'KeyName' || localName === 'KeyValue',
+  );
   if (certificates.length !== 1 || !known) refuse('structure', 'the key is not named by one certificate');
 }
 

@@ -52,8 +52,12 @@ function plainText(element: XmlElement): string {
  * The e-mail by which an admin is looked up: the named attribute where one is configured, otherwise the NameID where it
  * is an e-mail by its format. One value only: with two, somebody would have to choose.
  */
-export function emailOf({ nameId, nameIdFormat, attributes }: Subject, emailAttribute: string | null): string | undefined {
-  const values = emailAttribute === null ? (nameIdFormat === EMAIL_FORMAT ? [nameId] : []) : (attributes.get(emailAttribute) ?? []);
+export function emailOf(
+  { nameId, nameIdFormat, attributes }: Subject,
+  emailAttribute: string | null,
+): string | undefined {
+  const values =
+    emailAttribute === null ? (nameIdFormat === EMAIL_FORMAT ? [nameId] : []) : (attributes.get(emailAttribute) ?? []);
   const [email, ...others] = new Set(values);
   // The same form as at every other door: a look-alike outside ASCII would be folded to somebody else's address.
   return others.length === 0 && emailField.safeParse(email).success ? email : undefined;

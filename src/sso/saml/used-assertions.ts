@@ -18,7 +18,10 @@ const SQL = `
   on conflict do nothing`;
 
 /** Remembers an assertion for as long as it would be valid (Profiles §4.1.4.5). Throws `SamlRefused` if it was remembered before. */
-export async function useOnce(pool: TenantPool, { tenantId, configId, issuer, assertionId, endsAt }: UsedAssertion): Promise<void> {
+export async function useOnce(
+  pool: TenantPool,
+  { tenantId, configId, issuer, assertionId, endsAt }: UsedAssertion,
+): Promise<void> {
   const digest = createHash('sha256').update(`${issuer}\n${assertionId}`).digest();
   const { rowCount } = await pool.statement(tenantId, SQL, [digest, configId, endsAt / 1000]);
   if (rowCount !== 1) refuse('replayed', 'the assertion was used before');

@@ -25,7 +25,8 @@ export function verifiedAssertion(guarded: GuardedResponse, certificatesPem: rea
     refuse('signature', "the response's signature is wrong");
   }
   const assertion = signedPart(withoutResponseSignature(guarded.xml), certificates);
-  if (attribute(assertion, 'ID') !== attribute(guarded.assertion, 'ID')) refuse('signature', 'something else was signed');
+  if (attribute(assertion, 'ID') !== attribute(guarded.assertion, 'ID'))
+    refuse('signature', 'something else was signed');
   return assertion;
 }
 

@@ -22,7 +22,9 @@ interface Parser {
   parseFromString(text: string, mediaType: string): XmlDocument | undefined;
 }
 
-type ParserClass = new (options: { errorHandler: Record<'warning' | 'error' | 'fatalError', (message: string) => never> }) => Parser;
+type ParserClass = new (options: {
+  errorHandler: Record<'warning' | 'error' | 'fatalError', (message: string) => never>;
+}) => Parser;
 
 // The library's declarations would bring the globals of a browser into this program, so what is used of it is declared above.
 const require = createRequire(import.meta.url);
@@ -46,13 +48,16 @@ const refuse = (): never => {
 /** A tolerant parser made strict: what it only warns about is an error here, or two parsers could read two documents. */
 export function parseXml(text: string): XmlDocument {
   const DOMParser = parserClass();
-  const document = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } }).parseFromString(text, 'text/xml');
+  const document = new DOMParser({
+    errorHandler: { warning: refuse, error: refuse, fatalError: refuse },
+  }).parseFromString(text, 'text/xml');
   if (!document?.documentElement) refuse();
   return document!;
 }
 
 const ELEMENT = 1;
-export const elementsIn = ({ childNodes }: XmlElement): XmlElement[] => Array.from(childNodes).filter(({ nodeType }) => nodeType === ELEMENT);
+export const elementsIn = ({ childNodes }: XmlElement): XmlElement[] =>
+  Array.from(childNodes).filter(({ nodeType }) => nodeType === ELEMENT);
 
 export const childrenOf = (parent: XmlElement, namespace: string, name: string): XmlElement[] =>
   elementsIn(parent).filter(({ namespaceURI, localName }) => namespaceURI === namespace && localName === name);
@@ -67,4 +72,5 @@ export const isNamed = ({ namespaceURI, localName }: XmlElement, namespace: stri
   namespaceURI === namespace && localName === name;
 
 /** Undefined where the attribute is missing: an empty one is a value. */
-export const attribute = (element: XmlElement, name: string): string | undefined => (element.hasAttribute(name) ? element.getAttribute(name) : undefined);
+export const attribute = (element: XmlElement, name: string): string | undefined =>
+  element.hasAttribute(name) ? element.getAttribute(name) : undefined;

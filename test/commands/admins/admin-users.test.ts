@@ -10,7 +10,15 @@ import { ADA, BOB, created, deleted, REF, setUp, suspended } from './histories.t
 
 const NEW = '99999999-9999-4999-8999-999999999999';
 const by = (id: string) => ({ actor: { kind: 'admin', id } as const });
-const draft = (roleType: Role) => ({ adminId: NEW, email: 'New@acme.example', displayName: 'New', roleType, password: 'not in any event', mustChangePassword: true, reauthenticated: true });
+const draft = (roleType: Role) => ({
+  adminId: NEW,
+  email: 'New@acme.example',
+  displayName: 'New',
+  roleType,
+  password: 'not in any event',
+  mustChangePassword: true,
+  reauthenticated: true,
+});
 const facts = { passwordRef: REF, accountDigest: 'digest of new' };
 const none = { accountDigest: undefined };
 const claim = (value: string) => ({ kind: 'admin-email', value });
@@ -18,20 +26,42 @@ const claim = (value: string) => ({ kind: 'admin-email', value });
 describe('making an admin', () => {
   it('takes the e-mail', () => {
     const made = given(setUp, created(ADA)).when(createAdminUser, draft('analyst'), facts, by(ADA));
-    made.then({ type: 'AdminUserCreated', data: { adminId: NEW, email: 'New@acme.example', accountDigest: 'digest of new', displayName: 'New', roleType: 'analyst', passwordRef: REF, mustChangePassword: true, passwordExpiresAt: '2026-06-08T12:00:00.000Z' } });
+    made.then({
+      type: 'AdminUserCreated',
+      data: {
+        adminId: NEW,
+        email: 'New@acme.example',
+        accountDigest: 'digest of new',
+        displayName: 'New',
+        roleType: 'analyst',
+        passwordRef: REF,
+        mustChangePassword: true,
+        passwordExpiresAt: '2026-06-08T12:00:00.000Z',
+      },
+    });
     made.thenTakes(claim('digest of new'));
   });
 
-  it.each(roles.flatMap((actor) => roles.map((target) => [actor, target] as const)))('by a %s of role %s follows the matrix', (actor, target) => {
-    const outcome = given(setUp, created(ADA), created(BOB, actor)).when(createAdminUser, draft(target), facts, by(BOB));
-    const allowed = actor === 'super_admin' || (actor === 'admin' && (target === 'analyst' || target === 'viewer'));
-    if (allowed) outcome.thenTypes('AdminUserCreated');
-    else outcome.thenRefused('forbidden', 'insufficient permissions');
-  });
+  it.each(roles.flatMap((actor) => roles.map((target) => [actor, target] as const)))(
+    'by a %s of role %s follows the matrix',
+    (actor, target) => {
+      const outcome = given(setUp, created(ADA), created(BOB, actor)).when(
+        createAdminUser,
+        draft(target),
+        facts,
+        by(BOB),
+      );
+      const allowed = actor === 'super_admin' || (actor === 'admin' && (target === 'analyst' || target === 'viewer'));
+      if (allowed) outcome.thenTypes('AdminUserCreated');
+      else outcome.thenRefused('forbidden', 'insufficient permissions');
+    },
+  );
 
   it('is nothing that somebody does who was deleted or suspended a moment ago', () => {
     for (const gone of [deleted(BOB), suspended(BOB)]) {
-      given(setUp, created(ADA), created(BOB), gone).when(createAdminUser, draft('viewer'), facts, by(BOB)).thenRefused('unauthenticated');
+      given(setUp, created(ADA), created(BOB), gone)
+        .when(createAdminUser, draft('viewer'), facts, by(BOB))
+        .thenRefused('unauthenticated');
     }
   });
 });
@@ -40,67 +70,135 @@ describe('changing an admin', () => {
   const both = [setUp, created(ADA), created(BOB)];
 
   it('keeps what is left out, and says each change by its name', () => {
-    given(...both).when(updateAdminUser, { reauthenticated: true, adminId: BOB }, none, by(ADA)).thenNothing();
     given(...both)
-      .when(updateAdminUser, { reauthenticated: true, adminId: BOB, displayName: 'Robert', roleType: 'viewer', status: 'suspended' }, none, by(ADA))
+      .when(updateAdminUser, { reauthenticated: true, adminId: BOB }, none, by(ADA))
+      .thenNothing();
+    given(...both)
+      .when(
+        updateAdminUser,
+        { reauthenticated: true, adminId: BOB, displayName: 'Robert', roleType: 'viewer', status: 'suspended' },
+        none,
+        by(ADA),
+      )
       .then(
         { type: 'AdminUserUpdated', data: { adminId: BOB, displayName: 'Robert' } },
         { type: 'AdminRoleChanged', data: { adminId: BOB, roleType: 'viewer' } },
         suspended(BOB),
       );
-    given(...both, suspended(BOB)).when(updateAdminUser, { reauthenticated: true, adminId: BOB, status: 'active' }, none, by(ADA)).then({ type: 'AdminReinstated', data: { adminId: BOB } });
+    given(...both, suspended(BOB))
+      .when(updateAdminUser, { reauthenticated: true, adminId: BOB, status: 'active' }, none, by(ADA))
+      .then({ type: 'AdminReinstated', data: { adminId: BOB } });
   });
 
   it('moves the claim with the e-mail, but not for the same one in other letters', () => {
-    const moved = given(...both).when(updateAdminUser, { reauthenticated: true, adminId: BOB, email: 'b@acme.example' }, { accountDigest: 'new digest' }, by(ADA));
-    moved.then({ type: 'AdminUserUpdated', data: { adminId: BOB, email: 'b@acme.example', accountDigest: 'new digest' } });
+    const moved = given(...both).when(
+      updateAdminUser,
+      { reauthenticated: true, adminId: BOB, email: 'b@acme.example' },
+      { accountDigest: 'new digest' },
+      by(ADA),
+    );
+    moved.then({
+      type: 'AdminUserUpdated',
+      data: { adminId: BOB, email: 'b@acme.example', accountDigest: 'new digest' },
+    });
     moved.thenTakes(claim('new digest'));
     moved.thenReleases(claim(`digest of ${BOB}`));
-    const same = given(...both).when(updateAdminUser, { reauthenticated: true, adminId: BOB, email: 'B@acme.example' }, { accountDigest: `digest of ${BOB}` }, by(ADA));
+    const same = given(...both).when(
+      updateAdminUser,
+      { reauthenticated: true, adminId: BOB, email: 'B@acme.example' },
+      { accountDigest: `digest of ${BOB}` },
+      by(ADA),
+    );
     same.thenTakes();
     same.thenReleases();
   });
 
-  it.each([{ roleType: 'viewer' }, { status: 'suspended' }] as const)('is not %j for oneself, nor for the last active super admin', (change) => {
-    given(...both).when(updateAdminUser, { reauthenticated: true, adminId: ADA, ...change }, none, by(ADA)).thenRefused('conflict', 'not possible for your own account');
-    const last = given(setUp, created(ADA), created(BOB), suspended(BOB)).when(updateAdminUser, { reauthenticated: true, adminId: ADA, ...change }, none, { actor: { kind: 'system', id: null } });
-    last.thenRefused('conflict', 'the last active super admin stays');
-  });
+  it.each([{ roleType: 'viewer' }, { status: 'suspended' }] as const)(
+    'is not %j for oneself, nor for the last active super admin',
+    (change) => {
+      given(...both)
+        .when(updateAdminUser, { reauthenticated: true, adminId: ADA, ...change }, none, by(ADA))
+        .thenRefused('conflict', 'not possible for your own account');
+      const last = given(setUp, created(ADA), created(BOB), suspended(BOB)).when(
+        updateAdminUser,
+        { reauthenticated: true, adminId: ADA, ...change },
+        none,
+        { actor: { kind: 'system', id: null } },
+      );
+      last.thenRefused('conflict', 'the last active super admin stays');
+    },
+  );
 
   it('of oneself may be the name', () => {
-    given(...both).when(updateAdminUser, { reauthenticated: true, adminId: ADA, displayName: 'Augusta', roleType: 'super_admin', status: 'active' }, none, by(ADA)).thenTypes('AdminUserUpdated');
+    given(...both)
+      .when(
+        updateAdminUser,
+        { reauthenticated: true, adminId: ADA, displayName: 'Augusta', roleType: 'super_admin', status: 'active' },
+        none,
+        by(ADA),
+      )
+      .thenTypes('AdminUserUpdated');
   });
 
   it('is for an admin to do with analysts and viewers alone, and never upwards', () => {
     const CAROL = NEW;
     const staff = [...both, created(CAROL, 'admin')];
-    given(...staff).when(updateAdminUser, { reauthenticated: true, adminId: BOB, displayName: 'x' }, none, by(CAROL)).thenRefused('forbidden');
-    given(...staff).when(updateAdminUser, { reauthenticated: true, adminId: CAROL, displayName: 'x' }, none, by(CAROL)).thenRefused('forbidden');
+    given(...staff)
+      .when(updateAdminUser, { reauthenticated: true, adminId: BOB, displayName: 'x' }, none, by(CAROL))
+      .thenRefused('forbidden');
+    given(...staff)
+      .when(updateAdminUser, { reauthenticated: true, adminId: CAROL, displayName: 'x' }, none, by(CAROL))
+      .thenRefused('forbidden');
     const analyst = [setUp, created(ADA), created(CAROL, 'admin'), created(BOB, 'analyst')];
-    given(...analyst).when(updateAdminUser, { reauthenticated: true, adminId: BOB, roleType: 'viewer' }, none, by(CAROL)).thenTypes('AdminRoleChanged');
-    given(...analyst).when(updateAdminUser, { reauthenticated: true, adminId: BOB, roleType: 'admin' }, none, by(CAROL)).thenRefused('forbidden');
-    given(...analyst).when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(CAROL)).thenRefused('forbidden');
-    given(...analyst).when(resetAdminPassword, { adminId: ADA, temporaryPassword: 'x' }, { passwordRef: REF }, by(CAROL)).thenRefused('forbidden');
-    given(...analyst).when(setAdminMobileAccess, { adminId: ADA, mobileAccess: false }, undefined, by(CAROL)).thenRefused('forbidden');
+    given(...analyst)
+      .when(updateAdminUser, { reauthenticated: true, adminId: BOB, roleType: 'viewer' }, none, by(CAROL))
+      .thenTypes('AdminRoleChanged');
+    given(...analyst)
+      .when(updateAdminUser, { reauthenticated: true, adminId: BOB, roleType: 'admin' }, none, by(CAROL))
+      .thenRefused('forbidden');
+    given(...analyst)
+      .when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(CAROL))
+      .thenRefused('forbidden');
+    given(...analyst)
+      .when(resetAdminPassword, { adminId: ADA, temporaryPassword: 'x' }, { passwordRef: REF }, by(CAROL))
+      .thenRefused('forbidden');
+    given(...analyst)
+      .when(setAdminMobileAccess, { adminId: ADA, mobileAccess: false }, undefined, by(CAROL))
+      .thenRefused('forbidden');
   });
 
   it('of nobody is not found', () => {
-    given(...both).when(updateAdminUser, { reauthenticated: true, adminId: NEW, displayName: 'x' }, none, by(ADA)).thenRefused('notFound');
+    given(...both)
+      .when(updateAdminUser, { reauthenticated: true, adminId: NEW, displayName: 'x' }, none, by(ADA))
+      .thenRefused('notFound');
   });
 });
 
 describe('deleting an admin', () => {
   it('frees the e-mail and gives up the secrets', () => {
-    const gone = given(setUp, created(ADA), created(BOB)).when(deleteAdminUser, { reauthenticated: true, adminId: BOB }, undefined, by(ADA));
+    const gone = given(setUp, created(ADA), created(BOB)).when(
+      deleteAdminUser,
+      { reauthenticated: true, adminId: BOB },
+      undefined,
+      by(ADA),
+    );
     gone.then(deleted(BOB));
     gone.thenReleases(claim(`digest of ${BOB}`));
     expect(gone.result()).toEqual({ unusedSecrets: [REF] });
   });
 
   it('is not possible for oneself, nor for the last active super admin, nor by somebody who is gone', () => {
-    given(setUp, created(ADA), created(BOB)).when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(ADA)).thenRefused('conflict');
-    given(setUp, created(ADA)).when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, { actor: { kind: 'system', id: null } }).thenRefused('conflict');
-    given(setUp, created(ADA), created(BOB), deleted(BOB)).when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(BOB)).thenRefused('unauthenticated');
+    given(setUp, created(ADA), created(BOB))
+      .when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(ADA))
+      .thenRefused('conflict');
+    given(setUp, created(ADA))
+      .when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, {
+        actor: { kind: 'system', id: null },
+      })
+      .thenRefused('conflict');
+    given(setUp, created(ADA), created(BOB), deleted(BOB))
+      .when(deleteAdminUser, { reauthenticated: true, adminId: ADA }, undefined, by(BOB))
+      .thenRefused('unauthenticated');
   });
 });
 
@@ -110,7 +208,12 @@ describe('what changes who controls an account', () => {
   const staff = (role: Role) => [setUp, created(ADA), created(BOB, role)];
 
   it.each(roles)('needs a fresh proof to make a %s only where the role administers others', (roleType) => {
-    const outcome = given(setUp, created(ADA)).when(createAdminUser, { ...draft(roleType), ...unproved }, facts, by(ADA));
+    const outcome = given(setUp, created(ADA)).when(
+      createAdminUser,
+      { ...draft(roleType), ...unproved },
+      facts,
+      by(ADA),
+    );
     if (roleType === 'super_admin' || roleType === 'admin') outcome.thenRefused(...refused);
     else outcome.thenTypes('AdminUserCreated');
   });
@@ -121,7 +224,9 @@ describe('what changes who controls an account', () => {
     const outcomes = [
       given(...history).when(updateAdminUser, { adminId: BOB, status: 'suspended', ...unproved }, none, by(ADA)),
       given(...history).when(deleteAdminUser, { adminId: BOB, ...unproved }, undefined, by(ADA)),
-      ...(role === 'viewer' ? [] : [given(...history).when(updateAdminUser, { adminId: BOB, roleType: 'viewer', ...unproved }, none, by(ADA))]),
+      ...(role === 'viewer'
+        ? []
+        : [given(...history).when(updateAdminUser, { adminId: BOB, roleType: 'viewer', ...unproved }, none, by(ADA))]),
     ];
     for (const outcome of outcomes) {
       if (governing) outcome.thenRefused(...refused);
@@ -130,18 +235,41 @@ describe('what changes who controls an account', () => {
   });
 
   it.each(['admin', 'super_admin'] as const)('needs one to make an analyst a %s', (roleType) => {
-    given(...staff('analyst')).when(updateAdminUser, { adminId: BOB, roleType, ...unproved }, none, by(ADA)).thenRefused(...refused);
+    given(...staff('analyst'))
+      .when(updateAdminUser, { adminId: BOB, roleType, ...unproved }, none, by(ADA))
+      .thenRefused(...refused);
   });
 
-  it.each(roles)('needs one for another e-mail of a %s, but not for another name or the same e-mail in other letters', (role) => {
-    const history = staff(role);
-    given(...history).when(updateAdminUser, { adminId: BOB, email: 'b@acme.example', ...unproved }, { accountDigest: 'new digest' }, by(ADA)).thenRefused(...refused);
-    given(...history).when(updateAdminUser, { adminId: BOB, email: 'B@acme.example', ...unproved }, { accountDigest: `digest of ${BOB}` }, by(ADA)).thenTypes('AdminUserUpdated');
-    given(...history).when(updateAdminUser, { adminId: BOB, displayName: 'Robert', ...unproved }, none, by(ADA)).thenTypes('AdminUserUpdated');
-  });
+  it.each(roles)(
+    'needs one for another e-mail of a %s, but not for another name or the same e-mail in other letters',
+    (role) => {
+      const history = staff(role);
+      given(...history)
+        .when(
+          updateAdminUser,
+          { adminId: BOB, email: 'b@acme.example', ...unproved },
+          { accountDigest: 'new digest' },
+          by(ADA),
+        )
+        .thenRefused(...refused);
+      given(...history)
+        .when(
+          updateAdminUser,
+          { adminId: BOB, email: 'B@acme.example', ...unproved },
+          { accountDigest: `digest of ${BOB}` },
+          by(ADA),
+        )
+        .thenTypes('AdminUserUpdated');
+      given(...history)
+        .when(updateAdminUser, { adminId: BOB, displayName: 'Robert', ...unproved }, none, by(ADA))
+        .thenTypes('AdminUserUpdated');
+    },
+  );
 
   it('tells those who may not do it anyway that they may not, whatever they prove', () => {
-    given(...staff('admin')).when(createAdminUser, { ...draft('super_admin'), ...unproved }, facts, by(BOB)).thenRefused('forbidden', 'insufficient permissions');
+    given(...staff('admin'))
+      .when(createAdminUser, { ...draft('super_admin'), ...unproved }, facts, by(BOB))
+      .thenRefused('forbidden', 'insufficient permissions');
   });
 });
 
@@ -150,7 +278,16 @@ describe("an admin's password and mobile flag", () => {
     given(setUp, created(ADA), created(BOB))
       .when(resetAdminPassword, { adminId: BOB, temporaryPassword: 'not in any event' }, { passwordRef: REF }, by(ADA))
       .then(
-        { type: 'AdminPasswordChanged', data: { adminId: BOB, passwordRef: REF, mustChangePassword: true, reason: 'reset', passwordExpiresAt: '2026-06-08T12:00:00.000Z' } },
+        {
+          type: 'AdminPasswordChanged',
+          data: {
+            adminId: BOB,
+            passwordRef: REF,
+            mustChangePassword: true,
+            reason: 'reset',
+            passwordExpiresAt: '2026-06-08T12:00:00.000Z',
+          },
+        },
         { type: 'AdminSessionsRevoked', data: { adminId: BOB, reason: 'password reset' } },
       );
   });
@@ -158,8 +295,14 @@ describe("an admin's password and mobile flag", () => {
   it('the flag is set, or turned over where nothing is said', () => {
     const off = { type: 'AdminMobileAccessSet', data: { adminId: BOB, mobileAccess: false } };
     const both = [setUp, created(ADA), created(BOB)];
-    given(...both).when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA)).then(off);
-    given(...both, off).when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA)).then({ ...off, data: { adminId: BOB, mobileAccess: true } });
-    given(...both).when(setAdminMobileAccess, { adminId: BOB, mobileAccess: true }, undefined, by(ADA)).thenNothing();
+    given(...both)
+      .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))
+      .then(off);
+    given(...both, off)
+      .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: undefined }, undefined, by(ADA))
+      .then({ ...off, data: { adminId: BOB, mobileAccess: true } });
+    given(...both)
+      .when(setAdminMobileAccess, { adminId: BOB, mobileAccess: true }, undefined, by(ADA))
+      .thenNothing();
   });
 });

@@ -4,7 +4,10 @@ export const ADA = '44444444-4444-4444-8444-444444444444';
 export const BOB = '88888888-8888-4888-8888-888888888888';
 export const REF = '55555555-5555-4555-8555-555555555555';
 
-export const setUp = { type: 'TenantSetUp', data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://castellan.example' } };
+export const setUp = {
+  type: 'TenantSetUp',
+  data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://castellan.example' },
+};
 export const created = (adminId: string, roleType: Role = 'super_admin') => ({
   type: 'AdminUserCreated',
   data: {

@@ -32,19 +32,31 @@ const at = new Date(NOW).toISOString();
 const standing = { raisedAt: at, severity: 'medium', status: 'open', acknowledgedAt: null, resolvedAt: null };
 const raised = { type: 'AlertRaised', data: { ...detail, severity: 'medium', raisedAt: at } };
 const acknowledged = { type: 'AlertAcknowledged', data: { alertId, notes: null } };
-const resolved = { type: 'AlertResolved', data: { alertId, userId: null, status: 'resolved', resolution: null, fingerprint } };
-const falsePositive = { type: 'AlertResolved', data: { alertId, status: 'false_positive', resolution: null, fingerprint } };
+const resolved = {
+  type: 'AlertResolved',
+  data: { alertId, userId: null, status: 'resolved', resolution: null, fingerprint },
+};
+const falsePositive = {
+  type: 'AlertResolved',
+  data: { alertId, status: 'false_positive', resolution: null, fingerprint },
+};
 
 describe('ResolveAlert', () => {
   it.each([[[]], [[acknowledged]], [[resolved]], [[falsePositive]]])('resolves from any status (%#)', (history) => {
     given(raised, ...history)
       .when(resolveAlert, { alertId, status: 'resolved', resolution: 'password changed' })
-      .then({ type: 'AlertResolved', data: expect.objectContaining({ alertId, status: 'resolved', resolution: 'password changed', fingerprint }) });
+      .then({
+        type: 'AlertResolved',
+        data: expect.objectContaining({ alertId, status: 'resolved', resolution: 'password changed', fingerprint }),
+      });
   });
   it('says from where to where', () => {
     given(raised)
       .when(resolveAlert, { alertId, status: 'resolved', resolution: null })
-      .then({ type: 'AlertResolved', data: { ...resolved.data, was: standing, is: { ...standing, status: 'resolved', resolvedAt: at } } });
+      .then({
+        type: 'AlertResolved',
+        data: { ...resolved.data, was: standing, is: { ...standing, status: 'resolved', resolvedAt: at } },
+      });
   });
   it('does not know an alert that was never raised', () => {
     given().when(resolveAlert, { alertId, status: 'resolved', resolution: null }).thenRefused('notFound');
@@ -78,15 +90,21 @@ describe('ClaimAlert and AssignAlert', () => {
     given(raised, claimed).when(claimAlert, { alertId, adminId: another }).thenRefused('conflict');
   });
   it('assigns to who may work on alerts, and to nobody', () => {
-    given(raised, claimed).when(assignAlert, { alertId, assigneeId: another }, { allowed: true }).thenTypes('AlertAssigned');
-    given(raised, claimed).when(assignAlert, { alertId, assigneeId: null }, { allowed: true }).thenTypes('AlertAssigned');
+    given(raised, claimed)
+      .when(assignAlert, { alertId, assigneeId: another }, { allowed: true })
+      .thenTypes('AlertAssigned');
+    given(raised, claimed)
+      .when(assignAlert, { alertId, assigneeId: null }, { allowed: true })
+      .thenTypes('AlertAssigned');
     given(raised).when(assignAlert, { alertId, assigneeId: another }, { allowed: false }).thenRefused('invalid');
   });
 });
 
 describe('ChangeAlertSeverity', () => {
   it('changes to another severity and not to the same', () => {
-    given(raised).when(changeAlertSeverity, { alertId, severity: 'high', reason: null }).thenTypes('AlertSeverityChanged');
+    given(raised)
+      .when(changeAlertSeverity, { alertId, severity: 'high', reason: null })
+      .thenTypes('AlertSeverityChanged');
     given(raised).when(changeAlertSeverity, { alertId, severity: 'medium', reason: null }).thenNothing();
   });
 });
@@ -96,19 +114,31 @@ describe('RecordAlertPolicyAction', () => {
   it('records for a true positive, with the policy’s stored name where none is sent', () => {
     given(raised, resolved)
       .when(recordAlertPolicyAction, { alertId, action: 'created', policyId, policyName: null }, known)
-      .then({ type: 'AlertPolicyActionRecorded', data: { alertId, action: 'created', policyId, policyName: 'Block reuse' } });
+      .then({
+        type: 'AlertPolicyActionRecorded',
+        data: { alertId, action: 'created', policyId, policyName: 'Block reuse' },
+      });
   });
-  it.each([[[]], [[acknowledged]], [[falsePositive]]])('refuses an alert that is not resolved as a true positive (%#)', (history) => {
-    given(raised, ...history)
-      .when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known)
-      .thenRefused('conflict');
-  });
+  it.each([[[]], [[acknowledged]], [[falsePositive]]])(
+    'refuses an alert that is not resolved as a true positive (%#)',
+    (history) => {
+      given(raised, ...history)
+        .when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known)
+        .thenRefused('conflict');
+    },
+  );
   it('wants a policy of this tenant where the action names one', () => {
     const action = (policy: string | null, exists: boolean) =>
-      given(raised, resolved).when(recordAlertPolicyAction, { alertId, action: 'added_to_existing', policyId: policy, policyName: null }, { exists, name: null });
+      given(raised, resolved).when(
+        recordAlertPolicyAction,
+        { alertId, action: 'added_to_existing', policyId: policy, policyName: null },
+        { exists, name: null },
+      );
     action(null, false).thenRefused('invalid');
     action(policyId, false).thenRefused('invalid');
-    given(raised, resolved).when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known).thenTypes('AlertPolicyActionRecorded');
+    given(raised, resolved)
+      .when(recordAlertPolicyAction, { alertId, action: 'skipped', policyId: null, policyName: null }, known)
+      .thenTypes('AlertPolicyActionRecorded');
   });
 });
 
@@ -118,9 +148,16 @@ describe('RaiseAlert and RecordAlertOccurrence', () => {
     given(raised).when(raiseAlert, detail, { severity: 'medium' }).thenNothing();
   });
   it('counts one cause once, however often it is told', () => {
-    const again = { alertId, cause: 'c0000000-0000-4000-8000-000000000002', occurrences: 1, occurredAt: '2026-06-01T12:00:00.000Z' };
+    const again = {
+      alertId,
+      cause: 'c0000000-0000-4000-8000-000000000002',
+      occurrences: 1,
+      occurredAt: '2026-06-01T12:00:00.000Z',
+    };
     given(raised).when(recordAlertOccurrence, again).thenTypes('AlertRepeated');
     given(raised, { type: 'AlertRepeated', data: again }).when(recordAlertOccurrence, again).thenNothing();
-    given(raised).when(recordAlertOccurrence, { ...again, cause: detail.cause }).thenNothing();
+    given(raised)
+      .when(recordAlertOccurrence, { ...again, cause: detail.cause })
+      .thenNothing();
   });
 });

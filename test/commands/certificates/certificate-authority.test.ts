@@ -6,7 +6,10 @@ import { tenant } from '../../../src/domain/tenants/tenant.ts';
 import { given } from '../../dsl/given.ts';
 import { inDays } from '../devices/histories.ts';
 
-const setUp: TenantEvent = { type: 'TenantSetUp', data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://acme.example' } };
+const setUp: TenantEvent = {
+  type: 'TenantSetUp',
+  data: { name: 'Acme', slug: 'acme', externalBaseUrl: 'https://acme.example' },
+};
 const authority = (name: string, privateKeyRef: string) => ({
   certificatePem: name,
   privateKeyRef,
@@ -37,7 +40,10 @@ describe('installing a certificate authority', () => {
   });
 
   it('goes on trusting devices of every earlier one, each once', () => {
-    const state = [setUp, installed(first), installed(second), removed, installed(first)].reduce(tenant.fold, tenant.initial);
+    const state = [setUp, installed(first), installed(second), removed, installed(first)].reduce(
+      tenant.fold,
+      tenant.initial,
+    );
     expect(state.authority?.certificatePem).toBe('first');
     expect(state.trustedAuthorities).toEqual(['first', 'second']);
   });
@@ -55,5 +61,6 @@ describe('removing the certificate authority', () => {
     expect(state.trustedAuthorities).toEqual(['first']);
   });
 
-  it('finds nothing where there is none', () => given(setUp).when(removeCertificateAuthority, undefined).thenRefused('notFound'));
+  it('finds nothing where there is none', () =>
+    given(setUp).when(removeCertificateAuthority, undefined).thenRefused('notFound'));
 });

@@ -6,9 +6,19 @@ import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const cookieId = '33333333-3333-4333-8333-333333333333';
 const cause = '55555555-5555-4555-8555-555555555555';
-const cookie = { name: 'session', domain: 'example.com', path: '/', value: 'ab'.repeat(16), isEnabled: true, description: '' };
+const cookie = {
+  name: 'session',
+  domain: 'example.com',
+  path: '/',
+  value: 'ab'.repeat(16),
+  isEnabled: true,
+  description: '',
+};
 const planted: DomainEvent = { type: 'CanaryCookieCreated', data: { id: cookieId, ...cookie } };
-const triggered = (occurredAt: string, by = cause): DomainEvent => ({ type: 'CanaryCookieTriggered', data: { id: cookieId, cause: by, occurredAt } });
+const triggered = (occurredAt: string, by = cause): DomainEvent => ({
+  type: 'CanaryCookieTriggered',
+  data: { id: cookieId, cause: by, occurredAt },
+});
 
 describe('RecordCanaryCookieTrigger', () => {
   it('counts one observation once', () => {
@@ -20,19 +30,33 @@ describe('RecordCanaryCookieTrigger', () => {
 
   it('counts all triggers of one report in one append', () => {
     const triggers = [cause, cookieId].map((one) => ({ cause: one, occurredAt: '2026-06-01T10:00:00.000Z' }));
-    given(planted, triggered(triggers[0]!.occurredAt)).when(recordCanaryCookieTrigger, { cookieId, triggers }).then(triggered(triggers[1]!.occurredAt, cookieId));
+    given(planted, triggered(triggers[0]!.occurredAt))
+      .when(recordCanaryCookieTrigger, { cookieId, triggers })
+      .then(triggered(triggers[1]!.occurredAt, cookieId));
   });
 
   it('knows nothing of a cookie that was never there, or is gone', () => {
     const input = { cookieId, triggers: [{ cause, occurredAt: '2026-06-01T10:00:00.000Z' }] };
     given().when(recordCanaryCookieTrigger, input).thenRefused('notFound');
-    given(planted, { type: 'CanaryCookieDeleted', data: { id: cookieId } }).when(recordCanaryCookieTrigger, input).thenRefused('notFound');
+    given(planted, { type: 'CanaryCookieDeleted', data: { id: cookieId } })
+      .when(recordCanaryCookieTrigger, input)
+      .thenRefused('notFound');
   });
 
   it('leaves the cookie as it is, and shows how often and when it was triggered last', () => {
-    const history = [recorded(planted, 1), recorded(triggered('2026-06-01T10:00:00.000Z'), 2), recorded(triggered('2026-06-01T09:00:00.000Z', cookieId), 3)];
+    const history = [
+      recorded(planted, 1),
+      recorded(triggered('2026-06-01T10:00:00.000Z'), 2),
+      recorded(triggered('2026-06-01T09:00:00.000Z', cookieId), 3),
+    ];
     expect(rowsAfter(canaryCookies.model, history)).toMatchObject([
-      { value: cookie.value, is_enabled: true, trigger_count: 2, last_triggered_at: '2026-06-01T10:00:00.000Z', updated_at: '2026-06-01T12:00:01.000Z' },
+      {
+        value: cookie.value,
+        is_enabled: true,
+        trigger_count: 2,
+        last_triggered_at: '2026-06-01T10:00:00.000Z',
+        updated_at: '2026-06-01T12:00:01.000Z',
+      },
     ]);
   });
 });

@@ -8,21 +8,30 @@ import { context, given } from '../../dsl/given.ts';
 import { certified, deleted, DEVICE, enrolled, inDays, revoked, USER, wiped, wipeRequested } from './histories.ts';
 
 const deviceId = DEVICE;
-const revocation = (reason: 'revoked' | 'deleted' | 'user_deleted') => ({ type: 'DeviceRevoked', data: { deviceId, reason } });
+const revocation = (reason: 'revoked' | 'deleted' | 'user_deleted') => ({
+  type: 'DeviceRevoked',
+  data: { deviceId, reason },
+});
 
 describe('revoking a device', () => {
   const revoke = { deviceId, reason: 'revoked' } as const;
 
-  it('is recorded with its reason', () => given(enrolled, certified()).when(revokeDevice, revoke).then(revocation('revoked')));
+  it('is recorded with its reason', () =>
+    given(enrolled, certified()).when(revokeDevice, revoke).then(revocation('revoked')));
   it('twice is once', () => given(enrolled, certified(), revoked).when(revokeDevice, revoke).thenNothing());
-  it('ends a device that waits to be wiped', () => given(enrolled, wipeRequested).when(revokeDevice, revoke).then(revocation('revoked')));
-  it('changes nothing of a wiped device', () => given(enrolled, wipeRequested, wiped).when(revokeDevice, revoke).thenNothing());
+  it('ends a device that waits to be wiped', () =>
+    given(enrolled, wipeRequested).when(revokeDevice, revoke).then(revocation('revoked')));
+  it('changes nothing of a wiped device', () =>
+    given(enrolled, wipeRequested, wiped).when(revokeDevice, revoke).thenNothing());
   it('finds no device that never enrolled', () => given().when(revokeDevice, revoke).thenRefused('notFound'));
-  it('finds no deleted device', () => given(enrolled, revoked, deleted).when(revokeDevice, revoke).thenRefused('notFound'));
+  it('finds no deleted device', () =>
+    given(enrolled, revoked, deleted).when(revokeDevice, revoke).thenRefused('notFound'));
   it('leaves a device alone that belongs to somebody else by now', () => {
     const ofOther = { deviceId, reason: 'user_deleted', ofUserId: '99999999-9999-4999-8999-999999999999' } as const;
     given(enrolled, certified()).when(revokeDevice, ofOther).thenNothing();
-    given(enrolled, certified()).when(revokeDevice, { ...ofOther, ofUserId: USER }).then(revocation('user_deleted'));
+    given(enrolled, certified())
+      .when(revokeDevice, { ...ofOther, ofUserId: USER })
+      .then(revocation('user_deleted'));
   });
   it('records that the user was deleted of a revoked device too, once', () => {
     const because = { deviceId, reason: 'user_deleted' } as const;
@@ -44,15 +53,22 @@ describe('letting a revoked device enroll again', () => {
     given(enrolled, revoked, allowed, revoked).when(revokeDevice, again).thenNothing();
   });
   it('is for revoked devices alone', () => {
-    for (const history of [[enrolled], [enrolled, wipeRequested], [enrolled, wipeRequested, wiped]]) given(...history).when(allowReenrollment, { deviceId }).thenRefused('conflict');
-    for (const history of [[], [enrolled, deleted]]) given(...history).when(allowReenrollment, { deviceId }).thenRefused('notFound');
+    for (const history of [[enrolled], [enrolled, wipeRequested], [enrolled, wipeRequested, wiped]])
+      given(...history)
+        .when(allowReenrollment, { deviceId })
+        .thenRefused('conflict');
+    for (const history of [[], [enrolled, deleted]])
+      given(...history)
+        .when(allowReenrollment, { deviceId })
+        .thenRefused('notFound');
   });
 });
 
 describe('wiping a device', () => {
   const requested = { type: 'DeviceWipeRequested', data: { deviceId, wipeId: context().id } };
 
-  it('is a request until the extension has done it', () => given(enrolled).when(requestDeviceWipe, { deviceId }).then(requested));
+  it('is a request until the extension has done it', () =>
+    given(enrolled).when(requestDeviceWipe, { deviceId }).then(requested));
   it('twice is once', () => given(enrolled, wipeRequested).when(requestDeviceWipe, { deviceId }).thenNothing());
   it('is too late for a revoked or wiped device', () => {
     given(enrolled, revoked).when(requestDeviceWipe, { deviceId }).thenRefused('conflict');
@@ -65,15 +81,21 @@ describe('wiping a device', () => {
 });
 
 describe('silencing stale alerts', () => {
-  const silence = (silenced: boolean, until: string | null) => ({ type: 'DeviceStaleAlertsSilenced', data: { deviceId, silenced, until } });
+  const silence = (silenced: boolean, until: string | null) => ({
+    type: 'DeviceStaleAlertsSilenced',
+    data: { deviceId, silenced, until },
+  });
 
   it('holds for the days that are asked', () =>
-    given(enrolled).when(silenceStaleAlerts, { deviceId, silenced: true, days: 14 }).then(silence(true, inDays(14))));
+    given(enrolled)
+      .when(silenceStaleAlerts, { deviceId, silenced: true, days: 14 })
+      .then(silence(true, inDays(14))));
   it('holds until ended where no days are asked', () =>
     given(enrolled).when(silenceStaleAlerts, { deviceId, silenced: true, days: null }).then(silence(true, null)));
   it('ends at once, whatever days are named', () =>
     given(enrolled).when(silenceStaleAlerts, { deviceId, silenced: false, days: 14 }).then(silence(false, null)));
-  it('finds no unknown device', () => given().when(silenceStaleAlerts, { deviceId, silenced: true, days: null }).thenRefused('notFound'));
+  it('finds no unknown device', () =>
+    given().when(silenceStaleAlerts, { deviceId, silenced: true, days: null }).thenRefused('notFound'));
 });
 
 describe('deleting a device', () => {

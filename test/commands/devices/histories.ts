@@ -20,14 +20,24 @@ export const browser = {
 
 /** An enrollment that nothing came before. */
 export const first = { besideDeviceId: null, isConfirmed: true, wipeId: null } as const;
-export const enrolled: DeviceEvent = { type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER } };
+export const enrolled: DeviceEvent = {
+  type: 'DeviceEnrolled',
+  data: { ...first, ...browser, deviceId: DEVICE, userId: USER },
+};
 /** What stands for the hash of the key of the certificate with this serial number. */
 export const keyOf = (serialNumber: string): string => `key of ${serialNumber}`;
-export const certified = (serialNumber = 'AA01', expiresAt = inDays(365), previousValidUntil: string | null = null): DeviceEvent => ({
+export const certified = (
+  serialNumber = 'AA01',
+  expiresAt = inDays(365),
+  previousValidUntil: string | null = null,
+): DeviceEvent => ({
   type: 'DeviceCertificateIssued',
   data: { deviceId: DEVICE, serialNumber, publicKeySha256: keyOf(serialNumber), expiresAt, previousValidUntil },
 });
 export const revoked: DeviceEvent = { type: 'DeviceRevoked', data: { deviceId: DEVICE, reason: 'revoked' } };
-export const wipeRequested: DeviceEvent = { type: 'DeviceWipeRequested', data: { deviceId: DEVICE, wipeId: '66666666-6666-4666-8666-666666666666' } };
+export const wipeRequested: DeviceEvent = {
+  type: 'DeviceWipeRequested',
+  data: { deviceId: DEVICE, wipeId: '66666666-6666-4666-8666-666666666666' },
+};
 export const wiped: DeviceEvent = { type: 'DeviceWiped', data: { deviceId: DEVICE } };
 export const deleted: DeviceEvent = { type: 'DeviceDeleted', data: { deviceId: DEVICE } };

@@ -5,11 +5,20 @@ import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
 import { given, NOW } from '../../dsl/given.ts';
 import { certified, DAY, DEVICE, enrolled, inDays, keyOf, revoked } from './histories.ts';
 
-const made = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
+const made = {
+  certificatePem: 'pem',
+  privateKeyPem: 'key',
+  serialNumber: 'BB02',
+  notBefore: NOW,
+  notAfter: NOW + 365 * DAY,
+  fingerprintSha256: 'f',
+  publicKeySha256: 'key of BB02',
+};
 const facts = { certificate: made, caCertificatePem: 'ca' };
 const renew = { deviceId: DEVICE, certificateSerial: 'AA01' };
 const stateAfter = (...events: DeviceEvent[]) => events.reduce(device.fold, device.initial);
-const accepts = (state: DeviceState, serialNumber: string, now: number) => acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
+const accepts = (state: DeviceState, serialNumber: string, now: number) =>
+  acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
 
 describe('renewing a device certificate', () => {
   it('names the new one and lets the old one go on for a day', () => {
@@ -19,19 +28,27 @@ describe('renewing a device certificate', () => {
   });
 
   it('is refused before the last 30 days', () => {
-    given(enrolled, certified('AA01', inDays(31))).when(renewDeviceCertificate, renew, facts).thenRefused('conflict');
+    given(enrolled, certified('AA01', inDays(31)))
+      .when(renewDeviceCertificate, renew, facts)
+      .thenRefused('conflict');
   });
 
   it('is refused for a certificate that is not accepted any more', () => {
     const expired = certified('AA01', inDays(-1));
     given(enrolled, expired).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
-    given(enrolled, certified('AA01', inDays(10)), revoked).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
-    given(enrolled, certified('CC03', inDays(10))).when(renewDeviceCertificate, renew, facts).thenRefused('unauthenticated');
+    given(enrolled, certified('AA01', inDays(10)), revoked)
+      .when(renewDeviceCertificate, renew, facts)
+      .thenRefused('unauthenticated');
+    given(enrolled, certified('CC03', inDays(10)))
+      .when(renewDeviceCertificate, renew, facts)
+      .thenRefused('unauthenticated');
   });
 
   it('works again with the old certificate where the answer was lost', () => {
     const history = [enrolled, certified('AA01', inDays(10)), certified('BB02', inDays(365), inDays(1))];
-    given(...history).when(renewDeviceCertificate, renew, facts).thenTypes('DeviceCertificateIssued');
+    given(...history)
+      .when(renewDeviceCertificate, renew, facts)
+      .thenTypes('DeviceCertificateIssued');
     const state = stateAfter(...history, certified('CC03', inDays(365), inDays(1)));
     for (const serial of ['AA01', 'BB02', 'CC03']) expect(accepts(state, serial, NOW)).toBe(true);
     expect(accepts(state, 'AA01', NOW + 2 * DAY)).toBe(false);

@@ -82,21 +82,36 @@ describe('changing an employee', () => {
   const same = { emailDigest: undefined };
 
   it('says what was named and nothing else', () => {
-    const outcome = given(created).when(updateEmployee, { userId: USER, jobTitle: 'Lead', department: null, displayName: undefined }, same);
+    const outcome = given(created).when(
+      updateEmployee,
+      { userId: USER, jobTitle: 'Lead', department: null, displayName: undefined },
+      same,
+    );
     outcome.then({ type: 'EmployeeUpdated', data: { userId: USER, jobTitle: 'Lead', department: null } });
     outcome.thenTakes();
     outcome.thenReleases();
   });
 
   it('changes one e-mail claim for the other', () => {
-    const outcome = given(created).when(updateEmployee, { userId: USER, email: 'ada@new.example' }, { emailDigest: 'new digest' });
-    outcome.then({ type: 'EmployeeUpdated', data: { userId: USER, email: 'ada@new.example', emailDigest: 'new digest' } });
+    const outcome = given(created).when(
+      updateEmployee,
+      { userId: USER, email: 'ada@new.example' },
+      { emailDigest: 'new digest' },
+    );
+    outcome.then({
+      type: 'EmployeeUpdated',
+      data: { userId: USER, email: 'ada@new.example', emailDigest: 'new digest' },
+    });
     outcome.thenTakes(email('new digest'));
     outcome.thenReleases(email('digest of ada'));
   });
 
   it('claims nothing for the same e-mail in other letters', () => {
-    const outcome = given(created).when(updateEmployee, { userId: USER, email: 'ada@ACME.example' }, { emailDigest: 'digest of ada' });
+    const outcome = given(created).when(
+      updateEmployee,
+      { userId: USER, email: 'ada@ACME.example' },
+      { emailDigest: 'digest of ada' },
+    );
     outcome.thenTypes('EmployeeUpdated');
     outcome.thenTakes();
     outcome.thenReleases();
@@ -120,7 +135,10 @@ describe('deleting an employee', () => {
   });
 
   it('gives up the e-mail that they have now', () => {
-    const moved: EmployeeEvent = { type: 'EmployeeUpdated', data: { userId: USER, email: 'b@acme.example', emailDigest: 'second' } };
+    const moved: EmployeeEvent = {
+      type: 'EmployeeUpdated',
+      data: { userId: USER, email: 'b@acme.example', emailDigest: 'second' },
+    };
     given(created, moved).when(deleteEmployee, { userId: USER }).thenReleases(email('second'), seat('7'));
   });
 
@@ -133,8 +151,12 @@ describe('deleting an employee', () => {
 describe('erasing a person', () => {
   it('needs a fresh proof of an administrator, and none of the service itself', () => {
     given(created).when(erasePerson, { userId: USER }).thenRefused('forbidden', 're-authentication required');
-    given(created, deleted, requested).when(erasePerson, { userId: USER, reauthenticated: false }).thenRefused('forbidden', 're-authentication required');
-    given(created).when(erasePerson, { userId: USER }, undefined, { actor: system('castellan person erase') }).then(deleted, requested);
+    given(created, deleted, requested)
+      .when(erasePerson, { userId: USER, reauthenticated: false })
+      .thenRefused('forbidden', 're-authentication required');
+    given(created)
+      .when(erasePerson, { userId: USER }, undefined, { actor: system('castellan person erase') })
+      .then(deleted, requested);
   });
 
   it('deletes the record as well', () => {

@@ -4,14 +4,44 @@ import { FINGERPRINT_MOVED } from '../../../commands/enrollment/enroll-device.ts
 import { given, NOW } from '../../dsl/given.ts';
 import { certified, DAY, deleted, DEVICE, enrolled, first, revoked, USER } from '../devices/histories.ts';
 
-const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
+const certificate = {
+  certificatePem: 'pem',
+  privateKeyPem: 'key',
+  serialNumber: 'BB02',
+  notBefore: NOW,
+  notAfter: NOW + 365 * DAY,
+  fingerprintSha256: 'f',
+  publicKeySha256: 'key of BB02',
+};
 const facts = { certificate, caCertificatePem: 'ca' };
-const device = { deviceFingerprint: 'agent:1', hostname: 'ada-laptop', osType: 'windows', osVersion: '11', agentVersion: '3.0' } as const;
-const input = { deviceId: DEVICE, besideDeviceId: null, certificateSerial: null, userId: USER, accessKeyDigest: 'd'.repeat(64), device };
+const device = {
+  deviceFingerprint: 'agent:1',
+  hostname: 'ada-laptop',
+  osType: 'windows',
+  osVersion: '11',
+  agentVersion: '3.0',
+} as const;
+const input = {
+  deviceId: DEVICE,
+  besideDeviceId: null,
+  certificateSerial: null,
+  userId: USER,
+  accessKeyDigest: 'd'.repeat(64),
+  device,
+};
 
 const isEnrolled = {
   type: 'DeviceEnrolled',
-  data: { ...first, isConfirmed: false, ...device, deviceId: DEVICE, userId: USER, browserType: null, browserVersion: null, extensionVersion: null },
+  data: {
+    ...first,
+    isConfirmed: false,
+    ...device,
+    deviceId: DEVICE,
+    userId: USER,
+    browserType: null,
+    browserVersion: null,
+    extensionVersion: null,
+  },
 };
 const hasKey = { type: 'DeviceAccessKeyIssued', data: { deviceId: DEVICE, accessKeyDigest: 'd'.repeat(64) } };
 
@@ -24,14 +54,20 @@ describe('the enrollment of an agent by itself', () => {
   });
 
   it('renews a device that shows its certificate, and keeps it confirmed', () => {
-    const outcome = given(enrolled, certified('AA01')).when(autoEnrollDevice, { ...input, certificateSerial: 'AA01' }, facts);
+    const outcome = given(enrolled, certified('AA01')).when(
+      autoEnrollDevice,
+      { ...input, certificateSerial: 'AA01' },
+      facts,
+    );
     outcome.then({ ...isEnrolled, data: { ...isEnrolled.data, isConfirmed: true } }, certified('BB02'), hasKey);
     outcome.thenTakes();
   });
 
   it('does not touch a device without its certificate, with another one, or for another user', () => {
     for (const over of [{}, { certificateSerial: 'CC03' }, { certificateSerial: 'AA01', userId: DEVICE }]) {
-      given(enrolled, certified('AA01')).when(autoEnrollDevice, { ...input, ...over }, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
+      given(enrolled, certified('AA01'))
+        .when(autoEnrollDevice, { ...input, ...over }, facts)
+        .thenRefused('conflict', FINGERPRINT_MOVED.message);
     }
   });
 

@@ -4,13 +4,41 @@ import { acceptsCertificate, device, type DeviceState } from '../../../src/domai
 import { deviceEvents, type DeviceEvent } from '../../../src/domain/devices/events.ts';
 import { DEVICE_REVOKED } from '../../../src/domain/devices/reenrollment.ts';
 import { context, given, NOW } from '../../dsl/given.ts';
-import { browser, certified, DAY, deleted, DEVICE, enrolled, first, inDays, keyOf, revoked, USER, wiped, wipeRequested } from '../devices/histories.ts';
+import {
+  browser,
+  certified,
+  DAY,
+  deleted,
+  DEVICE,
+  enrolled,
+  first,
+  inDays,
+  keyOf,
+  revoked,
+  USER,
+  wiped,
+  wipeRequested,
+} from '../devices/histories.ts';
 
 const tokenId = '77777777-7777-4777-8777-777777777777';
-const certificate = { certificatePem: 'pem', privateKeyPem: 'key', serialNumber: 'BB02', notBefore: NOW, notAfter: NOW + 365 * DAY, fingerprintSha256: 'f', publicKeySha256: 'key of BB02' };
+const certificate = {
+  certificatePem: 'pem',
+  privateKeyPem: 'key',
+  serialNumber: 'BB02',
+  notBefore: NOW,
+  notAfter: NOW + 365 * DAY,
+  fingerprintSha256: 'f',
+  publicKeySha256: 'key of BB02',
+};
 const facts = { tokenId, boundUserId: null, ownPlaceholder: null, certificate, caCertificatePem: 'ca' };
 const bound = { ...facts, boundUserId: USER };
-const input = { deviceId: DEVICE, besideDeviceId: null, certificateSerial: null, enrollmentToken: 'token', device: browser };
+const input = {
+  deviceId: DEVICE,
+  besideDeviceId: null,
+  certificateSerial: null,
+  enrollmentToken: 'token',
+  device: browser,
+};
 const OTHER = '88888888-8888-4888-8888-888888888888';
 
 const used = { type: 'EnrollmentTokenUsed', data: { tokenId, deviceId: DEVICE } };
@@ -18,8 +46,12 @@ const singleUse = { kind: 'enrollment-token', value: tokenId };
 const fingerprint = { kind: 'device-fingerprint', value: 'fp-1' };
 const ofUser = (userId: string) => ({ kind: 'device-user-fingerprint', value: `${userId}|fp-1` });
 const allowed: DeviceEvent = { type: 'DeviceReenrollmentAllowed', data: { deviceId: DEVICE } };
-const isEnrolled = (over: object = {}) => ({ type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER, ...over } });
-const accepts = (state: DeviceState, serialNumber: string, now: number) => acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
+const isEnrolled = (over: object = {}) => ({
+  type: 'DeviceEnrolled',
+  data: { ...first, ...browser, deviceId: DEVICE, userId: USER, ...over },
+});
+const accepts = (state: DeviceState, serialNumber: string, now: number) =>
+  acceptsCertificate(state, { serialNumber, publicKeySha256: keyOf(serialNumber) }, now);
 
 describe('enrolling a device', () => {
   it('uses the token, registers the device and names its certificate together', () => {
@@ -35,10 +67,20 @@ describe('enrolling a device', () => {
   });
 
   it('does not touch a known device for a fingerprint alone', () => {
-    for (const history of [[enrolled, certified('AA01')], [enrolled, certified('AA01'), wipeRequested], [enrolled, certified('AA01'), wiped]]) {
-      given(...history).when(enrollDevice, input, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
-      given(...history).when(enrollDevice, input, { ...facts, boundUserId: OTHER }).thenRefused('conflict', FINGERPRINT_MOVED.message);
-      given(...history).when(enrollDevice, { ...input, certificateSerial: 'CC03' }, facts).thenRefused('conflict', FINGERPRINT_MOVED.message);
+    for (const history of [
+      [enrolled, certified('AA01')],
+      [enrolled, certified('AA01'), wipeRequested],
+      [enrolled, certified('AA01'), wiped],
+    ]) {
+      given(...history)
+        .when(enrollDevice, input, facts)
+        .thenRefused('conflict', FINGERPRINT_MOVED.message);
+      given(...history)
+        .when(enrollDevice, input, { ...facts, boundUserId: OTHER })
+        .thenRefused('conflict', FINGERPRINT_MOVED.message);
+      given(...history)
+        .when(enrollDevice, { ...input, certificateSerial: 'CC03' }, facts)
+        .thenRefused('conflict', FINGERPRINT_MOVED.message);
     }
   });
 
@@ -54,9 +96,13 @@ describe('enrolling a device', () => {
     const byToken = given(...history).when(enrollDevice, input, bound);
     byToken.then(used, enrolled, certified('BB02'));
     byToken.thenTakes(singleUse);
-    given(...history).when(enrollDevice, { ...input, certificateSerial: 'AA01' }, facts).then(used, enrolled, certified('BB02'));
+    given(...history)
+      .when(enrollDevice, { ...input, certificateSerial: 'AA01' }, facts)
+      .then(used, enrolled, certified('BB02'));
     // The token says another's, whatever the connection shows.
-    given(...history).when(enrollDevice, { ...input, certificateSerial: 'AA01' }, { ...facts, boundUserId: OTHER }).thenRefused('conflict');
+    given(...history)
+      .when(enrollDevice, { ...input, certificateSerial: 'AA01' }, { ...facts, boundUserId: OTHER })
+      .thenRefused('conflict');
   });
 
   it('ends the certificate before at once', () => {
@@ -69,27 +115,44 @@ describe('enrolling a device', () => {
   it('keeps a pending wipe pending', () => {
     const wipeId = '66666666-6666-4666-8666-666666666666';
     const delivered: DeviceEvent = { type: 'DeviceWipeDelivered', data: { deviceId: DEVICE, wipeId } };
-    given(enrolled, certified('AA01'), wipeRequested).when(enrollDevice, input, bound).then(used, isEnrolled({ wipeId }), certified('BB02'));
+    given(enrolled, certified('AA01'), wipeRequested)
+      .when(enrollDevice, input, bound)
+      .then(used, isEnrolled({ wipeId }), certified('BB02'));
     const again = isEnrolled({ wipeId }) as DeviceEvent;
-    const state = [enrolled, certified('AA01'), wipeRequested, delivered, again, certified('BB02')].reduce(device.fold, device.initial);
+    const state = [enrolled, certified('AA01'), wipeRequested, delivered, again, certified('BB02')].reduce(
+      device.fold,
+      device.initial,
+    );
     expect(state).toMatchObject({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } });
     expect(accepts(state, 'BB02', NOW)).toBe(true);
   });
 
   it('never brings a revoked device back by itself, whoever the token is bound to', () => {
     for (const some of [facts, bound]) {
-      given(enrolled, certified('AA01'), revoked).when(enrollDevice, { ...input, certificateSerial: 'AA01' }, some).thenRefused('forbidden', DEVICE_REVOKED.message);
+      given(enrolled, certified('AA01'), revoked)
+        .when(enrollDevice, { ...input, certificateSerial: 'AA01' }, some)
+        .thenRefused('forbidden', DEVICE_REVOKED.message);
     }
-    given(enrolled, revoked, allowed, revoked).when(enrollDevice, input, bound).thenRefused('forbidden', DEVICE_REVOKED.message);
+    given(enrolled, revoked, allowed, revoked)
+      .when(enrollDevice, input, bound)
+      .thenRefused('forbidden', DEVICE_REVOKED.message);
   });
 
   it('brings a revoked device back once an administrator has allowed it, its user only with a token of theirs', () => {
     const history = [enrolled, certified('AA01'), revoked, allowed];
-    given(...history).when(enrollDevice, input, bound).then(used, enrolled, certified('BB02'));
-    given(...history).when(enrollDevice, input, facts).then(used, isEnrolled({ userId: context().id }), certified('BB02'));
-    given(...history).when(enrollDevice, input, { ...facts, boundUserId: OTHER }).then(used, isEnrolled({ userId: OTHER }), certified('BB02'));
+    given(...history)
+      .when(enrollDevice, input, bound)
+      .then(used, enrolled, certified('BB02'));
+    given(...history)
+      .when(enrollDevice, input, facts)
+      .then(used, isEnrolled({ userId: context().id }), certified('BB02'));
+    given(...history)
+      .when(enrollDevice, input, { ...facts, boundUserId: OTHER })
+      .then(used, isEnrolled({ userId: OTHER }), certified('BB02'));
     // Its user is still the placeholder that was made for it, which is nobody.
-    given(...history).when(enrollDevice, input, { ...facts, ownPlaceholder: USER }).then(used, enrolled, certified('BB02'));
+    given(...history)
+      .when(enrollDevice, input, { ...facts, ownPlaceholder: USER })
+      .then(used, enrolled, certified('BB02'));
     const state = [...history, enrolled, certified('BB02')].reduce(device.fold, device.initial);
     expect(state).toMatchObject({ status: 'active', mayReenroll: false });
     expect(accepts(state, 'AA01', NOW)).toBe(false);
@@ -97,7 +160,10 @@ describe('enrolling a device', () => {
 
   it('moves what a device beside another is found by when its user changes', () => {
     const beside = isEnrolled({ besideDeviceId: OTHER }) as DeviceEvent;
-    const outcome = given(beside, certified('AA01'), revoked, allowed).when(enrollDevice, input, { ...facts, boundUserId: OTHER });
+    const outcome = given(beside, certified('AA01'), revoked, allowed).when(enrollDevice, input, {
+      ...facts,
+      boundUserId: OTHER,
+    });
     outcome.thenTakes(singleUse, ofUser(OTHER));
     outcome.thenReleases(ofUser(USER));
   });
@@ -115,7 +181,9 @@ describe('enrolling a device', () => {
   });
 
   it('puts no secret into an event', () => {
-    const decided = JSON.stringify(enrollDevice.decide(device.initial, { ...input, enrollmentToken: 'S3CRET' }, context(), facts as never));
+    const decided = JSON.stringify(
+      enrollDevice.decide(device.initial, { ...input, enrollmentToken: 'S3CRET' }, context(), facts as never),
+    );
     const { events } = JSON.parse(decided) as { events: unknown };
     expect(JSON.stringify(events)).not.toMatch(/S3CRET|"key"|pem/);
   });

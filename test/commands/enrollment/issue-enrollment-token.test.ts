@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { issueEnrollmentToken } from '../../../commands/enrollment/issue-enrollment-token.ts';
 import { revokeEnrollmentToken, TOKEN_USED } from '../../../commands/enrollment/revoke-enrollment-token.ts';
-import { identifyToken, isRedeemable, newEnrollmentToken, singleUse, tokenExpiry } from '../../../src/domain/enrollment/enrollment-token.ts';
+import {
+  identifyToken,
+  isRedeemable,
+  newEnrollmentToken,
+  singleUse,
+  tokenExpiry,
+} from '../../../src/domain/enrollment/enrollment-token.ts';
 import { isUuid } from '../../../src/kernel/ids.ts';
 import { given, NOW } from '../../dsl/given.ts';
 import { DAY, inDays } from '../devices/histories.ts';
 
 describe('revoking an enrollment token', () => {
   const tokenId = '77777777-7777-4777-8777-777777777777';
-  const issued = { type: 'EnrollmentTokenIssued', data: { tokenId, tokenDigest: 'd'.repeat(64), expiresAt: inDays(9), userId: null, batchId: null } } as const;
+  const issued = {
+    type: 'EnrollmentTokenIssued',
+    data: { tokenId, tokenDigest: 'd'.repeat(64), expiresAt: inDays(9), userId: null, batchId: null },
+  } as const;
   const revoked = { type: 'EnrollmentTokenRevoked', data: { tokenId } } as const;
 
   it('takes its single use, so that no device can', () => {
@@ -17,7 +26,8 @@ describe('revoking an enrollment token', () => {
     outcome.thenTakes(singleUse(tokenId));
   });
   it('twice is once', () => given(issued, revoked).when(revokeEnrollmentToken, { tokenId }).thenNothing());
-  it('finds no token that was never issued', () => given().when(revokeEnrollmentToken, { tokenId }).thenRefused('notFound'));
+  it('finds no token that was never issued', () =>
+    given().when(revokeEnrollmentToken, { tokenId }).thenRefused('notFound'));
   it('is too late for one that a device has used', () => {
     expect(revokeEnrollmentToken.whenClaimed?.(singleUse(tokenId))).toBe(TOKEN_USED);
   });
@@ -28,8 +38,15 @@ describe('an enrollment token', () => {
     const token = newEnrollmentToken();
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     const identity = identifyToken(token);
-    const outcome = given().when(issueEnrollmentToken, { ...identity, expiresInDays: null, userId: null, batchId: null }, { expiresAt: inDays(9) });
-    outcome.then({ type: 'EnrollmentTokenIssued', data: { ...identity, expiresAt: inDays(9), userId: null, batchId: null } });
+    const outcome = given().when(
+      issueEnrollmentToken,
+      { ...identity, expiresInDays: null, userId: null, batchId: null },
+      { expiresAt: inDays(9) },
+    );
+    outcome.then({
+      type: 'EnrollmentTokenIssued',
+      data: { ...identity, expiresAt: inDays(9), userId: null, batchId: null },
+    });
     expect(outcome.result()).toEqual({ expiresAt: inDays(9) });
   });
 

@@ -8,17 +8,41 @@ import { useOrgBackupCode } from '../../../commands/organizations/use-org-backup
 import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
 import { given } from '../../dsl/given.ts';
 
-const [ADA, NOBODY, SESSION] = ['44444444-4444-4444-8444-444444444441', '44444444-4444-4444-8444-444444444449', '77777777-7777-4777-8777-777777777777'];
+const [ADA, NOBODY, SESSION] = [
+  '44444444-4444-4444-8444-444444444441',
+  '44444444-4444-4444-8444-444444444449',
+  '77777777-7777-4777-8777-777777777777',
+];
 const [REF, NEW_REF] = ['55555555-5555-4555-8555-555555555551', '55555555-5555-4555-8555-555555555552'];
-const [TOTP, OTHER_TOTP, CODES, OTHER_CODES] = ['1', '2', '3', '4'].map((digit) => `66666666-6666-4666-8666-66666666666${digit}`) as [string, string, string, string];
+const [TOTP, OTHER_TOTP, CODES, OTHER_CODES] = ['1', '2', '3', '4'].map(
+  (digit) => `66666666-6666-4666-8666-66666666666${digit}`,
+) as [string, string, string, string];
 
 const admin: OrganizationEvent = {
   type: 'OrgAdminCreated',
-  data: { adminId: ADA, email: 'ada@north.example', accountDigest: 'digest', displayName: 'Ada', role: 'org_viewer', passwordRef: REF, mustChangePassword: true, passwordExpiresAt: '2026-06-08T12:00:00.000Z' },
+  data: {
+    adminId: ADA,
+    email: 'ada@north.example',
+    accountDigest: 'digest',
+    displayName: 'Ada',
+    role: 'org_viewer',
+    passwordRef: REF,
+    mustChangePassword: true,
+    passwordExpiresAt: '2026-06-08T12:00:00.000Z',
+  },
 };
-const started = (totpSecretRef = TOTP): OrganizationEvent => ({ type: 'OrgAdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef } });
-const enabled: OrganizationEvent = { type: 'OrgAdminMfaEnabled', data: { adminId: ADA, totpSecretRef: TOTP, backupCodesRef: CODES, backupCodes: 10, step: 7 } };
-const used = (place: number): OrganizationEvent => ({ type: 'OrgAdminBackupCodeUsed', data: { adminId: ADA, backupCodesRef: CODES, place } });
+const started = (totpSecretRef = TOTP): OrganizationEvent => ({
+  type: 'OrgAdminMfaSetupStarted',
+  data: { adminId: ADA, totpSecretRef },
+});
+const enabled: OrganizationEvent = {
+  type: 'OrgAdminMfaEnabled',
+  data: { adminId: ADA, totpSecretRef: TOTP, backupCodesRef: CODES, backupCodes: 10, step: 7 },
+};
+const used = (place: number): OrganizationEvent => ({
+  type: 'OrgAdminBackupCodeUsed',
+  data: { adminId: ADA, backupCodesRef: CODES, place },
+});
 const disabled: OrganizationEvent = { type: 'OrgAdminMfaDisabled', data: { adminId: ADA, reason: 'removed' } };
 
 describe("the second factor of an organization's admin", () => {
@@ -27,23 +51,33 @@ describe("the second factor of an organization's admin", () => {
     const anew = given(admin, started()).when(startOrgMfaSetup, { adminId: ADA, totpSecretRef: OTHER_TOTP });
     anew.then(started(OTHER_TOTP));
     expect(anew.result()).toEqual({ unusedSecrets: [TOTP] });
-    given(admin, started(), enabled).when(startOrgMfaSetup, { adminId: ADA, totpSecretRef: OTHER_TOTP }).thenRefused('conflict', 'multi-factor authentication is on already');
+    given(admin, started(), enabled)
+      .when(startOrgMfaSetup, { adminId: ADA, totpSecretRef: OTHER_TOTP })
+      .thenRefused('conflict', 'multi-factor authentication is on already');
     given(admin).when(startOrgMfaSetup, { adminId: NOBODY, totpSecretRef: TOTP }).thenRefused('notFound');
   });
 
   it('is turned on by a code for the secret that waits', () => {
     given(admin, started()).when(enableOrgMfa, enabled.data).then(enabled);
-    given(admin, started(OTHER_TOTP)).when(enableOrgMfa, enabled.data).thenRefused('conflict', 'the set-up was started anew');
+    given(admin, started(OTHER_TOTP))
+      .when(enableOrgMfa, enabled.data)
+      .thenRefused('conflict', 'the set-up was started anew');
     given(admin).when(enableOrgMfa, enabled.data).thenRefused('conflict');
-    given(admin, started(), enabled).when(enableOrgMfa, enabled.data).thenRefused('conflict', 'multi-factor authentication is on already');
+    given(admin, started(), enabled)
+      .when(enableOrgMfa, enabled.data)
+      .thenRefused('conflict', 'multi-factor authentication is on already');
   });
 
   it('lets a backup code in once, and not at all after its set was replaced', () => {
     const use = { adminId: ADA, backupCodesRef: CODES, place: 3 };
     given(admin, started(), enabled).when(useOrgBackupCode, use).then(used(3));
     given(admin, started(), enabled, used(4)).when(useOrgBackupCode, use).then(used(3));
-    given(admin, started(), enabled, used(3)).when(useOrgBackupCode, use).thenRefused('unauthenticated', 'invalid code');
-    given(admin, started(), enabled).when(useOrgBackupCode, { ...use, backupCodesRef: OTHER_CODES }).thenRefused('unauthenticated');
+    given(admin, started(), enabled, used(3))
+      .when(useOrgBackupCode, use)
+      .thenRefused('unauthenticated', 'invalid code');
+    given(admin, started(), enabled)
+      .when(useOrgBackupCode, { ...use, backupCodesRef: OTHER_CODES })
+      .thenRefused('unauthenticated');
     given(admin, started(), enabled, disabled).when(useOrgBackupCode, use).thenRefused('unauthenticated');
   });
 
@@ -60,7 +94,10 @@ describe("the second factor of an organization's admin", () => {
 describe("the password of an organization's admin", () => {
   const change = { adminId: ADA, newPassword: 'not in any event', provedRef: REF, keptSessionId: null, known: [] };
   const facts = { passwordRef: NEW_REF };
-  const changed: OrganizationEvent = { type: 'OrgAdminPasswordChanged', data: { adminId: ADA, passwordRef: NEW_REF, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null } };
+  const changed: OrganizationEvent = {
+    type: 'OrgAdminPasswordChanged',
+    data: { adminId: ADA, passwordRef: NEW_REF, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
+  };
 
   it('ends every session when it is changed before the first one', () => {
     const outcome = given(admin).when(changeOrgPassword, change, facts);
@@ -75,8 +112,12 @@ describe("the password of an organization's admin", () => {
   });
 
   it('is not changed by whoever proved one that is no more, or was suspended', () => {
-    given(admin, changed).when(changeOrgPassword, change, facts).thenRefused('unauthenticated', 'the password was changed meanwhile');
-    given(admin, { type: 'OrgAdminSuspended', data: { adminId: ADA } }).when(changeOrgPassword, change, facts).thenRefused('unauthenticated');
+    given(admin, changed)
+      .when(changeOrgPassword, change, facts)
+      .thenRefused('unauthenticated', 'the password was changed meanwhile');
+    given(admin, { type: 'OrgAdminSuspended', data: { adminId: ADA } })
+      .when(changeOrgPassword, change, facts)
+      .thenRefused('unauthenticated');
     given().when(changeOrgPassword, change, facts).thenRefused('unauthenticated');
   });
 });
@@ -85,6 +126,8 @@ describe("the other sessions of an organization's admin", () => {
   it('end with one event, which names the one that stays', () => {
     const revoke = { adminId: ADA, keptSessionId: SESSION };
     given(admin).when(revokeOtherOrgSessions, revoke).then({ type: 'OrgAdminOtherSessionsRevoked', data: revoke });
-    given(admin).when(revokeOtherOrgSessions, { ...revoke, adminId: NOBODY }).thenRefused('notFound');
+    given(admin)
+      .when(revokeOtherOrgSessions, { ...revoke, adminId: NOBODY })
+      .thenRefused('notFound');
   });
 });

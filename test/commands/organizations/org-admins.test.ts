@@ -11,26 +11,46 @@ const [REF, NEW_REF] = ['55555555-5555-4555-8555-555555555551', '55555555-5555-4
 
 const admin = (adminId: string, role: OrgRole): OrganizationEvent => ({
   type: 'OrgAdminCreated',
-  data: { adminId, email: `${adminId}@north.example`, accountDigest: `digest of ${adminId}`, displayName: role, role, passwordRef: REF, mustChangePassword: false, passwordExpiresAt: null },
+  data: {
+    adminId,
+    email: `${adminId}@north.example`,
+    accountDigest: `digest of ${adminId}`,
+    displayName: role,
+    role,
+    passwordRef: REF,
+    mustChangePassword: false,
+    passwordExpiresAt: null,
+  },
 });
 const suspended = (adminId: string): OrganizationEvent => ({ type: 'OrgAdminSuspended', data: { adminId } });
 const required = (requireSso: boolean): OrganizationEvent => ({ type: 'OrgSsoRequirementSet', data: { requireSso } });
 const owners = [admin(ADA, 'org_owner'), admin(BOB, 'org_owner')];
-const stateAfter = (...events: OrganizationEvent[]) => events.reduce((state, event) => organization.fold(state, event), organization.initial);
+const stateAfter = (...events: OrganizationEvent[]) =>
+  events.reduce((state, event) => organization.fold(state, event), organization.initial);
 
 describe('suspending an admin of an organization', () => {
   it('shuts them out', () => {
-    given(...owners).when(suspendOrgAdmin, { adminId: BOB }).then(suspended(BOB));
+    given(...owners)
+      .when(suspendOrgAdmin, { adminId: BOB })
+      .then(suspended(BOB));
   });
 
   it('leaves an owner who can still sign in', () => {
-    given(admin(ADA, 'org_owner'), admin(BOB, 'org_admin')).when(suspendOrgAdmin, { adminId: ADA }).thenRefused('conflict', 'the last active owner stays');
-    given(...owners, suspended(BOB)).when(suspendOrgAdmin, { adminId: ADA }).thenRefused('conflict');
-    given(admin(ADA, 'org_owner'), admin(BOB, 'org_viewer')).when(suspendOrgAdmin, { adminId: BOB }).then(suspended(BOB));
+    given(admin(ADA, 'org_owner'), admin(BOB, 'org_admin'))
+      .when(suspendOrgAdmin, { adminId: ADA })
+      .thenRefused('conflict', 'the last active owner stays');
+    given(...owners, suspended(BOB))
+      .when(suspendOrgAdmin, { adminId: ADA })
+      .thenRefused('conflict');
+    given(admin(ADA, 'org_owner'), admin(BOB, 'org_viewer'))
+      .when(suspendOrgAdmin, { adminId: BOB })
+      .then(suspended(BOB));
   });
 
   it('twice is once, and of nobody is refused', () => {
-    given(...owners, suspended(BOB)).when(suspendOrgAdmin, { adminId: BOB }).thenNothing();
+    given(...owners, suspended(BOB))
+      .when(suspendOrgAdmin, { adminId: BOB })
+      .thenNothing();
     given(admin(ADA, 'org_owner')).when(suspendOrgAdmin, { adminId: BOB }).thenRefused('notFound');
     given().when(suspendOrgAdmin, { adminId: ADA }).thenRefused('notFound');
   });
@@ -39,7 +59,16 @@ describe('suspending an admin of an organization', () => {
 describe('recovering an admin of an organization', () => {
   const recover = { adminId: ADA, tempPassword: 'not in any event' };
   const facts = { passwordRef: NEW_REF };
-  const changed: OrganizationEvent = { type: 'OrgAdminPasswordChanged', data: { adminId: ADA, passwordRef: NEW_REF, mustChangePassword: true, reason: 'recovered', passwordExpiresAt: '2026-06-08T12:00:00.000Z' } };
+  const changed: OrganizationEvent = {
+    type: 'OrgAdminPasswordChanged',
+    data: {
+      adminId: ADA,
+      passwordRef: NEW_REF,
+      mustChangePassword: true,
+      reason: 'recovered',
+      passwordExpiresAt: '2026-06-08T12:00:00.000Z',
+    },
+  };
   const revoked: OrganizationEvent = { type: 'OrgAdminSessionsRevoked', data: { adminId: ADA, reason: 'recovered' } };
   const reinstated: OrganizationEvent = { type: 'OrgAdminReinstated', data: { adminId: ADA } };
 
@@ -50,24 +79,39 @@ describe('recovering an admin of an organization', () => {
   });
 
   it('works from every state', () => {
-    given(...owners, suspended(ADA)).when(recoverOrgAdmin, recover, facts).then(changed, revoked, reinstated);
-    given(...owners, suspended(ADA), reinstated).when(recoverOrgAdmin, recover, facts).then(changed, revoked);
+    given(...owners, suspended(ADA))
+      .when(recoverOrgAdmin, recover, facts)
+      .then(changed, revoked, reinstated);
+    given(...owners, suspended(ADA), reinstated)
+      .when(recoverOrgAdmin, recover, facts)
+      .then(changed, revoked);
     const locked = given(...owners, required(true), suspended(ADA)).when(recoverOrgAdmin, recover, facts);
     locked.then(changed, revoked, reinstated, required(false));
     expect(locked.result()).toEqual({ unusedSecrets: [REF], liftedSso: true });
-    given(...owners, required(true), required(false)).when(recoverOrgAdmin, recover, facts).then(changed, revoked);
+    given(...owners, required(true), required(false))
+      .when(recoverOrgAdmin, recover, facts)
+      .then(changed, revoked);
   });
 
   it('takes the second factor away, and what it was made of', () => {
     const [TOTP, CODES] = ['66666666-6666-4666-8666-666666666661', '66666666-6666-4666-8666-666666666662'];
     const started: OrganizationEvent = { type: 'OrgAdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef: TOTP } };
-    const enabled: OrganizationEvent = { type: 'OrgAdminMfaEnabled', data: { adminId: ADA, totpSecretRef: TOTP, backupCodesRef: CODES, backupCodes: 10, step: 7 } };
+    const enabled: OrganizationEvent = {
+      type: 'OrgAdminMfaEnabled',
+      data: { adminId: ADA, totpSecretRef: TOTP, backupCodesRef: CODES, backupCodes: 10, step: 7 },
+    };
     const disabled: OrganizationEvent = { type: 'OrgAdminMfaDisabled', data: { adminId: ADA, reason: 'recovered' } };
     const on = given(...owners, started, enabled).when(recoverOrgAdmin, recover, facts);
     on.then(changed, revoked, disabled);
     expect(on.result().unusedSecrets).toEqual([REF, TOTP, CODES]);
-    given(...owners, started).when(recoverOrgAdmin, recover, facts).then(changed, revoked, disabled);
-    expect(stateAfter(...owners, started, enabled, changed, revoked, disabled).admins.get(ADA)).toMatchObject({ mfa: undefined, pendingTotpSecretRef: undefined, mustChangePassword: true });
+    given(...owners, started)
+      .when(recoverOrgAdmin, recover, facts)
+      .then(changed, revoked, disabled);
+    expect(stateAfter(...owners, started, enabled, changed, revoked, disabled).admins.get(ADA)).toMatchObject({
+      mfa: undefined,
+      pendingTotpSecretRef: undefined,
+      mustChangePassword: true,
+    });
   });
 
   it('names the password of the recovery before as unused', () => {
@@ -81,9 +125,17 @@ describe('recovering an admin of an organization', () => {
   });
 
   it('brings no session back that a suspension ended', () => {
-    const epochs = [stateAfter(...owners), stateAfter(...owners, suspended(ADA), reinstated)].map(({ admins }) => admins.get(ADA)!.sessionEpoch);
+    const epochs = [stateAfter(...owners), stateAfter(...owners, suspended(ADA), reinstated)].map(
+      ({ admins }) => admins.get(ADA)!.sessionEpoch,
+    );
     expect(epochs).toEqual([0, 1]);
-    expect(stateAfter(...owners, suspended(ADA), changed, revoked, reinstated).admins.get(ADA)).toMatchObject({ status: 'active', passwordRef: NEW_REF });
-    expect(stateAfter(...owners, suspended(ADA), changed, revoked, reinstated).admins.get(BOB)).toMatchObject({ passwordRef: REF, sessionEpoch: 0 });
+    expect(stateAfter(...owners, suspended(ADA), changed, revoked, reinstated).admins.get(ADA)).toMatchObject({
+      status: 'active',
+      passwordRef: NEW_REF,
+    });
+    expect(stateAfter(...owners, suspended(ADA), changed, revoked, reinstated).admins.get(BOB)).toMatchObject({
+      passwordRef: REF,
+      sessionEpoch: 0,
+    });
   });
 });

@@ -11,7 +11,10 @@ const SECOND = '77777777-7777-4777-8777-777777777772';
 const SECRET = '88888888-8888-4888-8888-888888888888';
 const NEW_SECRET = '99999999-9999-4999-8999-999999999999';
 
-const there: OrganizationEvent = { type: 'OrganizationCreated', data: { name: 'North', slug: 'north', externalBaseUrl: 'https://c.example' } };
+const there: OrganizationEvent = {
+  type: 'OrganizationCreated',
+  data: { name: 'North', slug: 'north', externalBaseUrl: 'https://c.example' },
+};
 const settings = {
   name: 'Okta',
   issuerUrl: 'https://idp.example',
@@ -30,18 +33,24 @@ describe('adding an SSO configuration', () => {
   const facts = { clientSecretRef: SECRET };
 
   it('keeps the secret by reference', () => {
-    given(there).when(createOrgSsoConfig, { ...input, isEnabled: true }, facts).then(config(SECOND, true));
+    given(there)
+      .when(createOrgSsoConfig, { ...input, isEnabled: true }, facts)
+      .then(config(SECOND, true));
   });
 
   it('enables the first one unless it is told not to, and no second one by itself', () => {
     given(there).when(createOrgSsoConfig, input, facts).then(config(SECOND, true));
-    given(there).when(createOrgSsoConfig, { ...input, isEnabled: false }, facts).then(config(SECOND, false));
+    given(there)
+      .when(createOrgSsoConfig, { ...input, isEnabled: false }, facts)
+      .then(config(SECOND, false));
     given(there, config(FIRST, false)).when(createOrgSsoConfig, input, facts).then(config(SECOND, true));
     given(there, config(FIRST, true)).when(createOrgSsoConfig, input, facts).then(config(SECOND, false));
   });
 
   it('is refused as enabled beside another enabled one', () => {
-    given(there, config(FIRST, true)).when(createOrgSsoConfig, { ...input, isEnabled: true }, facts).thenRefused('conflict');
+    given(there, config(FIRST, true))
+      .when(createOrgSsoConfig, { ...input, isEnabled: true }, facts)
+      .thenRefused('conflict');
   });
 
   it('is refused for an organization that there is not', () => {
@@ -58,32 +67,55 @@ describe('changing an SSO configuration', () => {
 
   it('sends a stored client secret to no other issuer', () => {
     const moved = { configId: FIRST, issuerUrl: 'https://elsewhere.example' };
-    given(there, config(FIRST, true)).when(updateOrgSsoConfig, moved, kept).thenRefused('invalid', 'validation failed: clientSecret: is required where issuerUrl changes; null removes it');
+    given(there, config(FIRST, true))
+      .when(updateOrgSsoConfig, moved, kept)
+      .thenRefused('invalid', 'validation failed: clientSecret: is required where issuerUrl changes; null removes it');
     for (const clientSecretRef of [NEW_SECRET, null]) {
-      given(there, config(FIRST, true)).when(updateOrgSsoConfig, moved, { clientSecretRef }).then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef }));
+      given(there, config(FIRST, true))
+        .when(updateOrgSsoConfig, moved, { clientSecretRef })
+        .then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef }));
     }
-    given(there, config(FIRST, true, null)).when(updateOrgSsoConfig, moved, kept).then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef: null }));
+    given(there, config(FIRST, true, null))
+      .when(updateOrgSsoConfig, moved, kept)
+      .then(updated({ issuerUrl: 'https://elsewhere.example', clientSecretRef: null }));
   });
 
   it('keeps what is left out, the secret too', () => {
-    const outcome = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, name: 'Entra' }, kept);
+    const outcome = given(there, config(FIRST, true)).when(
+      updateOrgSsoConfig,
+      { configId: FIRST, name: 'Entra' },
+      kept,
+    );
     outcome.then(updated({ name: 'Entra' }));
     expect(outcome.result()).toEqual({ unusedSecret: null });
   });
 
   it('replaces or clears the secret and names the one that nothing uses any more', () => {
-    const replaced = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, clientSecret: 'x' }, { clientSecretRef: NEW_SECRET });
+    const replaced = given(there, config(FIRST, true)).when(
+      updateOrgSsoConfig,
+      { configId: FIRST, clientSecret: 'x' },
+      { clientSecretRef: NEW_SECRET },
+    );
     replaced.then(updated({ clientSecretRef: NEW_SECRET }));
     expect(replaced.result()).toEqual({ unusedSecret: SECRET });
-    const cleared = given(there, config(FIRST, true)).when(updateOrgSsoConfig, { configId: FIRST, clientSecret: null }, { clientSecretRef: null });
+    const cleared = given(there, config(FIRST, true)).when(
+      updateOrgSsoConfig,
+      { configId: FIRST, clientSecret: null },
+      { clientSecretRef: null },
+    );
     cleared.then(updated({ clientSecretRef: null }));
     expect(cleared.result()).toEqual({ unusedSecret: SECRET });
   });
 
   it('puts only a new secret into the vault', async () => {
     const put: unknown[] = [];
-    const vault = { put: async (...stored: unknown[]) => (put.push(stored), NEW_SECRET), get: async () => undefined, forget: async () => undefined };
-    const prepared = (clientSecret: string | null | undefined) => updateOrgSsoConfig.prepare!({ configId: FIRST, clientSecret }, { vault }, context());
+    const vault = {
+      put: async (...stored: unknown[]) => (put.push(stored), NEW_SECRET),
+      get: async () => undefined,
+      forget: async () => undefined,
+    };
+    const prepared = (clientSecret: string | null | undefined) =>
+      updateOrgSsoConfig.prepare!({ configId: FIRST, clientSecret }, { vault }, context());
     expect(await prepared(undefined)).toEqual({ clientSecretRef: undefined });
     expect(await prepared(null)).toEqual({ clientSecretRef: null });
     expect(put).toEqual([]);
@@ -92,13 +124,17 @@ describe('changing an SSO configuration', () => {
   });
 
   it('is refused where it would enable a second one', () => {
-    given(there, config(FIRST, true), config(SECOND, false)).when(updateOrgSsoConfig, { configId: SECOND, isEnabled: true }, kept).thenRefused('conflict');
+    given(there, config(FIRST, true), config(SECOND, false))
+      .when(updateOrgSsoConfig, { configId: SECOND, isEnabled: true }, kept)
+      .thenRefused('conflict');
   });
 
   it('is refused where it would disable the last one while single sign-on is required', () => {
     const disable = { configId: FIRST, isEnabled: false };
     given(there, config(FIRST, true), required(true)).when(updateOrgSsoConfig, disable, kept).thenRefused('conflict');
-    given(there, config(FIRST, true), required(true), required(false)).when(updateOrgSsoConfig, disable, kept).then(updated({ isEnabled: false }));
+    given(there, config(FIRST, true), required(true), required(false))
+      .when(updateOrgSsoConfig, disable, kept)
+      .then(updated({ isEnabled: false }));
   });
 
   it('is refused for one that there is not', () => {
@@ -109,8 +145,12 @@ describe('changing an SSO configuration', () => {
 describe('removing an SSO configuration', () => {
   it('is refused for the last enabled one while single sign-on is required', () => {
     const history = [there, config(FIRST, true), config(SECOND, false), required(true)];
-    given(...history).when(deleteOrgSsoConfig, { configId: FIRST }).thenRefused('conflict');
-    given(...history).when(deleteOrgSsoConfig, { configId: SECOND }).thenTypes('OrgSsoConfigDeleted');
+    given(...history)
+      .when(deleteOrgSsoConfig, { configId: FIRST })
+      .thenRefused('conflict');
+    given(...history)
+      .when(deleteOrgSsoConfig, { configId: SECOND })
+      .thenTypes('OrgSsoConfigDeleted');
   });
 
   it('names the secret that nothing uses any more', () => {

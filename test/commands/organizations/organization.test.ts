@@ -30,7 +30,16 @@ describe('creating an organization', () => {
     const outcome = given().when(createOrganization, input, facts);
     outcome.then(created, {
       type: 'OrgAdminCreated',
-      data: { adminId: ADMIN, email: 'owner@north.example', accountDigest: 'digest', displayName: 'owner', role: 'org_owner', passwordRef: REF, mustChangePassword: true, passwordExpiresAt: '2026-06-08T12:00:00.000Z' },
+      data: {
+        adminId: ADMIN,
+        email: 'owner@north.example',
+        accountDigest: 'digest',
+        displayName: 'owner',
+        role: 'org_owner',
+        passwordRef: REF,
+        mustChangePassword: true,
+        passwordExpiresAt: '2026-06-08T12:00:00.000Z',
+      },
     });
     outcome.thenTakes(
       { kind: 'organization-slug', value: 'north-mssp', tenantId: INSTALLATION },
@@ -45,7 +54,9 @@ describe('creating an organization', () => {
 
   it('looks for another slug when it lost one, and says so when it lost the account', () => {
     expect(createOrganization.whenClaimed?.({ kind: 'organization-slug', value: 'x' })).toBe('prepareAgain');
-    expect(createOrganization.whenClaimed?.({ kind: 'org-admin-account', value: 'x' })).toMatchObject({ kind: 'conflict' });
+    expect(createOrganization.whenClaimed?.({ kind: 'org-admin-account', value: 'x' })).toMatchObject({
+      kind: 'conflict',
+    });
   });
 });
 
@@ -85,6 +96,8 @@ describe('detaching a tenant', () => {
   });
 
   it('lets the same organization take it again', () => {
-    given(created, attached, detached).when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: true }).then(attached);
+    given(created, attached, detached)
+      .when(attachTenant, { attachedTenantId: OTHER }, { tenantExists: true })
+      .then(attached);
   });
 });

@@ -10,15 +10,25 @@ const device = '0198a000-0000-7000-8000-00000000000d';
 const user = '0198a000-0000-7000-8000-00000000000e';
 const about = { domain: 'shop.example', userId: null, deviceId: null, reason: '' };
 const expiresAt = new Date(NOW + 3_600_000).toISOString();
-const created = { type: 'UnblockKeyCreated', data: { unblockKeyId, personId: null, ...about, userDeactivations: 0, expiresAt } };
-const used = { type: 'UnblockKeyUsed', data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() } };
+const created = {
+  type: 'UnblockKeyCreated',
+  data: { unblockKeyId, personId: null, ...about, userDeactivations: 0, expiresAt },
+};
+const used = {
+  type: 'UnblockKeyUsed',
+  data: { unblockKeyId, deviceId: device, userId: user, usedAt: new Date(NOW).toISOString() },
+};
 const redeem = { unblockKeyId, key, domain: 'shop.example', deviceId: device, userId: user };
 /** Its user has never been inactive. */
 const present = { deactivations: 0 };
 
 describe('an unblock key', () => {
   it('is found by a claim, and is in no event', () => {
-    const outcome = given().when(createUnblockKey, { ...about, expiresInHours: 1, newKey: () => key }, { key, personId: null, userDeactivations: 0 });
+    const outcome = given().when(
+      createUnblockKey,
+      { ...about, expiresInHours: 1, newKey: () => key },
+      { key, personId: null, userDeactivations: 0 },
+    );
     outcome.then(created);
     outcome.thenTakes(unblockKeyClaim('abcd2345'));
   });
@@ -35,7 +45,11 @@ describe('an unblock key', () => {
     given(created).when(redeemUnblockKey, redeem, { deactivations: 1 }).thenTypes('UnblockKeyUsed');
   });
   it('ends with its time, to the millisecond', () => {
-    given(created).when(redeemUnblockKey, redeem, present, { now: NOW + 3_599_999 }).thenTypes('UnblockKeyUsed');
-    given(created).when(redeemUnblockKey, redeem, present, { now: NOW + 3_600_000 }).thenRefused('invalid');
+    given(created)
+      .when(redeemUnblockKey, redeem, present, { now: NOW + 3_599_999 })
+      .thenTypes('UnblockKeyUsed');
+    given(created)
+      .when(redeemUnblockKey, redeem, present, { now: NOW + 3_600_000 })
+      .thenRefused('invalid');
   });
 });

@@ -12,19 +12,32 @@ describe('SetAlertSeverities', () => {
   const set: DomainEvent = { type: 'AlertSeveritiesSet', data: { severities: { weak_password: 'high' } } };
 
   it('says which types changed, and answers the severity of all', () => {
-    const outcome = given(set).when(setAlertSeverities, { severities: { weak_password: 'high', device_stale: 'medium' } });
+    const outcome = given(set).when(setAlertSeverities, {
+      severities: { weak_password: 'high', device_stale: 'medium' },
+    });
     outcome.then({ type: 'AlertSeveritiesSet', data: { severities: { device_stale: 'medium' } } });
-    expect(outcome.result().severities).toEqual({ ...defaultSeverities, weak_password: 'high', device_stale: 'medium' });
+    expect(outcome.result().severities).toEqual({
+      ...defaultSeverities,
+      weak_password: 'high',
+      device_stale: 'medium',
+    });
   });
 
   it('says nothing when every type has that severity already, by default too', () => {
-    given(set).when(setAlertSeverities, { severities: { weak_password: 'high', phishing_detected: 'critical' } }).thenNothing();
+    given(set)
+      .when(setAlertSeverities, { severities: { weak_password: 'high', phishing_detected: 'critical' } })
+      .thenNothing();
     given().when(setAlertSeverities, { severities: {} }).thenNothing();
   });
 
   it('adds up to one row a tenant', () => {
-    const second: DomainEvent = { type: 'AlertSeveritiesSet', data: { severities: { device_stale: 'medium', weak_password: 'critical' } } };
-    expect(rowsAfter(alertSeverities, [recorded(set, 1), recorded(second, 2)])).toMatchObject([{ severities: { weak_password: 'critical', device_stale: 'medium' } }]);
+    const second: DomainEvent = {
+      type: 'AlertSeveritiesSet',
+      data: { severities: { device_stale: 'medium', weak_password: 'critical' } },
+    };
+    expect(rowsAfter(alertSeverities, [recorded(set, 1), recorded(second, 2)])).toMatchObject([
+      { severities: { weak_password: 'critical', device_stale: 'medium' } },
+    ]);
   });
 });
 
@@ -32,11 +45,16 @@ describe('SetMobileAccessByRole', () => {
   it('merges, says what changed, and answers the whole map', () => {
     const outcome = given().when(setMobileAccessByRole, { mobileAccess: { analyst: false, admin: true } });
     outcome.then({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { analyst: false } } });
-    expect(outcome.result()).toEqual({ mobileAccess: { super_admin: true, admin: true, analyst: false, executive: false } });
+    expect(outcome.result()).toEqual({
+      mobileAccess: { super_admin: true, admin: true, analyst: false, executive: false },
+    });
   });
 
   it('says nothing when nothing changes, and answers the map as it is', () => {
-    const outcome = given({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { executive: true } } }).when(setMobileAccessByRole, { mobileAccess: { executive: true } });
+    const outcome = given({ type: 'MobileAccessByRoleSet', data: { mobileAccess: { executive: true } } }).when(
+      setMobileAccessByRole,
+      { mobileAccess: { executive: true } },
+    );
     outcome.thenNothing();
     expect(outcome.result().mobileAccess.executive).toBe(true);
   });
@@ -46,8 +64,13 @@ describe('UpdateTenantSettings', () => {
   it('has an event of its own for the extension mode', () => {
     given()
       .when(tenantSettings.update, { changes: { extensionMode: 'block', learningThreshold: 7 } }, {})
-      .then({ type: 'ExtensionModeChanged', data: { extensionMode: 'block' } }, { type: 'TenantSettingsUpdated', data: { learningThreshold: 7 } });
-    given({ type: 'ExtensionModeChanged', data: { extensionMode: 'block' } }).when(tenantSettings.update, { changes: { extensionMode: 'block' } }, {}).thenNothing();
+      .then(
+        { type: 'ExtensionModeChanged', data: { extensionMode: 'block' } },
+        { type: 'TenantSettingsUpdated', data: { learningThreshold: 7 } },
+      );
+    given({ type: 'ExtensionModeChanged', data: { extensionMode: 'block' } })
+      .when(tenantSettings.update, { changes: { extensionMode: 'block' } }, {})
+      .thenNothing();
   });
 });
 

@@ -10,7 +10,14 @@ import { given, NOW as now } from '../../dsl/given.ts';
 const id = '33333333-3333-4333-8333-333333333333';
 const packId = '44444444-4444-4444-8444-444444444444';
 const next = '55555555-5555-4555-8555-555555555555';
-const signature = { name: 'Kit', description: '', type: 'url', pattern: '*/login.php', patternType: 'wildcard', severity: 'medium' } as const;
+const signature = {
+  name: 'Kit',
+  description: '',
+  type: 'url',
+  pattern: '*/login.php',
+  patternType: 'wildcard',
+  severity: 'medium',
+} as const;
 const kept = { id, slot: 7, ...signature, isEnabled: true, source: 'pack', packId };
 const created: DomainEvent = { type: 'SignatureCreated', data: kept };
 const room = { room: { slot: 7 } };
@@ -25,12 +32,18 @@ describe('ImportSignature', () => {
   });
 
   it('is refused where there is no room for a new one', () => {
-    given().when(importSignature, { id, packId, signature, slot: undefined }, full).thenRefused('conflict', 'no more than 2 signatures');
+    given()
+      .when(importSignature, { id, packId, signature, slot: undefined }, full)
+      .thenRefused('conflict', 'no more than 2 signatures');
   });
 
   it('changes what another version says differently, also where there is no room, and leaves it switched off', () => {
     const off: DomainEvent = { type: 'SignatureUpdated', data: { id, isEnabled: false } };
-    const outcome = given(created, off).when(importSignature, { id, packId: next, signature: { ...signature, severity: 'high' }, slot: undefined }, full);
+    const outcome = given(created, off).when(
+      importSignature,
+      { id, packId: next, signature: { ...signature, severity: 'high' }, slot: undefined },
+      full,
+    );
     outcome.then({ type: 'SignatureUpdated', data: { id, severity: 'high', packId: next } });
     outcome.thenTakes();
     expect(outcome.result()).toBe('updated');
@@ -47,37 +60,58 @@ const nameId = '66666666-6666-4666-8666-666666666666';
 const pack = { packId, name: 'Kits', version: '1' };
 const upload = { nameId, ...pack, digest: 'aa' };
 const counts = { imported: 1, updated: 0, skipped: 0 };
-const begunAt = (at: number, digest = 'aa'): DomainEvent => ({ type: 'SignaturePackBegun', data: { ...pack, digest, begunAt: at } });
+const begunAt = (at: number, digest = 'aa'): DomainEvent => ({
+  type: 'SignaturePackBegun',
+  data: { ...pack, digest, begunAt: at },
+});
 const uploaded: DomainEvent = { type: 'SignaturePackUploaded', data: { ...pack, ...counts } };
 
 describe('BeginSignaturePack', () => {
   it('begins, once for a file however often it is sent', () => {
     given().when(beginSignaturePack, upload).then(begunAt(now));
-    given(begunAt(now - 1)).when(beginSignaturePack, upload).thenNothing();
+    given(begunAt(now - 1))
+      .when(beginSignaturePack, upload)
+      .thenNothing();
   });
 
   it('lets no other file in beside it, of this version or another', () => {
-    given(begunAt(now - 1)).when(beginSignaturePack, { ...upload, digest: 'bb' }).thenRefused('conflict', 'another file of this pack is being uploaded');
-    given(begunAt(now - 1)).when(beginSignaturePack, { ...upload, packId: next, version: '2' }).thenRefused('conflict', 'another file of this pack is being uploaded');
+    given(begunAt(now - 1))
+      .when(beginSignaturePack, { ...upload, digest: 'bb' })
+      .thenRefused('conflict', 'another file of this pack is being uploaded');
+    given(begunAt(now - 1))
+      .when(beginSignaturePack, { ...upload, packId: next, version: '2' })
+      .thenRefused('conflict', 'another file of this pack is being uploaded');
   });
 
   it('lets another file take the place of one that broke off', () => {
-    given(begunAt(now - UPLOAD_LASTS_MS)).when(beginSignaturePack, { ...upload, digest: 'bb' }).then(begunAt(now, 'bb'));
+    given(begunAt(now - UPLOAD_LASTS_MS))
+      .when(beginSignaturePack, { ...upload, digest: 'bb' })
+      .then(begunAt(now, 'bb'));
   });
 
   it('has each version once', () => {
-    given(begunAt(now - 1), uploaded).when(beginSignaturePack, upload).thenRefused('conflict');
-    given(begunAt(now - 1), uploaded).when(beginSignaturePack, { ...upload, packId: next, version: '2' }).then({ type: 'SignaturePackBegun', data: { ...pack, packId: next, version: '2', digest: 'aa', begunAt: now } });
+    given(begunAt(now - 1), uploaded)
+      .when(beginSignaturePack, upload)
+      .thenRefused('conflict');
+    given(begunAt(now - 1), uploaded)
+      .when(beginSignaturePack, { ...upload, packId: next, version: '2' })
+      .then({ type: 'SignaturePackBegun', data: { ...pack, packId: next, version: '2', digest: 'aa', begunAt: now } });
   });
 });
 
 describe('RecordSignaturePack', () => {
   it('happens once', () => {
-    given(begunAt(1)).when(recordSignaturePack, { ...upload, ...counts }).then(uploaded);
-    given(begunAt(1), uploaded).when(recordSignaturePack, { ...upload, ...counts }).thenRefused('conflict');
+    given(begunAt(1))
+      .when(recordSignaturePack, { ...upload, ...counts })
+      .then(uploaded);
+    given(begunAt(1), uploaded)
+      .when(recordSignaturePack, { ...upload, ...counts })
+      .thenRefused('conflict');
   });
 
   it('is refused where another file took its place', () => {
-    given(begunAt(1), begunAt(2, 'bb')).when(recordSignaturePack, { ...upload, ...counts }).thenRefused('conflict');
+    given(begunAt(1), begunAt(2, 'bb'))
+      .when(recordSignaturePack, { ...upload, ...counts })
+      .thenRefused('conflict');
   });
 });

@@ -13,7 +13,14 @@ const id = (n: number) => `77777777-7777-4777-8777-7777777777${String(n).padStar
 const SECRET = '88888888-8888-4888-8888-888888888888';
 const NEW_SECRET = '99999999-9999-4999-8999-999999999999';
 
-const oidcSettings = { protocol: 'oidc', name: 'Okta', emailDomains: ['acme.example'], issuerUrl: 'https://idp.example', clientId: 'castellan', scopes: 'openid email' } as const;
+const oidcSettings = {
+  protocol: 'oidc',
+  name: 'Okta',
+  emailDomains: ['acme.example'],
+  issuerUrl: 'https://idp.example',
+  clientId: 'castellan',
+  scopes: 'openid email',
+} as const;
 const samlSettings = {
   protocol: 'saml',
   name: 'ADFS',
@@ -29,7 +36,14 @@ const samlSettings = {
 } as const;
 const oidc = (n: number, over: Partial<OidcConfig> = {}): SsoEvent => ({
   type: 'SsoConfigCreated',
-  data: { ...oidcSettings, emailDomains: ['acme.example'], configId: id(n), isEnabled: true, secretRef: SECRET, ...over },
+  data: {
+    ...oidcSettings,
+    emailDomains: ['acme.example'],
+    configId: id(n),
+    isEnabled: true,
+    secretRef: SECRET,
+    ...over,
+  },
 });
 const saml = (n: number, over: Partial<SamlConfig> = {}): SsoEvent => ({
   type: 'SsoConfigCreated',
@@ -37,31 +51,53 @@ const saml = (n: number, over: Partial<SamlConfig> = {}): SsoEvent => ({
 });
 
 describe('adding an SSO configuration', () => {
-  const draft = (n: number, isEnabled?: boolean) => ({ config: { ...oidcSettings, emailDomains: ['acme.example'], configId: id(n), isEnabled }, secret: 'hush' });
+  const draft = (n: number, isEnabled?: boolean) => ({
+    config: { ...oidcSettings, emailDomains: ['acme.example'], configId: id(n), isEnabled },
+    secret: 'hush',
+  });
   const facts = { secretRef: SECRET };
 
   it('keeps the secret by reference, and enables the first of its protocol unless told not to', () => {
     given().when(createSsoConfig, draft(1), facts).then(oidc(1));
-    given().when(createSsoConfig, draft(1, false), facts).then(oidc(1, { isEnabled: false }));
+    given()
+      .when(createSsoConfig, draft(1, false), facts)
+      .then(oidc(1, { isEnabled: false }));
     given(saml(1)).when(createSsoConfig, draft(2), facts).then(oidc(2));
-    given(oidc(1)).when(createSsoConfig, draft(2), facts).then(oidc(2, { isEnabled: false }));
-    given(oidc(1, { isEnabled: false })).when(createSsoConfig, draft(2), facts).then(oidc(2));
+    given(oidc(1))
+      .when(createSsoConfig, draft(2), facts)
+      .then(oidc(2, { isEnabled: false }));
+    given(oidc(1, { isEnabled: false }))
+      .when(createSsoConfig, draft(2), facts)
+      .then(oidc(2));
   });
 
   it('is refused as enabled beside another of its protocol, not beside one of the other', () => {
-    given(oidc(1)).when(createSsoConfig, draft(2, true), facts).thenRefused('conflict', 'another configuration is enabled');
+    given(oidc(1))
+      .when(createSsoConfig, draft(2, true), facts)
+      .thenRefused('conflict', 'another configuration is enabled');
     given(saml(1)).when(createSsoConfig, draft(2, true), facts).then(oidc(2));
   });
 
   it('refuses to sign requests without a key', () => {
-    const signing = { config: { ...samlSettings, emailDomains: [], configId: id(1), signRequests: true }, secret: null };
-    given().when(createSsoConfig, signing, { secretRef: null }).thenRefused('invalid', 'validation failed: signRequests: needs spSigningKey');
-    given().when(createSsoConfig, signing, facts).then(saml(1, { signRequests: true }));
+    const signing = {
+      config: { ...samlSettings, emailDomains: [], configId: id(1), signRequests: true },
+      secret: null,
+    };
+    given()
+      .when(createSsoConfig, signing, { secretRef: null })
+      .thenRefused('invalid', 'validation failed: signRequests: needs spSigningKey');
+    given()
+      .when(createSsoConfig, signing, facts)
+      .then(saml(1, { signRequests: true }));
   });
 
   it('has an end', () => {
-    const many = Array.from({ length: MOST_CONFIGS }, (_, n) => oidc(n, { isEnabled: false, configId: `77777777-7777-4777-8777-${String(n).padStart(12, '0')}` }));
-    given(...many).when(createSsoConfig, draft(1, false), facts).thenRefused('conflict');
+    const many = Array.from({ length: MOST_CONFIGS }, (_, n) =>
+      oidc(n, { isEnabled: false, configId: `77777777-7777-4777-8777-${String(n).padStart(12, '0')}` }),
+    );
+    given(...many)
+      .when(createSsoConfig, draft(1, false), facts)
+      .thenRefused('conflict');
   });
 });
 
@@ -70,7 +106,11 @@ describe('changing an SSO configuration', () => {
   const kept = { secretRef: undefined };
 
   it('keeps what is left out, the secret too, and passes over what belongs to the other protocol', () => {
-    const outcome = given(oidc(1)).when(updateSsoConfig, { configId: id(1), changes: { name: 'Entra', idpEntityId: 'x', signRequests: true } }, kept);
+    const outcome = given(oidc(1)).when(
+      updateSsoConfig,
+      { configId: id(1), changes: { name: 'Entra', idpEntityId: 'x', signRequests: true } },
+      kept,
+    );
     outcome.then(updated(oidc(1, { name: 'Entra' })));
     expect(outcome.result()).toEqual({ unusedSecret: null });
   });
@@ -85,22 +125,47 @@ describe('changing an SSO configuration', () => {
 
   it('sends a stored client secret to no other issuer', () => {
     const moved = { configId: id(1), changes: { issuerUrl: 'https://elsewhere.example' } };
-    given(oidc(1)).when(updateSsoConfig, moved, kept).thenRefused('invalid', 'validation failed: clientSecret: is required where issuerUrl changes; null removes it');
-    for (const secretRef of [NEW_SECRET, null]) given(oidc(1)).when(updateSsoConfig, moved, { secretRef }).then(updated(oidc(1, { issuerUrl: 'https://elsewhere.example', secretRef })));
-    given(oidc(1, { secretRef: null })).when(updateSsoConfig, moved, kept).then(updated(oidc(1, { issuerUrl: 'https://elsewhere.example', secretRef: null })));
-    given(oidc(1)).when(updateSsoConfig, { configId: id(1), changes: { issuerUrl: oidcSettings.issuerUrl, clientId: 'other' } }, kept).then(updated(oidc(1, { clientId: 'other' })));
+    given(oidc(1))
+      .when(updateSsoConfig, moved, kept)
+      .thenRefused('invalid', 'validation failed: clientSecret: is required where issuerUrl changes; null removes it');
+    for (const secretRef of [NEW_SECRET, null])
+      given(oidc(1))
+        .when(updateSsoConfig, moved, { secretRef })
+        .then(updated(oidc(1, { issuerUrl: 'https://elsewhere.example', secretRef })));
+    given(oidc(1, { secretRef: null }))
+      .when(updateSsoConfig, moved, kept)
+      .then(updated(oidc(1, { issuerUrl: 'https://elsewhere.example', secretRef: null })));
+    given(oidc(1))
+      .when(
+        updateSsoConfig,
+        { configId: id(1), changes: { issuerUrl: oidcSettings.issuerUrl, clientId: 'other' } },
+        kept,
+      )
+      .then(updated(oidc(1, { clientId: 'other' })));
   });
 
   it('takes no key away from requests that are signed', () => {
-    given(saml(1, { signRequests: true })).when(updateSsoConfig, { configId: id(1), changes: {} }, { secretRef: null }).thenRefused('invalid');
-    given(saml(1, { signRequests: true })).when(updateSsoConfig, { configId: id(1), changes: { signRequests: false } }, { secretRef: null }).then(updated(saml(1, { secretRef: null })));
+    given(saml(1, { signRequests: true }))
+      .when(updateSsoConfig, { configId: id(1), changes: {} }, { secretRef: null })
+      .thenRefused('invalid');
+    given(saml(1, { signRequests: true }))
+      .when(updateSsoConfig, { configId: id(1), changes: { signRequests: false } }, { secretRef: null })
+      .then(updated(saml(1, { secretRef: null })));
   });
 
   it('enables one of a protocol at a time, and changes no protocol', () => {
-    given(oidc(1), oidc(2, { isEnabled: false })).when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept).thenRefused('conflict');
-    given(oidc(1), saml(2, { isEnabled: false })).when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept).then(updated(saml(2)));
-    given(oidc(1)).when(updateSsoConfig, { configId: id(1), protocol: 'saml', changes: {} }, kept).thenRefused('invalid', 'validation failed: protocol: cannot be changed');
-    given(oidc(1)).when(updateSsoConfig, { configId: id(2), changes: {} }, kept).thenRefused('notFound');
+    given(oidc(1), oidc(2, { isEnabled: false }))
+      .when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept)
+      .thenRefused('conflict');
+    given(oidc(1), saml(2, { isEnabled: false }))
+      .when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept)
+      .then(updated(saml(2)));
+    given(oidc(1))
+      .when(updateSsoConfig, { configId: id(1), protocol: 'saml', changes: {} }, kept)
+      .thenRefused('invalid', 'validation failed: protocol: cannot be changed');
+    given(oidc(1))
+      .when(updateSsoConfig, { configId: id(2), changes: {} }, kept)
+      .thenRefused('notFound');
   });
 
   it('after a removal finds nothing, and the place of the enabled one is free', () => {
@@ -108,8 +173,12 @@ describe('changing an SSO configuration', () => {
     const outcome = given(oidc(1)).when(deleteSsoConfig, { configId: id(1) });
     outcome.then(gone);
     expect(outcome.result()).toEqual({ unusedSecret: SECRET });
-    given(oidc(1), gone).when(deleteSsoConfig, { configId: id(1) }).thenRefused('notFound');
-    given(oidc(1), gone, oidc(2, { isEnabled: false })).when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept).then(updated(oidc(2)));
+    given(oidc(1), gone)
+      .when(deleteSsoConfig, { configId: id(1) })
+      .thenRefused('notFound');
+    given(oidc(1), gone, oidc(2, { isEnabled: false }))
+      .when(updateSsoConfig, { configId: id(2), changes: { isEnabled: true } }, kept)
+      .then(updated(oidc(2)));
   });
 });
 
@@ -119,27 +188,51 @@ describe('the key material of a SAML configuration', () => {
   beforeAll(() => {
     [own, other] = [newSigningPair('castellan'), newSigningPair('somebody else')];
   });
-  const vault = { put: async () => NEW_SECRET, get: async () => Buffer.from(own.privateKeyPem), forget: async () => undefined };
+  const vault = {
+    put: async () => NEW_SECRET,
+    get: async () => Buffer.from(own.privateKeyPem),
+    forget: async () => undefined,
+  };
 
   it('is one certificate or a few, and nothing beside them', () => {
     expect(certificatesOf(own.certificatePem + other.certificatePem)).toHaveLength(2);
-    const broken = ['', 'a certificate', own.privateKeyPem, `${own.certificatePem}and more`, own.certificatePem.replace(/[A-Z]{3}/, 'AAA'), own.certificatePem.repeat(6)];
-    for (const text of broken) expect([text.slice(0, 40), isCertificateBundle(text)]).toEqual([text.slice(0, 40), false]);
-    expect([isSigningKey(own.privateKeyPem), isSigningKey(own.certificatePem), isSigningKey('')]).toEqual([true, false, false]);
+    const broken = [
+      '',
+      'a certificate',
+      own.privateKeyPem,
+      `${own.certificatePem}and more`,
+      own.certificatePem.replace(/[A-Z]{3}/, 'AAA'),
+      own.certificatePem.repeat(6),
+    ];
+    for (const text of broken)
+      expect([text.slice(0, 40), isCertificateBundle(text)]).toEqual([text.slice(0, 40), false]);
+    expect([isSigningKey(own.privateKeyPem), isSigningKey(own.certificatePem), isSigningKey('')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('belongs together, also where only one half of it changes', async () => {
     const config = { ...samlSettings, emailDomains: [], configId: id(1) };
-    const created = (spCertificate: string) => createSsoConfig.prepare!({ config: { ...config, spCertificate }, secret: own.privateKeyPem }, { vault }, context());
+    const created = (spCertificate: string) =>
+      createSsoConfig.prepare!(
+        { config: { ...config, spCertificate }, secret: own.privateKeyPem },
+        { vault },
+        context(),
+      );
     expect(await created(own.certificatePem)).toEqual({ secretRef: NEW_SECRET });
     expect(isFailure(await created(other.certificatePem))).toBe(true);
 
     const stored = saml(1, { spCertificate: own.certificatePem });
     const aggregates = { load: async () => new Map([[id(1), stored.data]]) as never };
-    const changed = (input: object) => updateSsoConfig.prepare!({ configId: id(1), changes: {}, ...input }, { vault, aggregates }, context());
+    const changed = (input: object) =>
+      updateSsoConfig.prepare!({ configId: id(1), changes: {}, ...input }, { vault, aggregates }, context());
     expect(await changed({ changes: { spCertificate: other.certificatePem } })).toMatchObject({ failed: true });
     expect(await changed({ spSigningKey: other.privateKeyPem })).toMatchObject({ failed: true });
-    expect(await changed({ spSigningKey: other.privateKeyPem, changes: { spCertificate: other.certificatePem } })).toEqual({ secretRef: NEW_SECRET });
+    expect(
+      await changed({ spSigningKey: other.privateKeyPem, changes: { spCertificate: other.certificatePem } }),
+    ).toEqual({ secretRef: NEW_SECRET });
     expect(await changed({ spSigningKey: null })).toEqual({ secretRef: null });
     expect(await changed({ clientSecret: 'of the other protocol' })).toEqual({ secretRef: undefined });
   });
@@ -149,7 +242,13 @@ describe('the domains of a provider', () => {
   it('bound whose e-mails it speaks for, whatever their case and whatever stands before the last @', () => {
     expect(speaksFor([], 'ann@anywhere.example')).toBe(true);
     expect(speaksFor(['acme.example'], 'Ann@ACME.example')).toBe(true);
-    for (const email of ['ann@evil.example', 'ann@sub.acme.example', 'acme.example@evil.example', 'ann@acme.example.evil.example', 'ann']) {
+    for (const email of [
+      'ann@evil.example',
+      'ann@sub.acme.example',
+      'acme.example@evil.example',
+      'ann@acme.example.evil.example',
+      'ann',
+    ]) {
       expect([email, speaksFor(['acme.example'], email)]).toEqual([email, false]);
     }
   });

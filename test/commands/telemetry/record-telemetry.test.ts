@@ -49,39 +49,65 @@ describe('recording telemetry', () => {
   it('knows exactly the ids that it was given, in batches of any size', () => {
     const ids = fc.uniqueArray(fc.uuid(), { maxLength: 200 });
     fc.assert(
-      fc.property(ids, fc.array(fc.integer({ min: 1, max: 40 })), fc.array(fc.uuid(), { maxLength: 20 }), (all, sizes, others) => {
-        let seen = noIds;
-        let from = 0;
-        for (const size of [...sizes, all.length]) {
-          const before = seen;
-          const batch = all.slice(from, from + size);
-          seen = withIds(seen, batch);
-          if (batch.length > 0) expect(hasId(before, batch[0]!)).toBe(false);
-          from += size;
-        }
-        expect(seen.size).toBe(all.length);
-        expect(all.every((id) => hasId(seen, id))).toBe(true);
-        expect(others.filter((id) => hasId(seen, id))).toEqual(others.filter((id) => all.includes(id)));
-        // A handful of look-ups, however many batches there were.
-        expect(seen.runs.length).toBeLessThanOrEqual(10);
-      }),
+      fc.property(
+        ids,
+        fc.array(fc.integer({ min: 1, max: 40 })),
+        fc.array(fc.uuid(), { maxLength: 20 }),
+        (all, sizes, others) => {
+          let seen = noIds;
+          let from = 0;
+          for (const size of [...sizes, all.length]) {
+            const before = seen;
+            const batch = all.slice(from, from + size);
+            seen = withIds(seen, batch);
+            if (batch.length > 0) expect(hasId(before, batch[0]!)).toBe(false);
+            from += size;
+          }
+          expect(seen.size).toBe(all.length);
+          expect(all.every((id) => hasId(seen, id))).toBe(true);
+          expect(others.filter((id) => hasId(seen, id))).toEqual(others.filter((id) => all.includes(id)));
+          // A handful of look-ups, however many batches there were.
+          expect(seen.runs.length).toBeLessThanOrEqual(10);
+        },
+      ),
     );
   });
 });
 
 describe('recording a heartbeat', () => {
-  const sign = { deviceId: DEVICE, userId: USER, extensionVersion: '2.1.0', browserVersion: '131', osVersion: null, policyVersion: 'abc' };
-  const recorded = (agoMs: number) => ({ type: 'DeviceHeartbeatRecorded' as const, data: { ...sign, receivedAt: new Date(NOW - agoMs).toISOString() } });
+  const sign = {
+    deviceId: DEVICE,
+    userId: USER,
+    extensionVersion: '2.1.0',
+    browserVersion: '131',
+    osVersion: null,
+    policyVersion: 'abc',
+  };
+  const recorded = (agoMs: number) => ({
+    type: 'DeviceHeartbeatRecorded' as const,
+    data: { ...sign, receivedAt: new Date(NOW - agoMs).toISOString() },
+  });
 
   it('records the first one', () => given().when(recordHeartbeat, sign).then(recorded(0)));
-  it('leaves no trace of one that follows soon and says nothing new', () => given(recorded(60_000)).when(recordHeartbeat, sign).thenNothing());
+  it('leaves no trace of one that follows soon and says nothing new', () =>
+    given(recorded(60_000)).when(recordHeartbeat, sign).thenNothing());
   it('records one that says something new', () =>
-    given(recorded(60_000)).when(recordHeartbeat, { ...sign, policyVersion: 'def' }).thenTypes('DeviceHeartbeatRecorded'));
+    given(recorded(60_000))
+      .when(recordHeartbeat, { ...sign, policyVersion: 'def' })
+      .thenTypes('DeviceHeartbeatRecorded'));
   it('records a thousand of them a day at most, and then one every few minutes', () => {
     const news = Array.from({ length: 1_000 }, () => recorded(60_000));
-    given(...news).when(recordHeartbeat, { ...sign, policyVersion: 'def' }).thenNothing();
-    given(...news, recorded(241_000)).when(recordHeartbeat, { ...sign, policyVersion: 'def' }).thenTypes('DeviceHeartbeatRecorded');
+    given(...news)
+      .when(recordHeartbeat, { ...sign, policyVersion: 'def' })
+      .thenNothing();
+    given(...news, recorded(241_000))
+      .when(recordHeartbeat, { ...sign, policyVersion: 'def' })
+      .thenTypes('DeviceHeartbeatRecorded');
   });
-  it('records one after some minutes', () => given(recorded(241_000)).when(recordHeartbeat, sign).thenTypes('DeviceHeartbeatRecorded'));
-  it('is not confused by telemetry in between', () => given(recorded(60_000), telemetry([login()])).when(recordHeartbeat, sign).thenNothing());
+  it('records one after some minutes', () =>
+    given(recorded(241_000)).when(recordHeartbeat, sign).thenTypes('DeviceHeartbeatRecorded'));
+  it('is not confused by telemetry in between', () =>
+    given(recorded(60_000), telemetry([login()]))
+      .when(recordHeartbeat, sign)
+      .thenNothing());
 });

@@ -84,7 +84,7 @@ export function describeAppending(subject: Subject): void {
       const tenantId = newTenant();
       const stream = newStream(tenantId);
       const appendUntilWon = async (events: NewEvent[]) => {
-        for (let expectedRevision = -1n; ; ) {
+        for (let expectedRevision = -1n; ;) {
           const verdict = await store.append(newAppend(tenantId, { stream, expectedRevision, events }));
           if (verdict.kind === 'appended') return { events, revision: verdict.revision };
           expectedRevision = verdict.kind === 'wrongRevision' ? verdict.actual : expectedRevision;

@@ -21,11 +21,21 @@ export function describeClaims(subject: Subject): void {
       const claims = Array.from({ length: 60 }, () => newClaim(tenantId));
       const holder = newAppend(tenantId, { take: claims.filter((_, at) => at % 20 === 0) });
       await mustAppend(store, holder);
-      await mustAppend(store, { ...holder, expectedRevision: 0n, events: newEvents(1), take: [], release: [claims[20]!] });
+      await mustAppend(store, {
+        ...holder,
+        expectedRevision: 0n,
+        events: newEvents(1),
+        take: [],
+        release: [claims[20]!],
+      });
       const held = [0, 40];
       const expected = claims.map((_, at) => (held.includes(at) ? holder.stream : undefined));
       expect(await store.claimHolders(claims)).toEqual(expected);
-      expect(await store.claimHolders([claims[40]!, claims[1]!, claims[40]!])).toEqual([holder.stream, undefined, holder.stream]);
+      expect(await store.claimHolders([claims[40]!, claims[1]!, claims[40]!])).toEqual([
+        holder.stream,
+        undefined,
+        holder.stream,
+      ]);
     });
 
     it('are named by what holds them, without those that were released', async () => {
@@ -34,9 +44,16 @@ export function describeClaims(subject: Subject): void {
       const [kept, moved, released] = [newClaim(tenantId), newClaim(tenantId), newClaim(tenantId)];
       const first = newAppend(tenantId, { take: [kept!, moved!, released!] });
       await mustAppend(store, first);
-      await mustAppend(store, { ...first, expectedRevision: 0n, events: newEvents(1), take: [], release: [moved!, released!] });
+      await mustAppend(store, {
+        ...first,
+        expectedRevision: 0n,
+        events: newEvents(1),
+        take: [],
+        release: [moved!, released!],
+      });
       await mustAppend(store, { ...first, expectedRevision: 1n, events: newEvents(1), take: [moved!], release: [] });
-      const byDigest = (claims: readonly { digest: string }[]) => claims.toSorted((a, b) => a.digest.localeCompare(b.digest));
+      const byDigest = (claims: readonly { digest: string }[]) =>
+        claims.toSorted((a, b) => a.digest.localeCompare(b.digest));
       expect(byDigest(await store.claimsHeldBy(first.stream))).toEqual(byDigest([kept!, moved!]));
       expect(await store.claimsHeldBy(newAppend(tenantId).stream)).toEqual([]);
     });
@@ -79,16 +96,19 @@ export function describeClaims(subject: Subject): void {
       expect(await store.claimHolder(claim)).toBe(first.stream);
     });
 
-    it.each([-1n, 1n, 7n])('stay free when the append that wanted them had a wrong revision (%s for 0)', async (expectedRevision) => {
-      const { store } = subject;
-      const claim = newClaim(newTenant());
-      const late = newAppend(claim.tenantId);
-      await mustAppend(store, late);
-      const refused = { ...late, expectedRevision, events: newEvents(1), take: [claim] };
-      expect(await store.append(refused)).toEqual({ kind: 'wrongRevision', actual: 0n });
-      expect(await store.claimHolder(claim)).toBeUndefined();
-      await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
-    });
+    it.each([-1n, 1n, 7n])(
+      'stay free when the append that wanted them had a wrong revision (%s for 0)',
+      async (expectedRevision) => {
+        const { store } = subject;
+        const claim = newClaim(newTenant());
+        const late = newAppend(claim.tenantId);
+        await mustAppend(store, late);
+        const refused = { ...late, expectedRevision, events: newEvents(1), take: [claim] };
+        expect(await store.append(refused)).toEqual({ kind: 'wrongRevision', actual: 0n });
+        expect(await store.claimHolder(claim)).toBeUndefined();
+        await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
+      },
+    );
 
     it('stay held when the append that would have released them had a wrong revision', async () => {
       const { store } = subject;
@@ -147,7 +167,10 @@ export function describeClaims(subject: Subject): void {
     it('of another tenant or kind are other claims', async () => {
       const { store } = subject;
       const claim = newClaim(newTenant());
-      const others = [{ ...claim, tenantId: newTenant() }, { ...claim, kind: 'userName' }];
+      const others = [
+        { ...claim, tenantId: newTenant() },
+        { ...claim, kind: 'userName' },
+      ];
       await mustAppend(store, newAppend(claim.tenantId, { take: [claim] }));
       for (const other of others) {
         expect(await store.claimHolder(other)).toBeUndefined();

@@ -4,9 +4,14 @@ import type { TenantId } from '../../../src/kernel/ids.ts';
 import type { EventStore, FeedFilter, StoredEvent } from '../../../src/eventstore/port.ts';
 
 /** Page by page to the end. */
-export async function readEverything(store: EventStore, from: Position, limit = 1000, filter?: FeedFilter): Promise<StoredEvent[]> {
+export async function readEverything(
+  store: EventStore,
+  from: Position,
+  limit = 1000,
+  filter?: FeedFilter,
+): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  for (let after = from; ; ) {
+  for (let after = from; ;) {
     const page = await store.readFeed(after, limit, filter);
     expect(page.events.length).toBeLessThanOrEqual(limit);
     events.push(...page.events);
@@ -16,8 +21,12 @@ export async function readEverything(store: EventStore, from: Position, limit = 
 }
 
 /** The same, of one tenant. */
-export const readOn = async (store: EventStore, from: Position, tenant: TenantId, limit?: number): Promise<StoredEvent[]> =>
-  (await readEverything(store, from, limit)).filter(({ tenantId }) => tenantId === tenant);
+export const readOn = async (
+  store: EventStore,
+  from: Position,
+  tenant: TenantId,
+  limit?: number,
+): Promise<StoredEvent[]> => (await readEverything(store, from, limit)).filter(({ tenantId }) => tenantId === tenant);
 
 export function expectRising(events: readonly StoredEvent[]): void {
   const positions = events.map(({ position }) => position);

@@ -46,7 +46,7 @@ export function describeReading(subject: Subject): void {
       const data = {
         text: 'ümläut “quotes” \\ / \u{1F469}\u{1F3FD}‍\u{1F680} עברית\n\ttab \u0001',
         nested: [{ empty: {}, list: [], nothing: null, yes: true }, -0.5, 1e21, 9007199254740991],
-        "it's": { $type: 'not ours', 'ключ': '値' },
+        "it's": { $type: 'not ours', ключ: '値' },
       };
       const metadata: EventMetadata = {
         actor: { kind: 'device', id: null, userAgent: 'Обозреватель/1 “β”' },
@@ -59,8 +59,16 @@ export function describeReading(subject: Subject): void {
       const before = await store.head();
       const { position } = await mustAppend(store, append);
       const expected = {
-        tenantId, id: event.id, type: 'ThingHappened', version: 7, stream: append.stream,
-        revision: 0n, position, recordedAt: expect.any(Number), data, metadata,
+        tenantId,
+        id: event.id,
+        type: 'ThingHappened',
+        version: 7,
+        stream: append.stream,
+        revision: 0n,
+        position,
+        recordedAt: expect.any(Number),
+        data,
+        metadata,
       };
       expect(plain(await store.readStream(append.stream))).toEqual([expected]);
       const fed = (await store.readFeed(before, 100)).events;

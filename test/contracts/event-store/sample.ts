@@ -4,7 +4,8 @@ import { asTenantId, type TenantId } from '../../../src/kernel/ids.ts';
 import type { Append, ClaimKey, EventStore, NewEvent, StoredEvent, Verdict } from '../../../src/eventstore/port.ts';
 
 export const newTenant = (): TenantId => asTenantId(randomUUID());
-export const newStream = (tenantId: TenantId, category = 'account'): string => `${category}-${tenantId}.${randomUUID()}`;
+export const newStream = (tenantId: TenantId, category = 'account'): string =>
+  `${category}-${tenantId}.${randomUUID()}`;
 
 export const newEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
   id: randomUUID(),
@@ -50,7 +51,16 @@ export async function mustAppend(store: EventStore, append: Append): Promise<App
 /** What the port promises of an event; a store may have its own way of keeping it. */
 export const plain = (events: readonly StoredEvent[]): StoredEvent[] =>
   events.map(({ tenantId, id, type, version, stream, revision, position, recordedAt, data, metadata }) => ({
-    tenantId, id, type, version, stream, revision, position, recordedAt, data, metadata,
+    tenantId,
+    id,
+    type,
+    version,
+    stream,
+    revision,
+    position,
+    recordedAt,
+    data,
+    metadata,
   }));
 
 export const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);

@@ -18,16 +18,17 @@ export function describeTailing(subject: Subject): void {
       const written: string[] = [];
       const write = async (writer: number) => {
         const stream = newStream(tenantId, `writer${writer}`);
-        for (let expectedRevision = -1n; expectedRevision < 9n; ) {
+        for (let expectedRevision = -1n; expectedRevision < 9n;) {
           const events = newEvents(1 + Math.floor(Math.random() * 3));
-          expectedRevision = (await mustAppend(store, newAppend(tenantId, { stream, expectedRevision, events }))).revision;
+          expectedRevision = (await mustAppend(store, newAppend(tenantId, { stream, expectedRevision, events })))
+            .revision;
           written.push(...idsOf(events));
         }
       };
       let writing = true;
       const tail = async (limit: number) => {
         const seen: StoredEvent[] = [];
-        for (let after = before, ended = false; !ended; ) {
+        for (let after = before, ended = false; !ended;) {
           const wasWriting = writing;
           const page = await store.readFeed(after, limit);
           ended = !wasWriting && page.position === after;
@@ -38,7 +39,9 @@ export function describeTailing(subject: Subject): void {
         }
         return seen;
       };
-      const writers = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer))).finally(() => (writing = false));
+      const writers = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer))).finally(
+        () => (writing = false),
+      );
       const [, ...tails] = await Promise.all([writers, tail(3), tail(50), tail(1000)]);
       for (const seen of tails) {
         expect(idsOf(seen).sort()).toEqual([...written].sort());

@@ -29,13 +29,15 @@ export function failing(bench: JobsBench): void {
   });
 
   it('succeed at a later attempt', async () => {
-    const jobs = open(declare({
-      attempts: 3,
-      handle: async (data, context) => {
-        if (context.attempt < 3) throw new Error('not yet');
-        ran.push({ data, context });
-      },
-    }));
+    const jobs = open(
+      declare({
+        attempts: 3,
+        handle: async (data, context) => {
+          if (context.attempt < 3) throw new Error('not yet');
+          ran.push({ data, context });
+        },
+      }),
+    );
     await jobs.start();
     await jobs.enqueue('greet', { who: 'Ada' });
     await until(() => ran.length === 1);
@@ -45,13 +47,15 @@ export function failing(bench: JobsBench): void {
 
   it('are not tried again when another attempt would not help, and say why', async () => {
     let attempts = 0;
-    const jobs = open(declare({
-      attempts: 5,
-      handle: async () => {
-        attempts += 1;
-        throw new JobFailed('the address does not exist', { final: true });
-      },
-    }));
+    const jobs = open(
+      declare({
+        attempts: 5,
+        handle: async () => {
+          attempts += 1;
+          throw new JobFailed('the address does not exist', { final: true });
+        },
+      }),
+    );
     await jobs.start();
     await jobs.enqueue('greet', { who: 'Ada' });
     await until(async () => (await jobs.counts()).failed === 1);
@@ -61,12 +65,14 @@ export function failing(bench: JobsBench): void {
 
   it('can be put back to work after they have failed', async () => {
     let broken = true;
-    const jobs = open(declare({
-      handle: async (data, context) => {
-        if (broken) throw new JobFailed('the server is away');
-        ran.push({ data, context });
-      },
-    }));
+    const jobs = open(
+      declare({
+        handle: async (data, context) => {
+          if (broken) throw new JobFailed('the server is away');
+          ran.push({ data, context });
+        },
+      }),
+    );
     await jobs.start();
     await jobs.enqueue('greet', { who: 'Ada' }, { id: 'again' });
     await until(async () => (await jobs.counts()).failed === 1);
@@ -79,10 +85,12 @@ export function failing(bench: JobsBench): void {
 
   it('fail when they take too long, and are told to stop', async () => {
     let told = false;
-    const jobs = open(declare({
-      timeoutMs: 50,
-      handle: (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (told = true))),
-    }));
+    const jobs = open(
+      declare({
+        timeoutMs: 50,
+        handle: (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (told = true))),
+      }),
+    );
     await jobs.start();
     await jobs.enqueue('greet', { who: 'Ada' });
     await until(async () => (await jobs.counts()).failed === 1);

@@ -15,7 +15,12 @@ export function processes(bench: JobsBench): void {
     await jobs.enqueue('greet', { who: 'Ada' });
     const child = spawn(
       process.execPath,
-      ['--import', import.meta.resolve('tsx'), fileURLToPath(new URL('./stuck-worker.ts', import.meta.url)), JSON.stringify({ ...bench.server, lane: bench.lane, ...SETTINGS })],
+      [
+        '--import',
+        import.meta.resolve('tsx'),
+        fileURLToPath(new URL('./stuck-worker.ts', import.meta.url)),
+        JSON.stringify({ ...bench.server, lane: bench.lane, ...SETTINGS }),
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];

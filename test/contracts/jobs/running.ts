@@ -14,7 +14,13 @@ export function running(bench: JobsBench): void {
     await jobs.enqueue('greet', { who: 'Ada' }, { id: 'one', tenantId, correlationId: 'request-7' });
     await until(() => ran.length === 1);
     expect(ran[0]!.data).toEqual({ who: 'Ada' });
-    expect(ran[0]!.context).toMatchObject({ id: 'greet/one', attempt: 1, isLastAttempt: true, tenantId, correlationId: 'request-7' });
+    expect(ran[0]!.context).toMatchObject({
+      id: 'greet/one',
+      attempt: 1,
+      isLastAttempt: true,
+      tenantId,
+      correlationId: 'request-7',
+    });
     await until(async () => (await jobs.counts()).active === 0);
     expect(await jobs.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 });
     expect(ran).toHaveLength(1);
@@ -61,8 +67,12 @@ export function running(bench: JobsBench): void {
   it('are refused when nobody knows them or their data does not fit', async () => {
     const jobs = open(declare());
     await expect(jobs.enqueue('gret', { who: 'Ada' })).rejects.toThrow('there is no job gret');
-    await expect(jobs.enqueue('greet', { who: 7 })).rejects.toThrow('job greet: its data does not fit: who invalid_type');
-    await expect(jobs.enqueue('greet', { who: 'x'.repeat(70_000) })).rejects.toThrow('job greet: its data is too large');
+    await expect(jobs.enqueue('greet', { who: 7 })).rejects.toThrow(
+      'job greet: its data does not fit: who invalid_type',
+    );
+    await expect(jobs.enqueue('greet', { who: 'x'.repeat(70_000) })).rejects.toThrow(
+      'job greet: its data is too large',
+    );
     expect(await jobs.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 });
   });
 }

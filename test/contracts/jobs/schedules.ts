@@ -30,7 +30,11 @@ export function schedules(bench: JobsBench): void {
 
   it('come at the times of a cron expression in its time zone', async () => {
     const jobs = open(declare());
-    await jobs.schedule('nightly', { job: 'greet', recurrence: { cron: '0 3 * * *', timeZone: 'Europe/Paris' }, data: { who: 'Ada' } });
+    await jobs.schedule('nightly', {
+      job: 'greet',
+      recurrence: { cron: '0 3 * * *', timeZone: 'Europe/Paris' },
+      data: { who: 'Ada' },
+    });
     await jobs.schedule('nightly', { job: 'greet', recurrence: { cron: '0 4 * * *' }, data: { who: 'Ada' } });
     expect(await jobs.schedules()).toEqual(['nightly']);
     expect(await jobs.counts()).toMatchObject({ delayed: 1 });

@@ -9,7 +9,10 @@ export function transactions(bench: JobsBench): void {
   it('exist when the transaction that asked for them commits, and only then', async () => {
     const jobs = open(declare());
     await jobs.start();
-    for (const [who, end] of [['nobody', 'rollback'], ['Ada', 'commit']] as const) {
+    for (const [who, end] of [
+      ['nobody', 'rollback'],
+      ['Ada', 'commit'],
+    ] as const) {
       const client = await bench.pool.connect();
       await client.query('begin');
       await jobs.enqueueWithin(client, 'greet', { who }, { id: 'same' });

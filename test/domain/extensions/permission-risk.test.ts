@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { levelOf, rankOf, riskLevels, riskOf, riskOfPermission } from '../../../src/domain/extensions/permission-risk.ts';
+import {
+  levelOf,
+  rankOf,
+  riskLevels,
+  riskOf,
+  riskOfPermission,
+} from '../../../src/domain/extensions/permission-risk.ts';
 
 describe('the risk of a permission', () => {
   it.each([
@@ -34,13 +40,27 @@ describe('the risk of a permission', () => {
 
 describe('the risk of an extension', () => {
   it('is low without any permission, and that of the riskiest otherwise', () => {
-    expect([riskOf([]), riskOf(['storage']), riskOf(['storage', 'tabs']), riskOf(['tabs', 'cookies', 'storage'])]).toEqual(['low', 'low', 'medium', 'high']);
+    expect([
+      riskOf([]),
+      riskOf(['storage']),
+      riskOf(['storage', 'tabs']),
+      riskOf(['tabs', 'cookies', 'storage']),
+    ]).toEqual(['low', 'low', 'medium', 'high']);
   });
 
   it('is for several installations together the worst of each', () => {
-    const permissions = fc.array(fc.oneof(fc.constantFrom('storage', 'tabs', 'cookies', '<all_urls>', 'https://a.example/*'), fc.string()));
-    fc.assert(fc.property(permissions, permissions, (a, b) => rankOf(riskOf([...a, ...b])) === Math.max(rankOf(riskOf(a)), rankOf(riskOf(b)))));
+    const permissions = fc.array(
+      fc.oneof(fc.constantFrom('storage', 'tabs', 'cookies', '<all_urls>', 'https://a.example/*'), fc.string()),
+    );
+    fc.assert(
+      fc.property(
+        permissions,
+        permissions,
+        (a, b) => rankOf(riskOf([...a, ...b])) === Math.max(rankOf(riskOf(a)), rankOf(riskOf(b))),
+      ),
+    );
   });
 
-  it('has a rank that says the level again', () => expect(riskLevels.map((level) => levelOf(rankOf(level)))).toEqual(riskLevels));
+  it('has a rank that says the level again', () =>
+    expect(riskLevels.map((level) => levelOf(rankOf(level)))).toEqual(riskLevels));
 });

@@ -23,7 +23,23 @@ describe('a host that somebody names', () => {
   });
 
   it('is no address of a page, no pattern, no other way to write an address, and no other type', () => {
-    for (const wrong of ['', ' ', 'a b', 'https://example.com', 'example.com/login', 'example.com:8443', 'me@example.com', '*.example.com', 'example..com', '0x7f.1', '1.2', 7, null, ['example.com'], 'x'.repeat(5_000)]) {
+    for (const wrong of [
+      '',
+      ' ',
+      'a b',
+      'https://example.com',
+      'example.com/login',
+      'example.com:8443',
+      'me@example.com',
+      '*.example.com',
+      'example..com',
+      '0x7f.1',
+      '1.2',
+      7,
+      null,
+      ['example.com'],
+      'x'.repeat(5_000),
+    ]) {
       expect([wrong, kept(wrong)]).toEqual([wrong, undefined]);
     }
   });

@@ -3,7 +3,8 @@ import { newPolicy, policyChanges } from '../../../src/domain/policies/policy-co
 
 const rule = (type: string, value: string) => ({ domainMatch: { type, value }, condition: 'any', action: 'block' });
 const policy = (over: object = {}) => ({ name: 'Shadow IT', rules: [rule('wildcard', '*')], ...over });
-const matchOf = (type: string, value: string) => newPolicy.safeParse(policy({ rules: [rule(type, value)] })).data?.rules[0]?.domainMatch.value;
+const matchOf = (type: string, value: string) =>
+  newPolicy.safeParse(policy({ rules: [rule(type, value)] })).data?.rules[0]?.domainMatch.value;
 
 describe('what may be said of a policy', () => {
   it('has defaults for all but its name and its rules', () => {
@@ -13,19 +14,33 @@ describe('what may be said of a policy', () => {
   });
 
   it('has 1 to 100 rules', () => {
-    const many = (length: number) => newPolicy.safeParse(policy({ rules: Array.from({ length }, () => rule('wildcard', '*')) })).success;
+    const many = (length: number) =>
+      newPolicy.safeParse(policy({ rules: Array.from({ length }, () => rule('wildcard', '*')) })).success;
     expect([many(0), many(1), many(100), many(101)]).toEqual([false, true, true, false]);
   });
 
   it('stays within its limits', () => {
-    for (const over of [{ priority: -1 }, { priority: 10_001 }, { priority: 1.5 }, { priority: '1' }, { name: ' ' }, { name: 'x'.repeat(201) }, { isEnabled: 'true' }, { groupIds: ['nonsense'] }]) {
+    for (const over of [
+      { priority: -1 },
+      { priority: 10_001 },
+      { priority: 1.5 },
+      { priority: '1' },
+      { name: ' ' },
+      { name: 'x'.repeat(201) },
+      { isEnabled: 'true' },
+      { groupIds: ['nonsense'] },
+    ]) {
       expect([over, newPolicy.safeParse(policy(over)).success]).toEqual([over, false]);
     }
     expect(newPolicy.safeParse(policy({ priority: 0, name: 'x'.repeat(200) })).success).toBe(true);
   });
 
   it('knows no other match, condition or action', () => {
-    for (const broken of [{ ...rule('glob', '*') }, { ...rule('wildcard', '*'), condition: 'hunch' }, { ...rule('wildcard', '*'), action: 'delete' }]) {
+    for (const broken of [
+      { ...rule('glob', '*') },
+      { ...rule('wildcard', '*'), condition: 'hunch' },
+      { ...rule('wildcard', '*'), action: 'delete' },
+    ]) {
       expect(newPolicy.safeParse(policy({ rules: [broken] })).success).toBe(false);
     }
   });
@@ -47,8 +62,10 @@ describe('a domain match', () => {
   });
 
   it('refuses what is no host, and wildcards anywhere but in front', () => {
-    for (const value of ['https://example.com', 'example.com/path', 'a b', '*.example.com', '..', 'x'.repeat(300)]) expect([value, matchOf('exact', value)]).toEqual([value, undefined]);
-    for (const value of ['example.com', '**', 'a.*.com', '*example.com', '*.', '*.*.com']) expect([value, matchOf('wildcard', value)]).toEqual([value, undefined]);
+    for (const value of ['https://example.com', 'example.com/path', 'a b', '*.example.com', '..', 'x'.repeat(300)])
+      expect([value, matchOf('exact', value)]).toEqual([value, undefined]);
+    for (const value of ['example.com', '**', 'a.*.com', '*example.com', '*.', '*.*.com'])
+      expect([value, matchOf('wildcard', value)]).toEqual([value, undefined]);
   });
 
   it('takes regular expressions that are linear, up to 512 characters, as they are', () => {

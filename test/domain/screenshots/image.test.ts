@@ -26,23 +26,29 @@ describe('what is taken for a picture', () => {
 
   it.each(real)('%s is not, once anything stands behind its end', (name) => {
     for (const tail of ['\0', '<script>alert(1)</script>', 'PK\x03\x04', '\xff\xd9']) {
-      expect(refusalOf(Buffer.concat([browserPicture(name), Buffer.from(tail, 'latin1')]))).toBe('has something behind its end');
+      expect(refusalOf(Buffer.concat([browserPicture(name), Buffer.from(tail, 'latin1')]))).toBe(
+        'has something behind its end',
+      );
     }
   });
 
   it.each(real)('%s is not, wherever it breaks off', (name) => {
     const whole = browserPicture(name);
-    for (let length = 0; length < whole.length; length += 1) expect([length, refusalOf(whole.subarray(0, length))]).not.toEqual([length, expect.stringMatching(/^taken/)]);
+    for (let length = 0; length < whole.length; length += 1)
+      expect([length, refusalOf(whole.subarray(0, length))]).not.toEqual([length, expect.stringMatching(/^taken/)]);
   });
 
   it.each(real)('%s with any bytes changed is a picture or refused, and never anything else', (name) => {
     const whole = browserPicture(name);
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }), (changes) => {
-        const changed = Buffer.from(whole);
-        for (const [at, value] of changes) changed[at] = value;
-        expect(typeof refusalOf(changed)).toBe('string');
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
+        (changes) => {
+          const changed = Buffer.from(whole);
+          for (const [at, value] of changes) changed[at] = value;
+          expect(typeof refusalOf(changed)).toBe('string');
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -76,10 +82,19 @@ describe('what is taken for a picture', () => {
     damaged[20] = damaged[20]! ^ 1;
     const data = pngChunk('IDAT', Buffer.from('x'));
     const header = png().subarray(8, 33);
-    for (const bytes of [damaged, png({ extra: [pngChunk('EVIL', Buffer.alloc(3))] }), png({ extra: [header] }), png({ extra: [data, pngChunk('tEXt', Buffer.from('a\0b'))] })]) {
+    for (const bytes of [
+      damaged,
+      png({ extra: [pngChunk('EVIL', Buffer.alloc(3))] }),
+      png({ extra: [header] }),
+      png({ extra: [data, pngChunk('tEXt', Buffer.from('a\0b'))] }),
+    ]) {
       expect(refusalOf(bytes)).toBe('is not a sound PNG image');
     }
-    expect(readImage(png({ extra: [pngChunk('tEXt', Buffer.from('a\0b'))] }))).toEqual({ type: 'image/png', width: 4, height: 3 });
+    expect(readImage(png({ extra: [pngChunk('tEXt', Buffer.from('a\0b'))] }))).toEqual({
+      type: 'image/png',
+      width: 4,
+      height: 3,
+    });
   });
 
   it('no WebP that moves, or whose canvas is not its picture', () => {
@@ -97,6 +112,9 @@ describe('what is taken for a picture', () => {
     const length = 2 + jpeg.readUInt16BE(frame + 2);
     const doubled = Buffer.concat([jpeg.subarray(0, frame + length), jpeg.subarray(frame)]);
     const unscanned = Buffer.concat([jpeg.subarray(0, frame + length), Buffer.from([0xff, 0xd9])]);
-    expect([refusalOf(doubled), refusalOf(unscanned)]).toEqual(['is not a sound JPEG image', 'is not a sound JPEG image']);
+    expect([refusalOf(doubled), refusalOf(unscanned)]).toEqual([
+      'is not a sound JPEG image',
+      'is not a sound JPEG image',
+    ]);
   });
 });

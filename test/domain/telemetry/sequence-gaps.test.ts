@@ -15,8 +15,12 @@ describe('the gaps in a count', () => {
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (rest) => {
         const numbers = [0, ...rest, ...rest.slice(0, 3)];
         const sequence = after(...numbers);
-        const listed = sequence.missing.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, n) => first + n));
-        expect(listed).toEqual(Array.from({ length: Math.max(...numbers) + 1 }, (_, n) => n).filter((n) => !numbers.includes(n)));
+        const listed = sequence.missing.flatMap(([first, last]) =>
+          Array.from({ length: last - first + 1 }, (_, n) => first + n),
+        );
+        expect(listed).toEqual(
+          Array.from({ length: Math.max(...numbers) + 1 }, (_, n) => n).filter((n) => !numbers.includes(n)),
+        );
         expect(missingBatches(sequence)).toBe(listed.length);
       }),
     );

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_FAILURES, reachesLimit, secondsUntilOpen, verification } from '../../../src/domain/verification/verification.ts';
+import {
+  MOST_FAILURES,
+  reachesLimit,
+  secondsUntilOpen,
+  verification,
+} from '../../../src/domain/verification/verification.ts';
 import { VerificationCodes } from '../../../src/identity/verification-codes.ts';
 import { NOW, TENANT } from '../../dsl/given.ts';
 import { USER } from '../../dsl/observations.ts';
@@ -7,7 +12,11 @@ import { USER } from '../../dsl/observations.ts';
 const MINUTE = 60_000;
 const failedAt = (...times: number[]) =>
   times.reduce(
-    (state, time) => verification.fold(state, { type: 'VerificationFailed', data: { verificationId: USER, userId: USER, method: 'otp', at: new Date(time).toISOString() } }),
+    (state, time) =>
+      verification.fold(state, {
+        type: 'VerificationFailed',
+        data: { verificationId: USER, userId: USER, method: 'otp', at: new Date(time).toISOString() },
+      }),
     verification.initial,
   );
 
@@ -16,13 +25,21 @@ describe('after five failures in a quarter of an hour', () => {
 
   it('nothing is looked at until the oldest is a quarter of an hour old, to the millisecond', () => {
     const end = NOW + 15 * MINUTE;
-    expect([NOW + 4 * MINUTE, end - 1_000, end - 1, end].map((now) => secondsUntilOpen(state, now))).toEqual([11 * 60, 1, 1, 0]);
+    expect([NOW + 4 * MINUTE, end - 1_000, end - 1, end].map((now) => secondsUntilOpen(state, now))).toEqual([
+      11 * 60,
+      1,
+      1,
+      0,
+    ]);
   });
 
   it('the next failure after the lock closes it again, until the second oldest is over', () => {
     const end = NOW + 15 * MINUTE;
     expect(reachesLimit(state, end)).toBe(true);
-    const again = verification.fold(state, { type: 'VerificationFailed', data: { verificationId: USER, userId: USER, method: 'otp', at: new Date(end).toISOString() } });
+    const again = verification.fold(state, {
+      type: 'VerificationFailed',
+      data: { verificationId: USER, userId: USER, method: 'otp', at: new Date(end).toISOString() },
+    });
     expect([secondsUntilOpen(again, end), secondsUntilOpen(again, end + MINUTE)]).toEqual([60, 0]);
   });
 
@@ -42,7 +59,15 @@ describe('the code of the day', () => {
   const isRight = (now: number) => codes.isDailyCode(TENANT, holder, dailyCode, now);
 
   it('is right from midnight to midnight UTC and for a quarter of an hour more, to the millisecond', () => {
-    const moments = [midnight - 86_400_000 - 1, midnight - 86_400_000, midnight - 1, midnight, midnight + 15 * MINUTE - 1, midnight + 15 * MINUTE, midnight + 86_400_000];
+    const moments = [
+      midnight - 86_400_000 - 1,
+      midnight - 86_400_000,
+      midnight - 1,
+      midnight,
+      midnight + 15 * MINUTE - 1,
+      midnight + 15 * MINUTE,
+      midnight + 86_400_000,
+    ];
     expect(moments.map(isRight)).toEqual([false, true, true, true, true, false, false]);
   });
 
@@ -50,7 +75,10 @@ describe('the code of the day', () => {
     const back = { ...holder, deactivations: 1 };
     expect(codes.isDailyCode(TENANT, back, dailyCode, midnight - 1)).toBe(false);
     const { otp } = codes.current(TENANT, holder, midnight);
-    expect([codes.stepOfOtp(TENANT, holder, otp, midnight) !== undefined, codes.stepOfOtp(TENANT, back, otp, midnight)]).toEqual([true, undefined]);
+    expect([
+      codes.stepOfOtp(TENANT, holder, otp, midnight) !== undefined,
+      codes.stepOfOtp(TENANT, back, otp, midnight),
+    ]).toEqual([true, undefined]);
   });
 
   it('is another one after midnight, and both are right in that quarter of an hour', () => {

@@ -16,27 +16,39 @@ export function postgresFaults(installation: () => Installation): void {
     await underWrites(installation(), () => installation().cluster.restart('fast'));
   });
 
-  it('loses nothing when PostgreSQL is stopped at once and recovers at its start', { timeout: patience() }, async () => {
-    await underWrites(installation(), () => installation().cluster.restart('immediate'));
-  });
+  it(
+    'loses nothing when PostgreSQL is stopped at once and recovers at its start',
+    { timeout: patience() },
+    async () => {
+      await underWrites(installation(), () => installation().cluster.restart('immediate'));
+    },
+  );
 
-  it(`loses nothing when one of PostgreSQL's processes is killed and it recovers by itself, ${CRASHES} times`, { timeout: patience(CRASHES) }, async () => {
-    const { cluster } = installation();
-    const crash = async (round: number) => {
-      await killOneBackend(installation(), round);
-      await until('PostgreSQL has recovered', RECOVERY_MS, () => cluster.isReady());
-    };
-    await underWrites(installation(), crash, { rounds: CRASHES });
-  });
+  it(
+    `loses nothing when one of PostgreSQL's processes is killed and it recovers by itself, ${CRASHES} times`,
+    { timeout: patience(CRASHES) },
+    async () => {
+      const { cluster } = installation();
+      const crash = async (round: number) => {
+        await killOneBackend(installation(), round);
+        await until('PostgreSQL has recovered', RECOVERY_MS, () => cluster.isReady());
+      };
+      await underWrites(installation(), crash, { rounds: CRASHES });
+    },
+  );
 
-  it('loses nothing, answers probes and recovers when PostgreSQL is frozen and resumed', { timeout: patience() }, async () => {
-    const { cluster } = installation();
-    await underWrites(installation(), async () => {
-      cluster.freeze();
-      await sleep(FROZEN_MS);
-      cluster.thaw();
-    });
-  });
+  it(
+    'loses nothing, answers probes and recovers when PostgreSQL is frozen and resumed',
+    { timeout: patience() },
+    async () => {
+      const { cluster } = installation();
+      await underWrites(installation(), async () => {
+        cluster.freeze();
+        await sleep(FROZEN_MS);
+        cluster.thaw();
+      });
+    },
+  );
 }
 
 /** Each round another one of the service's connections loses its process. */

@@ -12,33 +12,45 @@ const SCHEDULED_MS = 90_000;
 
 /** Redis fails. Only jobs and limits may wait for it. */
 export function redisFaults(installation: () => Installation): void {
-  it('signs in, serves policies, takes writes and stays ready while Redis is frozen', { timeout: patience() }, async () => {
-    const redis = installation().redis!;
-    await underWrites(installation(), async () => {
-      redis.freeze();
-      try {
-        await expectServed(installation(), FROZEN_MS);
-      } finally {
-        redis.thaw();
-      }
-    });
-    await limitsCount(installation());
-  });
+  it(
+    'signs in, serves policies, takes writes and stays ready while Redis is frozen',
+    { timeout: patience() },
+    async () => {
+      const redis = installation().redis!;
+      await underWrites(installation(), async () => {
+        redis.freeze();
+        try {
+          await expectServed(installation(), FROZEN_MS);
+        } finally {
+          redis.thaw();
+        }
+      });
+      await limitsCount(installation());
+    },
+  );
 
-  it('signs in, serves policies, takes writes and stays ready while Redis is gone, and uses it again when it is back, empty', { timeout: patience(2) }, async () => {
-    const redis = installation().redis!;
-    const scheduled = await scheduledIn(redis);
-    await underWrites(installation(), async () => {
-      await redis.stop();
-      try {
-        await expectServed(installation(), FROZEN_MS);
-      } finally {
-        await redis.start();
-      }
-    });
-    await until('schedules are there again', SCHEDULED_MS, async () => (await scheduledIn(redis)).length === scheduled.length);
-    await limitsCount(installation());
-  });
+  it(
+    'signs in, serves policies, takes writes and stays ready while Redis is gone, and uses it again when it is back, empty',
+    { timeout: patience(2) },
+    async () => {
+      const redis = installation().redis!;
+      const scheduled = await scheduledIn(redis);
+      await underWrites(installation(), async () => {
+        await redis.stop();
+        try {
+          await expectServed(installation(), FROZEN_MS);
+        } finally {
+          await redis.start();
+        }
+      });
+      await until(
+        'schedules are there again',
+        SCHEDULED_MS,
+        async () => (await scheduledIn(redis)).length === scheduled.length,
+      );
+      await limitsCount(installation());
+    },
+  );
 
   it('has its schedules and limits again after Redis has lost its data', { timeout: patience(2) }, async () => {
     const redis = installation().redis!;
@@ -48,7 +60,11 @@ export function redisFaults(installation: () => Installation): void {
       await redis.empty();
       await sleep(500);
     });
-    await until('schedules are there again', SCHEDULED_MS, async () => (await scheduledIn(redis)).length === scheduled.length);
+    await until(
+      'schedules are there again',
+      SCHEDULED_MS,
+      async () => (await scheduledIn(redis)).length === scheduled.length,
+    );
     await limitsCount(installation());
   });
 
@@ -70,7 +86,11 @@ export function redisFaults(installation: () => Installation): void {
       await expectServed(installation(), 1_000);
       await redis!.start();
     });
-    await until('schedules are there again', SCHEDULED_MS, async () => (await scheduledIn(redis!)).length === scheduled.length);
+    await until(
+      'schedules are there again',
+      SCHEDULED_MS,
+      async () => (await scheduledIn(redis!)).length === scheduled.length,
+    );
     await limitsCount(installation());
   });
 }

@@ -35,5 +35,12 @@ export async function counted(asked: Asked): Promise<Counts> {
     get<{ total: number }>(asked, `${base}/policies`),
     get<{ total: number }>(asked, `${base}/events/stats`),
   ]);
-  return { employees: users.total, alerts: alerts.total, resolved: alerts.resolved, whitelistEntries: entries.total, policies: policies.total, observations: telemetry.total };
+  return {
+    employees: users.total,
+    alerts: alerts.total,
+    resolved: alerts.resolved,
+    whitelistEntries: entries.total,
+    policies: policies.total,
+    observations: telemetry.total,
+  };
 }

@@ -24,14 +24,21 @@ export interface Question {
 }
 
 /** One HTTP request, with a deadline for the whole response. Rejects when there is none. */
-export function ask(url: string, { method = 'GET', headers = {}, body, raw, agent, from, timeoutMs = 15_000 }: Question = {}): Promise<Reply> {
+export function ask(
+  url: string,
+  { method = 'GET', headers = {}, body, raw, agent, from, timeoutMs = 15_000 }: Question = {},
+): Promise<Reply> {
   const started = performance.now();
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(url, {
       method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(payload === undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) }), ...headers },
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(payload === undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) }),
+        ...headers,
+      },
       rejectUnauthorized: false,
       ...(agent ? { agent } : {}),
       ...(from ? { localAddress: from } : {}),
@@ -44,7 +51,13 @@ export function ask(url: string, { method = 'GET', headers = {}, body, raw, agen
       response.on('error', reject);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, text, body: parsed(text), ms: performance.now() - started, location: response.headers.location });
+        resolve({
+          status: response.statusCode ?? 0,
+          text,
+          body: parsed(text),
+          ms: performance.now() - started,
+          location: response.headers.location,
+        });
       });
     });
     request.end(payload);

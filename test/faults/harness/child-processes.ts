@@ -35,12 +35,21 @@ interface How {
 }
 
 /** Starts a process that ends with the test process at the latest. */
-export function startTracked(program: string, args: readonly string[], { env = process.env, cwd, as, deathSignal = 'KILL' }: How = {}): Tracked {
+export function startTracked(
+  program: string,
+  args: readonly string[],
+  { env = process.env, cwd, as, deathSignal = 'KILL' }: How = {},
+): Tracked {
   const identity = as ? ['--reuid', String(as.uid), '--regid', String(as.gid), '--clear-groups'] : [];
-  const child = spawn('setpriv', [...identity, '--pdeathsig', deathSignal, '--', program, ...args], { env, ...(cwd ? { cwd } : {}), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('setpriv', [...identity, '--pdeathsig', deathSignal, '--', program, ...args], {
+    env,
+    ...(cwd ? { cwd } : {}),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   running.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-SHOWN_CHARACTERS)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-SHOWN_CHARACTERS)));
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('exit', () => resolve());
@@ -50,7 +59,8 @@ export function startTracked(program: string, args: readonly string[], { env = p
     pid: child.pid!,
     output: () => output,
     ended,
-    exit: () => (child.exitCode === null && child.signalCode === null ? undefined : String(child.signalCode ?? child.exitCode)),
+    exit: () =>
+      child.exitCode === null && child.signalCode === null ? undefined : String(child.signalCode ?? child.exitCode),
   };
 }
 

@@ -4,7 +4,10 @@ import { newLogger } from '../../../src/logger.ts';
 import type { Installation } from './installation.ts';
 
 /** Looks at an installation as an operator's command does: past the proxy, without projecting, its listeners shut. */
-export async function inspect<T>({ cluster, database, env }: Installation, look: (services: House['services']) => Promise<T>): Promise<T> {
+export async function inspect<T>(
+  { cluster, database, env }: Installation,
+  look: (services: House['services']) => Promise<T>,
+): Promise<T> {
   const { REDIS_URL: _redis, ...rest } = env;
 
   const config = readConfig({ ...rest, DATABASE_URL: cluster.url(database), LOG_LEVEL: 'silent' });

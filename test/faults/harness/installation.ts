@@ -55,7 +55,14 @@ export class Installation {
   #headers: Record<string, string> = {};
   #sources = 0;
 
-  private constructor(options: InstallationOptions, proxy: Proxy, database: string, dataDir: string, env: Record<string, string>, nodes: readonly ServiceNode[]) {
+  private constructor(
+    options: InstallationOptions,
+    proxy: Proxy,
+    database: string,
+    dataDir: string,
+    env: Record<string, string>,
+    nodes: readonly ServiceNode[],
+  ) {
     this.cluster = options.cluster;
     this.redis = options.redis;
     this.proxy = proxy;
@@ -117,7 +124,11 @@ export class Installation {
   /** Signs in again: access tokens live for a quarter of an hour. */
   async signIn(): Promise<void> {
     const from = `127.1.0.${1 + (this.#sources++ % ADDRESSES_MOST)}`;
-    const answer = await ask(`${this.api.url}/api/v1/auth/login`, { method: 'POST', from, body: { email: EMAIL, password: PASSWORD, tenantId: this.tenantId } });
+    const answer = await ask(`${this.api.url}/api/v1/auth/login`, {
+      method: 'POST',
+      from,
+      body: { email: EMAIL, password: PASSWORD, tenantId: this.tenantId },
+    });
     if (answer.status !== 200) throw new Error(`no sign-in: ${answer.status} ${answer.text}`);
     this.#headers = { authorization: `Bearer ${answer.body.accessToken as string}` };
   }
@@ -135,13 +146,20 @@ export class Installation {
     const { url, tlsUrl } = this.api;
     const setup = await ask(`${url}/api/v1/setup/complete`, {
       method: 'POST',
-      body: { email: EMAIL, password: PASSWORD, displayName: 'First', licenseKey: licenseKey({ maxUsers: 10_000_000 }), externalBaseUrl: 'https://acme.example' },
+      body: {
+        email: EMAIL,
+        password: PASSWORD,
+        displayName: 'First',
+        licenseKey: licenseKey({ maxUsers: 10_000_000 }),
+        externalBaseUrl: 'https://acme.example',
+      },
     });
     if (setup.status !== 201) throw new Error(`no set-up: ${setup.status} ${setup.text}`);
     this.tenantId = setup.body.tenantId as string;
     this.#headers = { authorization: `Bearer ${setup.body.accessToken as string}` };
     const enrolled: Enrolled[] = [];
-    while (enrolled.length < BROWSERS) enrolled.push(await enroll({ url, tlsUrl, tenantId: this.tenantId, headers: this.#headers }));
+    while (enrolled.length < BROWSERS)
+      enrolled.push(await enroll({ url, tlsUrl, tenantId: this.tenantId, headers: this.#headers }));
     this.browsers = enrolled.map((one) => new Browser(tlsUrl, one));
   }
 

@@ -27,7 +27,8 @@ export async function expectIntact(installation: Installation, known: readonly s
   const note: Note = (what, found) => {
     if (found.length > 0) findings.push(`${what}: ${found.length}, such as ${found.slice(0, SHOWN).join('; ')}`);
   };
-  const examine = (what: string, examination: () => Promise<unknown>) => examination().catch((error: Error) => findings.push(`${what}: ${error.message}`));
+  const examine = (what: string, examination: () => Promise<unknown>) =>
+    examination().catch((error: Error) => findings.push(`${what}: ${error.message}`));
   await examine('health', () => healthy(installation));
   await examine('sign-in', () => installation.signIn());
   note('writes without a mistake that were refused', installation.journal.wronglyRefused);
@@ -55,8 +56,13 @@ export async function expectNoGhosts(installation: Installation): Promise<void> 
   };
   await inspect(installation, async (services) => {
     const head = await services.store.head();
-    const beyond = (await services.projector.cursors.all()).filter(({ state, position }) => state !== 'retired' && position > head);
-    note(`checkpoints beyond the end of the log at ${head}`, beyond.map(({ name, position }) => `${name} at ${position}`));
+    const beyond = (await services.projector.cursors.all()).filter(
+      ({ state, position }) => state !== 'retired' && position > head,
+    );
+    note(
+      `checkpoints beyond the end of the log at ${head}`,
+      beyond.map(({ name, position }) => `${name} at ${position}`),
+    );
     await foldedRight(services, note);
   });
   expect(findings).toEqual([]);
@@ -65,31 +71,47 @@ export async function expectNoGhosts(installation: Installation): Promise<void> 
 /** Every node that is supposed to work says so. */
 export async function healthy({ present }: Installation): Promise<void> {
   const last = new Map<string, string>();
-  await until(() => `every node is healthy and ready: ${[...last].map(([name, said]) => `${name}: ${said}`).join('; ')}`, HEALTHY_MS, async () => {
-    last.clear();
-    await Promise.all(
-      present.map(async ({ name, url, exit }) => {
-        if (exit !== undefined) return last.set(name, `ended (${exit})`);
-        for (const path of ['/health', '/ready']) {
-          const reply = await ask(url + path, { timeoutMs: 3_000 }).catch((error: Error) => error);
-          if (reply instanceof Error || reply.status !== 200 || reply.body.status !== 'healthy') last.set(name, reply instanceof Error ? reply.message : reply.text);
-        }
-        return undefined;
-      }),
-    );
-    return last.size === 0;
-  });
+  await until(
+    () => `every node is healthy and ready: ${[...last].map(([name, said]) => `${name}: ${said}`).join('; ')}`,
+    HEALTHY_MS,
+    async () => {
+      last.clear();
+      await Promise.all(
+        present.map(async ({ name, url, exit }) => {
+          if (exit !== undefined) return last.set(name, `ended (${exit})`);
+          for (const path of ['/health', '/ready']) {
+            const reply = await ask(url + path, { timeoutMs: 3_000 }).catch((error: Error) => error);
+            if (reply instanceof Error || reply.status !== 200 || reply.body.status !== 'healthy')
+              last.set(name, reply instanceof Error ? reply.message : reply.text);
+          }
+          return undefined;
+        }),
+      );
+      return last.size === 0;
+    },
+  );
 }
 
 /** Read models and reactions have seen everything, and reactions have nothing to add. */
 async function caughtUp({ store, projector }: House['services']): Promise<void> {
   let behind = '';
-  await until(() => `read models have caught up: ${behind}`, CAUGHT_UP_MS, async () => {
-    const head = await store.head();
-    const late = (await projector.cursors.all()).filter(({ state, position }) => state !== 'retired' && (state === 'halted' || position < head));
-    behind = late.map(({ name, state, position, failure }) => `${name} ${state} at ${position} of ${head}${failure ? ` (${failure})` : ''}`).join(', ');
-    return late.length === 0 && (await store.head()) === head;
-  });
+  await until(
+    () => `read models have caught up: ${behind}`,
+    CAUGHT_UP_MS,
+    async () => {
+      const head = await store.head();
+      const late = (await projector.cursors.all()).filter(
+        ({ state, position }) => state !== 'retired' && (state === 'halted' || position < head),
+      );
+      behind = late
+        .map(
+          ({ name, state, position, failure }) =>
+            `${name} ${state} at ${position} of ${head}${failure ? ` (${failure})` : ''}`,
+        )
+        .join(', ');
+      return late.length === 0 && (await store.head()) === head;
+    },
+  );
 }
 
 const keysOf: Readonly<Record<Kind, { path: string; list: string; key: string }>> = {
@@ -105,7 +127,8 @@ const keysOf: Readonly<Record<Kind, { path: string; list: string; key: string }>
 async function seenByReaders({ written, journal }: Installation, note: Note): Promise<void> {
   for (const [kind, { path, list, key }] of Object.entries(keysOf) as [Kind, (typeof keysOf)[Kind]][]) {
     const records = await all<Record<string, string>>(written, path, list);
-    if (kind === 'observation') records.push(...(await all<Record<string, string>>(written, '/api/v1/admin/events/credential-attempts', list)));
+    if (kind === 'observation')
+      records.push(...(await all<Record<string, string>>(written, '/api/v1/admin/events/credential-attempts', list)));
     const seen = records.map((record) => record[key]!);
     compare(kind, 'list', journal.acknowledged(kind), seen, note);
   }
@@ -124,22 +147,46 @@ const tables: Readonly<Record<Kind, string>> = {
 async function standingInTables({ cluster, database, journal }: Installation, note: Note): Promise<void> {
   for (const [kind, sql] of Object.entries(tables) as [Kind, string][]) {
     const rows = await cluster.query<{ key: string }>(sql, database);
-    compare(kind, 'table', journal.acknowledged(kind), rows.map(({ key }) => key), note);
+    compare(
+      kind,
+      'table',
+      journal.acknowledged(kind),
+      rows.map(({ key }) => key),
+      note,
+    );
   }
 }
 
-function compare(kind: Kind, where: string, acknowledged: readonly string[], found: readonly string[], note: Note): void {
+function compare(
+  kind: Kind,
+  where: string,
+  acknowledged: readonly string[],
+  found: readonly string[],
+  note: Note,
+): void {
   const there = new Set(found);
-  note(`acknowledged, and missing in the ${where} (${kind})`, acknowledged.filter((key) => !there.has(key)));
-  if (there.size < found.length) note(`twice in the ${where} (${kind})`, found.filter((key, at) => found.indexOf(key) !== at));
+  note(
+    `acknowledged, and missing in the ${where} (${kind})`,
+    acknowledged.filter((key) => !there.has(key)),
+  );
+  if (there.size < found.length)
+    note(
+      `twice in the ${where} (${kind})`,
+      found.filter((key, at) => found.indexOf(key) !== at),
+    );
 }
 
 /** Figures that the service keeps are those that the log adds up to. */
-async function countedRight({ tenantId, written }: Installation, services: House['services'], note: Note): Promise<void> {
+async function countedRight(
+  { tenantId, written }: Installation,
+  services: House['services'],
+  note: Note,
+): Promise<void> {
   const { gaps, ...truth } = await recount(services, tenantId);
   note('wrong in the log', gaps);
   const said = await counted(written);
-  if (!isDeepStrictEqual(said, truth)) note('counters', [`the service says ${JSON.stringify(said)}, the log ${JSON.stringify(truth)}`]);
+  if (!isDeepStrictEqual(said, truth))
+    note('counters', [`the service says ${JSON.stringify(said)}, the log ${JSON.stringify(truth)}`]);
 }
 
 /** `projections diff`. */
@@ -148,7 +195,11 @@ async function foldedRight({ store, codec, database, models }: House['services']
   for (const model of models) {
     const outcome = await diffModel(parts, model).catch((error: Error) => error);
     if (outcome instanceof Error) note(`projections diff ${model.name}`, [outcome.message]);
-    else note(`projections diff ${model.name}`, outcome.differences.map(({ kind, key, columns }) => `${kind} ${JSON.stringify(key)} ${columns.join(', ')}`));
+    else
+      note(
+        `projections diff ${model.name}`,
+        outcome.differences.map(({ kind, key, columns }) => `${kind} ${JSON.stringify(key)} ${columns.join(', ')}`),
+      );
   }
 }
 

@@ -15,21 +15,30 @@ const run = promisify(execFile);
 /** `/health`, `/ready`, `projections status` and a metric say that the log went backwards, on every node that is supposed to work. */
 export async function expectLogDoubted(installation: Installation): Promise<void> {
   const silent = new Set<string>();
-  await until(() => `every node says that the log went backwards; silent: ${[...silent].join(', ')}`, SAID_MS, async () => {
-    silent.clear();
-    for (const { name, url } of installation.present) {
-      const [health, ready, metrics] = await Promise.all(['/health', '/ready', '/metrics'].map((path) => ask(url + path, { timeoutMs: 5_000 }).catch(() => undefined)));
-      if (!health || health.body?.status === 'healthy' || !WORDS.test(health.text)) silent.add(`${name} /health`);
-      if (ready?.status !== 503) silent.add(`${name} /ready`);
-      if (!metrics || !METRIC.test(metrics.text)) silent.add(`${name} /metrics`);
-    }
-    return silent.size === 0;
-  });
+  await until(
+    () => `every node says that the log went backwards; silent: ${[...silent].join(', ')}`,
+    SAID_MS,
+    async () => {
+      silent.clear();
+      for (const { name, url } of installation.present) {
+        const [health, ready, metrics] = await Promise.all(
+          ['/health', '/ready', '/metrics'].map((path) => ask(url + path, { timeoutMs: 5_000 }).catch(() => undefined)),
+        );
+        if (!health || health.body?.status === 'healthy' || !WORDS.test(health.text)) silent.add(`${name} /health`);
+        if (ready?.status !== 503) silent.add(`${name} /ready`);
+        if (!metrics || !METRIC.test(metrics.text)) silent.add(`${name} /metrics`);
+      }
+      return silent.size === 0;
+    },
+  );
   expect(await castellan(installation, 'projections', 'status')).toMatch(WORDS);
 }
 
 /** What an operator's command prints. */
 export async function castellan({ env, dataDir }: Installation, ...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, ['scripts/run.mjs', 'src/cli.ts', ...args], { env: { ...process.env, ...env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir }, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, ['scripts/run.mjs', 'src/cli.ts', ...args], {
+    env: { ...process.env, ...env, NODE_ENV: 'production', VITEST: '', DATA_DIR: dataDir },
+    timeout: 60_000,
+  });
   return stdout;
 }

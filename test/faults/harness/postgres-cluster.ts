@@ -66,7 +66,19 @@ export class PostgresCluster {
   static async create({ settings = {}, folder, initdb = [] }: ClusterOptions = {}): Promise<PostgresCluster> {
     const cluster = new PostgresCluster(folder ?? scratchFolder('cluster'), folder === undefined, await freePort());
     cluster.#own(cluster.#folder);
-    await cluster.#runProgram('initdb', ['-D', cluster.data, '-U', 'postgres', '--auth=trust', '--auth-host=scram-sha-256', `--pwfile=${cluster.#passwordFile()}`, '--no-sync', '-E', 'UTF8', ...initdb]);
+    await cluster.#runProgram('initdb', [
+      '-D',
+      cluster.data,
+      '-U',
+      'postgres',
+      '--auth=trust',
+      '--auth-host=scram-sha-256',
+      `--pwfile=${cluster.#passwordFile()}`,
+      '--no-sync',
+      '-E',
+      'UTF8',
+      ...initdb,
+    ]);
     // Replicas connect as the superuser, which `initdb` allows without a password from the machine itself alone.
     appendFileSync(path.join(cluster.data, 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
     cluster.configure({ ...USUAL, ...settings });
@@ -79,7 +91,17 @@ export class PostgresCluster {
   async replica(settings: Settings = {}): Promise<PostgresCluster> {
     const replica = new PostgresCluster(scratchFolder('replica'), true, await freePort());
     replica.#own(replica.#folder);
-    await replica.#runProgram('pg_basebackup', ['-d', this.#urlOf('postgres', 'postgres'), '-D', replica.data, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync']);
+    await replica.#runProgram('pg_basebackup', [
+      '-d',
+      this.#urlOf('postgres', 'postgres'),
+      '-D',
+      replica.data,
+      '-R',
+      '-X',
+      'stream',
+      '--checkpoint=fast',
+      '--no-sync',
+    ]);
     replica.configure(settings);
     await replica.start();
     return replica;
@@ -119,16 +141,27 @@ export class PostgresCluster {
   async start(): Promise<void> {
     const socket = ['-c', `unix_socket_directories=${this.#folder}`, '-c', `port=${this.port}`];
     // SIGQUIT ends it at once and tells its children; SIGINT may wait for them.
-    this.#server = startTracked(path.join(programs(), 'postgres'), ['-D', this.data, ...socket], { as: this.#account, deathSignal: 'QUIT', cwd: '/' });
-    const server = this.#server;
-    await until(() => `PostgreSQL accepts connections: ${server.output()}`, START_MS, () => {
-      if (server.exit() !== undefined) throw new Hopeless(`PostgreSQL ended: ${server.output()}`);
-      return this.isReady();
+    this.#server = startTracked(path.join(programs(), 'postgres'), ['-D', this.data, ...socket], {
+      as: this.#account,
+      deathSignal: 'QUIT',
+      cwd: '/',
     });
+    const server = this.#server;
+    await until(
+      () => `PostgreSQL accepts connections: ${server.output()}`,
+      START_MS,
+      () => {
+        if (server.exit() !== undefined) throw new Hopeless(`PostgreSQL ended: ${server.output()}`);
+        return this.isReady();
+      },
+    );
   }
 
   async isReady(): Promise<boolean> {
-    return this.query('select 1').then(() => true, () => false);
+    return this.query('select 1').then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Ends it as an operator would: `fast` disconnects everybody and writes a checkpoint, `immediate` leaves recovery to the next start. */
@@ -189,11 +222,20 @@ export class PostgresCluster {
   /** Makes a replica the primary; resolves when it takes writes. */
   async promote(): Promise<void> {
     await this.query('select pg_promote(true, 30)');
-    await until('the promoted server takes writes', START_MS, async () => (await this.query<{ replica: boolean }>('select pg_is_in_recovery() as replica'))[0]?.replica === false);
+    await until(
+      'the promoted server takes writes',
+      START_MS,
+      async () =>
+        (await this.query<{ replica: boolean }>('select pg_is_in_recovery() as replica'))[0]?.replica === false,
+    );
   }
 
   /** As the superuser, through the socket, on a connection of its own. */
-  async query<R extends pg.QueryResultRow>(sql: string, database = 'postgres', values: readonly unknown[] = []): Promise<R[]> {
+  async query<R extends pg.QueryResultRow>(
+    sql: string,
+    database = 'postgres',
+    values: readonly unknown[] = [],
+  ): Promise<R[]> {
     const client = new pg.Client({ ...this.superuser(database), connectionTimeoutMillis: 5_000 });
     client.on('error', () => undefined);
     try {
@@ -227,7 +269,9 @@ export class PostgresCluster {
   }
 
   async #runProgram(program: string, args: readonly string[]): Promise<void> {
-    const identity = this.#account ? ['--reuid', String(this.#account.uid), '--regid', String(this.#account.gid), '--clear-groups'] : [];
+    const identity = this.#account
+      ? ['--reuid', String(this.#account.uid), '--regid', String(this.#account.gid), '--clear-groups']
+      : [];
     await run('setpriv', [...identity, '--', path.join(programs(), program), ...args], { cwd: '/', timeout: 60_000 });
   }
 }

@@ -45,11 +45,17 @@ export class Prober {
     this.#stopped = true;
     await this.#running;
     const late = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > SLOWEST_MS);
-    const tooLate = this.#seen.filter(({ ms, failure }) => failure !== undefined || ms > 2 * (SLOWEST_MS + this.#slowestBare));
+    const tooLate = this.#seen.filter(
+      ({ ms, failure }) => failure !== undefined || ms > 2 * (SLOWEST_MS + this.#slowestBare),
+    );
     if (tooLate.length === 0 && late.length <= this.#seen.length * LATE) return [];
     const worst = late.sort((one, other) => other.ms - one.ms).slice(0, SHOWN);
-    const words = worst.map(({ node, path, ms, failure }) => `${node} ${path}: ${Math.round(ms)} ms${failure ? `, ${failure}` : ''}`);
-    return [`${late.length} of ${this.#seen.length} probes took longer than ${SLOWEST_MS} ms (a bare server's ${Math.round(this.#slowestBare)} ms): ${words.join('; ')}`];
+    const words = worst.map(
+      ({ node, path, ms, failure }) => `${node} ${path}: ${Math.round(ms)} ms${failure ? `, ${failure}` : ''}`,
+    );
+    return [
+      `${late.length} of ${this.#seen.length} probes took longer than ${SLOWEST_MS} ms (a bare server's ${Math.round(this.#slowestBare)} ms): ${words.join('; ')}`,
+    ];
   }
 
   async #runBare(): Promise<void> {
@@ -68,7 +74,8 @@ export class Prober {
     const asked: Promise<void>[] = [];
     while (!this.#stopped) {
       const present = this.#nodes();
-      for (const node of this.#absences.keys()) if (!present.includes(node)) this.#absences.set(node, this.#absences.get(node)! + 1);
+      for (const node of this.#absences.keys())
+        if (!present.includes(node)) this.#absences.set(node, this.#absences.get(node)! + 1);
       for (const node of present) {
         if (!this.#absences.has(node)) this.#absences.set(node, 0);
         for (const path of PATHS) {

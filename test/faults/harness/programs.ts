@@ -15,7 +15,10 @@ export const isRoot: boolean = process.getuid?.() === 0;
 
 function newestPostgres(): string | undefined {
   if (!existsSync(DEBIAN)) return undefined;
-  const versions = readdirSync(DEBIAN).map(Number).filter((version) => version >= OLDEST).sort((one, other) => other - one);
+  const versions = readdirSync(DEBIAN)
+    .map(Number)
+    .filter((version) => version >= OLDEST)
+    .sort((one, other) => other - one);
   const folders = versions.map((version) => path.join(DEBIAN, String(version), 'bin'));
   return folders.find((folder) => NEEDED.every((program) => existsSync(path.join(folder, program))));
 }
@@ -28,6 +31,10 @@ interface Needed {
 
 /** What a group of faults lacks on this machine, as words for its title; empty where nothing is missing. */
 export function missing({ postgres = false, redis = false, root = false }: Needed): string {
-  const lacking = [postgres && !postgresPrograms && "Debian's PostgreSQL", redis && !hasRedis && 'redis-server', root && !isRoot && 'root'].filter(Boolean);
+  const lacking = [
+    postgres && !postgresPrograms && "Debian's PostgreSQL",
+    redis && !hasRedis && 'redis-server',
+    root && !isRoot && 'root',
+  ].filter(Boolean);
   return lacking.length === 0 ? '' : ` (skipped: needs ${lacking.join(' and ')})`;
 }

@@ -13,13 +13,16 @@ export interface Counts {
 const PAGE = 5_000;
 
 /** Also holds the log itself: positions rise by one, and no event is there twice. */
-export async function recount({ store }: House['services'], tenantId: string): Promise<Counts & { readonly gaps: readonly string[] }> {
+export async function recount(
+  { store }: House['services'],
+  tenantId: string,
+): Promise<Counts & { readonly gaps: readonly string[] }> {
   const counts = { employees: 0, alerts: 0, whitelistEntries: 0, policies: 0 };
   const resolved = new Set<string>();
   const observations = new Set<string>();
   const ids = new Set<string>();
   const gaps: string[] = [];
-  for (let last = 0n; ; ) {
+  for (let last = 0n; ;) {
     const { events, position } = await store.readFeed(last, PAGE);
     if (position === last) break;
     for (const { id, type, data, position: at, tenantId: owner } of events) {

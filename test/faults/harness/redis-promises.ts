@@ -19,10 +19,17 @@ export async function expectServed(installation: Installation, forMs: number): P
     await installation.signIn().catch(note('sign-in'));
     await expectStatus(api.url + '/api/v1/admin/me', installation.headers).catch(note('/me'));
     const policies = await browsers[0]!.policies(PATIENCE_MS).catch((error: Error) => error);
-    if (policies instanceof Error || policies.status !== 200) note('policies')(policies instanceof Error ? policies : new Error(`${policies.status} ${policies.text}`));
+    if (policies instanceof Error || policies.status !== 200)
+      note('policies')(policies instanceof Error ? policies : new Error(`${policies.status} ${policies.text}`));
     const email = `${crypto.randomUUID()}@acme.example`;
-    const created = await ask(`${api.url}/api/v1/admin/users`, { method: 'POST', headers: installation.headers, body: { email, displayName: 'Somebody' }, timeoutMs: PATIENCE_MS }).catch((error: Error) => error);
-    if (created instanceof Error || created.status !== 201) note('a write')(created instanceof Error ? created : new Error(`${created.status} ${created.text}`));
+    const created = await ask(`${api.url}/api/v1/admin/users`, {
+      method: 'POST',
+      headers: installation.headers,
+      body: { email, displayName: 'Somebody' },
+      timeoutMs: PATIENCE_MS,
+    }).catch((error: Error) => error);
+    if (created instanceof Error || created.status !== 201)
+      note('a write')(created instanceof Error ? created : new Error(`${created.status} ${created.text}`));
     for (const node of present) await expectStatus(`${node.url}/ready`).catch(note(`${node.name} /ready`));
   }
   expect([...new Set(failures)]).toEqual([]);
@@ -37,7 +44,9 @@ async function expectStatus(url: string, headers: Readonly<Record<string, string
 export const scheduledIn = (redis: RedisServer): Promise<string[]> =>
   redis.ask(async (client) => {
     const queues = await client.keys('castellan:*:repeat');
-    const schedules = await Promise.all(queues.map(async (queue) => (await client.zrange(queue, '0', '-1')).map((schedule) => `${queue} ${schedule}`)));
+    const schedules = await Promise.all(
+      queues.map(async (queue) => (await client.zrange(queue, '0', '-1')).map((schedule) => `${queue} ${schedule}`)),
+    );
     return schedules.flat().sort();
   });
 

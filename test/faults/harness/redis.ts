@@ -25,7 +25,10 @@ export class RedisServer {
 
   async start(): Promise<void> {
     const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: this.#folder };
-    this.#server = startTracked('redis-server', Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]));
+    this.#server = startTracked(
+      'redis-server',
+      Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    );
     await until('Redis answers', 10_000, () => this.ask((client) => client.ping()));
   }
 
@@ -56,7 +59,13 @@ export class RedisServer {
   }
 
   async ask<T>(question: (client: Redis) => Promise<T>): Promise<T> {
-    const client = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null, connectTimeout: 2_000, commandTimeout: 2_000 });
+    const client = new Redis(this.url, {
+      lazyConnect: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      connectTimeout: 2_000,
+      commandTimeout: 2_000,
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();

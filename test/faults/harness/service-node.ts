@@ -45,26 +45,36 @@ export class ServiceNode {
   }
 
   start(): void {
-    this.#process = startTracked(process.execPath, ['scripts/run.mjs', 'src/main.ts', '--role', this.role], { env: this.#env });
+    this.#process = startTracked(process.execPath, ['scripts/run.mjs', 'src/main.ts', '--role', this.role], {
+      env: this.#env,
+    });
   }
 
   /** Until it answers at all, whatever it says. */
   async answers(withinMs = 60_000): Promise<void> {
-    await until(() => `${this.name} answers: ${this.output()}`, withinMs, async () => {
-      this.#expectRunning();
-      return (await ask(`${this.url}/health`, { timeoutMs: 3_000 })).status > 0;
-    });
+    await until(
+      () => `${this.name} answers: ${this.output()}`,
+      withinMs,
+      async () => {
+        this.#expectRunning();
+        return (await ask(`${this.url}/health`, { timeoutMs: 3_000 })).status > 0;
+      },
+    );
   }
 
   /** Until it wants requests. */
   async ready(withinMs = 60_000): Promise<void> {
     let last = '';
-    await until(() => `${this.name} is ready: ${last} ${this.output()}`, withinMs, async () => {
-      this.#expectRunning();
-      const { status, text } = await ask(`${this.url}/ready`, { timeoutMs: 3_000 });
-      last = text;
-      return status === 200;
-    });
+    await until(
+      () => `${this.name} is ready: ${last} ${this.output()}`,
+      withinMs,
+      async () => {
+        this.#expectRunning();
+        const { status, text } = await ask(`${this.url}/ready`, { timeoutMs: 3_000 });
+        last = text;
+        return status === 200;
+      },
+    );
   }
 
   #expectRunning(): void {

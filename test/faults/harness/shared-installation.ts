@@ -7,7 +7,9 @@ const START_MS = 120_000;
  * One installation for the faults of a file, because starting four processes takes longer than most faults. A fault that it did not survive
  * ends with it: the next one gets a new installation, on a database of its own.
  */
-export function sharedInstallation(options: () => Promise<InstallationOptions> | InstallationOptions): () => Installation {
+export function sharedInstallation(
+  options: () => Promise<InstallationOptions> | InstallationOptions,
+): () => Installation {
   let current: Installation | undefined;
   const stop = async () => {
     await current?.stop();

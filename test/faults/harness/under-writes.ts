@@ -20,7 +20,11 @@ interface Faults {
  * Writes and probes while a fault happens, waits until the service is well and takes writes again, and then expects that nothing is lost,
  * doubled or counted wrong, that no process ended, and that probes were answered all the time.
  */
-export async function underWrites(installation: Installation, fault: (round: number) => Promise<void>, { rounds = 1, probes = true }: Faults = {}): Promise<void> {
+export async function underWrites(
+  installation: Installation,
+  fault: (round: number) => Promise<void>,
+  { rounds = 1, probes = true }: Faults = {},
+): Promise<void> {
   const { journal } = installation;
   await installation.signIn();
   const findings: string[] = [];
@@ -31,7 +35,9 @@ export async function underWrites(installation: Installation, fault: (round: num
       await writesGoOn(installation, WARM_UP_WRITES);
       await fault(round);
       await healthy(installation).catch(() => undefined);
-      await writesGoOn(installation, WARM_UP_WRITES).catch((error: Error) => findings.push(`after the fault: ${error.message}`));
+      await writesGoOn(installation, WARM_UP_WRITES).catch((error: Error) =>
+        findings.push(`after the fault: ${error.message}`),
+      );
       await sleep(AFTERWARDS_MS);
     } finally {
       await writers.stop();

@@ -4,7 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export class Hopeless extends Error {}
 
 /** Waits until `condition` returns something true; rejects with `what` when it does not within the time. An error counts as "not yet", unless it is `Hopeless`. */
-export async function until<T>(what: string | (() => string), withinMs: number, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
+export async function until<T>(
+  what: string | (() => string),
+  withinMs: number,
+  condition: () => T | Promise<T>,
+): Promise<NonNullable<T>> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const met = await Promise.resolve()
@@ -14,7 +18,8 @@ export async function until<T>(what: string | (() => string), withinMs: number, 
         return undefined;
       });
     if (met) return met as NonNullable<T>;
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`);
+    if (Date.now() > deadline)
+      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`);
     await sleep(50);
   }
 }

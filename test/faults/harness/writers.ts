@@ -54,12 +54,20 @@ export class Writers {
 
   async #employee(): Promise<void> {
     const email = `${randomUUID()}@acme.example`;
-    this.#note('employee', [email], await this.#send('POST', '/api/v1/admin/users', { email, displayName: 'Somebody' }));
+    this.#note(
+      'employee',
+      [email],
+      await this.#send('POST', '/api/v1/admin/users', { email, displayName: 'Somebody' }),
+    );
   }
 
   async #whitelistEntry(): Promise<void> {
     const extensionId = randomUUID();
-    this.#note('whitelist entry', [extensionId], await this.#send('POST', '/api/v1/admin/extension-monitoring/whitelist', { extensionId }));
+    this.#note(
+      'whitelist entry',
+      [extensionId],
+      await this.#send('POST', '/api/v1/admin/extension-monitoring/whitelist', { extensionId }),
+    );
   }
 
   async #policy(): Promise<void> {
@@ -73,7 +81,14 @@ export class Writers {
     const open = await this.#send('GET', '/api/v1/admin/alerts?status=open&page_size=20');
     const alert = open?.status === 200 ? (open.body.alerts as { id: string }[]).at(-1) : undefined;
     if (!alert) return;
-    this.#note('resolution', [alert.id], await this.#send('PUT', `/api/v1/admin/alerts/${alert.id}/resolve`, { status: 'resolved', resolution: 'password changed' }));
+    this.#note(
+      'resolution',
+      [alert.id],
+      await this.#send('PUT', `/api/v1/admin/alerts/${alert.id}/resolve`, {
+        status: 'resolved',
+        resolution: 'password changed',
+      }),
+    );
   }
 
   async #report(browser: Browser, turn: number): Promise<void> {
@@ -82,19 +97,30 @@ export class Writers {
     const alarms = turn % REPORTS_AN_ALERT === 0 ? [breach(domain)] : [];
     const events = [...pages, ...alarms];
     const reply = await browser.report(events, DEADLINE_MS).catch(() => undefined);
-    this.#note('observation', events.map(({ eventId }) => eventId), reply);
-    this.#note('alert', alarms.map(() => domain), reply);
+    this.#note(
+      'observation',
+      events.map(({ eventId }) => eventId),
+      reply,
+    );
+    this.#note(
+      'alert',
+      alarms.map(() => domain),
+      reply,
+    );
   }
 
   #send(method: string, path: string, body?: unknown): Promise<Reply | undefined> {
     const { url, headers } = this.#where;
-    return ask(url + path, { method, headers, timeoutMs: DEADLINE_MS, ...(body === undefined ? {} : { body }) }).catch(() => undefined);
+    return ask(url + path, { method, headers, timeoutMs: DEADLINE_MS, ...(body === undefined ? {} : { body }) }).catch(
+      () => undefined,
+    );
   }
 
   #note(kind: Kind, keys: readonly string[], reply: Reply | undefined): void {
     if (reply && reply.status < 300) this.#journal.acknowledge(kind, ...keys);
     else this.#journal.doubt(kind, ...keys);
     if (reply?.status === 500) this.#journal.internalErrors.push(`${kind}: ${reply.text.slice(0, 200)}`);
-    if (reply && reply.status >= 400 && reply.status < 500 && keys.length > 0) this.#journal.wronglyRefused.push(`${kind}: ${reply.status} ${reply.text.slice(0, 200)}`);
+    if (reply && reply.status >= 400 && reply.status < 500 && keys.length > 0)
+      this.#journal.wronglyRefused.push(`${kind}: ${reply.status} ${reply.text.slice(0, 200)}`);
   }
 }

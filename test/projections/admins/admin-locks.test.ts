@@ -4,8 +4,10 @@ import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const ADMIN = '88888888-8888-4888-8888-888888888881';
 const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
-const tried = (n: number, subjectId: string | null = ADMIN, source = 'address:here') => recorded({ type: 'LoginAttempted', data: { at: at(n), subjectId, locked: false, countedBy: [source] } }, n);
-const succeeded = (n: number) => recorded({ type: 'LoginSucceeded', data: { at: at(n), subjectId: ADMIN, source: 'address:here', standing: [] } }, n);
+const tried = (n: number, subjectId: string | null = ADMIN, source = 'address:here') =>
+  recorded({ type: 'LoginAttempted', data: { at: at(n), subjectId, locked: false, countedBy: [source] } }, n);
+const succeeded = (n: number) =>
+  recorded({ type: 'LoginSucceeded', data: { at: at(n), subjectId: ADMIN, source: 'address:here', standing: [] } }, n);
 const deleted = (n: number) => recorded({ type: 'AdminUserDeleted', data: { adminId: ADMIN } }, n);
 const tries = (count: number) => Array.from({ length: count }, (_, index) => tried(index + 1));
 

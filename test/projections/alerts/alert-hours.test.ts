@@ -5,7 +5,13 @@ import { changeAlertSeverity } from '../../../commands/alerts/change-alert-sever
 import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { reopenAlert } from '../../../commands/alerts/reopen-alert.ts';
 import { resolveAlert } from '../../../commands/alerts/resolve-alert.ts';
-import { alertHours, noFigures, sumOf, type AlertFigures, type AlertHourRow } from '../../../projections/alerts/alert-hours.ts';
+import {
+  alertHours,
+  noFigures,
+  sumOf,
+  type AlertFigures,
+  type AlertHourRow,
+} from '../../../projections/alerts/alert-hours.ts';
 import { metricsOf, type TriageMetrics } from '../../../queries/alerts/triage-metrics.ts';
 import { alert } from '../../../src/domain/alerts/alert.ts';
 import { windowOf } from '../../../src/domain/alerts/timeframe.ts';
@@ -22,13 +28,26 @@ interface Action {
 }
 const ALERTS = 4;
 const idOf = (n: number) => `0198a000-0000-7000-8000-00000000000${n}`;
-const raise = (n: number) => ({ alertId: idOf(n), alertType: 'weak_password', title: '', description: '', fingerprint: `f${n}`, userId: null, deviceId: null, domain: null, url: null, cause: idOf(n), metadata: {} });
+const raise = (n: number) => ({
+  alertId: idOf(n),
+  alertType: 'weak_password',
+  title: '',
+  description: '',
+  fingerprint: `f${n}`,
+  userId: null,
+  deviceId: null,
+  domain: null,
+  url: null,
+  cause: idOf(n),
+  metadata: {},
+});
 
 function commandOf({ which, what }: Action): readonly [AnyCommand, unknown] {
   const alertId = idOf(which);
   if (what === 'acknowledge') return [acknowledgeAlert, { alertId, notes: null }];
   if (what === 'reopen') return [reopenAlert, { alertId, notes: null }];
-  if (what === 'resolved' || what === 'false_positive') return [resolveAlert, { alertId, status: what, resolution: null }];
+  if (what === 'resolved' || what === 'false_positive')
+    return [resolveAlert, { alertId, status: what, resolution: null }];
   return [changeAlertSeverity, { alertId, severity: what, reason: null }];
 }
 
@@ -58,18 +77,30 @@ function historyOf(actions: readonly Action[]): Recorded[] {
 
 /** Counted the plain way: every alert's life from its events, by the times at which they were recorded. */
 function recount(events: readonly Recorded[]): TriageMetrics & { bySeverity: Record<Severity, number> } {
-  const lives = new Map<string, { raised: number; severity: Severity; acknowledged: number | null; closed: number | null; status: string }>();
+  const lives = new Map<
+    string,
+    { raised: number; severity: Severity; acknowledged: number | null; closed: number | null; status: string }
+  >();
   for (const { type, data, recordedAt } of events as (Recorded & { data: Record<string, string> })[]) {
     const life = lives.get(data['alertId']!);
-    if (type === 'AlertRaised') lives.set(data['alertId']!, { raised: recordedAt, severity: data['severity'] as Severity, acknowledged: null, closed: null, status: 'open' });
+    if (type === 'AlertRaised')
+      lives.set(data['alertId']!, {
+        raised: recordedAt,
+        severity: data['severity'] as Severity,
+        acknowledged: null,
+        closed: null,
+        status: 'open',
+      });
     if (!life) continue;
     if (type === 'AlertSeverityChanged') life.severity = data['severity'] as Severity;
-    if (type === 'AlertAcknowledged') Object.assign(life, { acknowledged: life.acknowledged ?? recordedAt, status: 'acknowledged' });
+    if (type === 'AlertAcknowledged')
+      Object.assign(life, { acknowledged: life.acknowledged ?? recordedAt, status: 'acknowledged' });
     if (type === 'AlertResolved') Object.assign(life, { closed: recordedAt, status: data['status'] });
     if (type === 'AlertReopened') Object.assign(life, { acknowledged: null, closed: null, status: 'open' });
   }
   const all = [...lives.values()];
-  const mean = (values: number[]) => (values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length / 1000);
+  const mean = (values: number[]) =>
+    values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length / 1000;
   const closed = all.filter((life) => life.closed !== null);
   const acknowledged = all.filter((life) => life.acknowledged !== null);
   return {
@@ -79,15 +110,24 @@ function recount(events: readonly Recorded[]): TriageMetrics & { bySeverity: Rec
     mttaSeconds: mean(acknowledged.map((life) => life.acknowledged! - life.raised)),
     acknowledgmentRate: acknowledged.length / all.length,
     resolutionRate: closed.length / all.length,
-    falsePositiveRate: closed.length === 0 ? 0 : closed.filter(({ status }) => status === 'false_positive').length / closed.length,
-    bySeverity: Object.fromEntries(severities.map((severity) => [severity, all.filter((life) => life.severity === severity).length])) as Record<Severity, number>,
+    falsePositiveRate:
+      closed.length === 0 ? 0 : closed.filter(({ status }) => status === 'false_positive').length / closed.length,
+    bySeverity: Object.fromEntries(
+      severities.map((severity) => [severity, all.filter((life) => life.severity === severity).length]),
+    ) as Record<Severity, number>,
   };
 }
 
 const actions = fc.array(
   fc.record({
     which: fc.integer({ min: 0, max: ALERTS - 1 }),
-    what: fc.constantFrom('acknowledge' as const, 'resolved' as const, 'false_positive' as const, 'reopen' as const, ...severities),
+    what: fc.constantFrom(
+      'acknowledge' as const,
+      'resolved' as const,
+      'false_positive' as const,
+      'reopen' as const,
+      ...severities,
+    ),
     minutes: fc.integer({ min: 0, max: 300 }),
   }),
   { maxLength: 40 },
@@ -111,7 +151,13 @@ describe('the figures of alerts', () => {
 
   it('leave out moves that were recorded before moves said from where to where', () => {
     const [raisedEvent] = historyOf([]);
-    const old = recorded({ type: 'AlertResolved', data: { alertId: idOf(0), status: 'resolved', resolution: null, fingerprint: 'f0', was: null, is: null } }, 2);
+    const old = recorded(
+      {
+        type: 'AlertResolved',
+        data: { alertId: idOf(0), status: 'resolved', resolution: null, fingerprint: 'f0', was: null, is: null },
+      },
+      2,
+    );
     expect(rowsAfter(alertHours, [raisedEvent!, old])).toMatchObject([{ raised: 1, resolved: 0 }]);
   });
 });
@@ -124,6 +170,11 @@ describe('the window of a chart', () => {
     ['90d', 90, 'day', '2026-03-04', '2026-06-01'],
   ] as const)('of %s has %i buckets by the %s', (timeframe, length, interval, first, last) => {
     const window = windowOf(timeframe, NOW + 59 * 60_000);
-    expect([window.interval, window.buckets.length, window.buckets[0], window.buckets.at(-1)]).toEqual([interval, length, first, last]);
+    expect([window.interval, window.buckets.length, window.buckets[0], window.buckets.at(-1)]).toEqual([
+      interval,
+      length,
+      first,
+      last,
+    ]);
   });
 });

@@ -24,7 +24,15 @@ const life = [
   },
   { type: 'AlertAcknowledged', data: { alertId, notes: 'first look' } },
   { type: 'AlertAcknowledged', data: { alertId, notes: null } },
-  { type: 'AlertRepeated', data: { alertId, cause: 'c0000000-0000-4000-8000-000000000002', occurrences: 1, occurredAt: '2026-06-01T12:00:00.000Z' } },
+  {
+    type: 'AlertRepeated',
+    data: {
+      alertId,
+      cause: 'c0000000-0000-4000-8000-000000000002',
+      occurrences: 1,
+      occurredAt: '2026-06-01T12:00:00.000Z',
+    },
+  },
   { type: 'AlertResolved', data: { alertId, status: 'resolved', resolution: 'done', fingerprint } },
   { type: 'AlertPolicyActionRecorded', data: { alertId, action: 'skipped', policyId: null, policyName: null } },
 ].map((event, index) => recorded(event, index + 1));
@@ -44,7 +52,10 @@ it('keeps the first acknowledgment, the notes, every occurrence and the last res
 
 it('clears resolution, acknowledgment and policy action when an alert is reopened, and keeps notes and assignee', () => {
   const reopened = recorded({ type: 'AlertReopened', data: { alertId, notes: null, fingerprint } }, 8);
-  const assigned = recorded({ type: 'AlertAssigned', data: { alertId, assigneeId: '0198a000-0000-7000-8000-000000000002' } }, 7);
+  const assigned = recorded(
+    { type: 'AlertAssigned', data: { alertId, assigneeId: '0198a000-0000-7000-8000-000000000002' } },
+    7,
+  );
   const [row] = rowsAfter(alerts, [...life, assigned, reopened]);
   expect(row).toMatchObject({
     status: 'open',

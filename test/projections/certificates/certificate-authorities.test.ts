@@ -24,7 +24,9 @@ const removed = recorded({ type: 'CertificateAuthorityRemoved', data: { fingerpr
 
 describe('the certificate authority of a tenant', () => {
   it('is the one that was installed last', () => {
-    expect(rowsAfter(certificateAuthorities, [installed(1, '01'), installed(2, '02')])).toMatchObject([{ serial_number: '02', source: 'uploaded' }]);
+    expect(rowsAfter(certificateAuthorities, [installed(1, '01'), installed(2, '02')])).toMatchObject([
+      { serial_number: '02', source: 'uploaded' },
+    ]);
   });
 
   it('is none after its removal', () => {

@@ -3,12 +3,31 @@ import { devices, type DeviceRow } from '../../../projections/devices/devices.ts
 import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
 import { ERASED } from '../../../src/kernel/event.ts';
 import { recorded, rowsAfter } from '../../dsl/given.ts';
-import { browser, certified, deleted, DEVICE, enrolled, first, inDays, revoked, USER, wiped, wipeRequested } from '../../commands/devices/histories.ts';
+import {
+  browser,
+  certified,
+  deleted,
+  DEVICE,
+  enrolled,
+  first,
+  inDays,
+  revoked,
+  USER,
+  wiped,
+  wipeRequested,
+} from '../../commands/devices/histories.ts';
 
-const rows = (...events: DeviceEvent[]) => rowsAfter(devices, events.map((event, index) => recorded(event, index + 1)));
+const rows = (...events: DeviceEvent[]) =>
+  rowsAfter(
+    devices,
+    events.map((event, index) => recorded(event, index + 1)),
+  );
 const row = (...events: DeviceEvent[]) => rows(...events)[0] as DeviceRow | undefined;
 const moment = (n: number) => new Date(Date.parse('2026-06-01T12:00:00.000Z') + n * 1_000).toISOString();
-const hosted = (hostname: string): DeviceEvent => ({ type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER, hostname } });
+const hosted = (hostname: string): DeviceEvent => ({
+  type: 'DeviceEnrolled',
+  data: { ...first, ...browser, deviceId: DEVICE, userId: USER, hostname },
+});
 
 describe('the device list', () => {
   it('has a device from its enrollment on', () => {
@@ -34,7 +53,11 @@ describe('the device list', () => {
   });
 
   it('shows a wipe from the request to its end', () => {
-    expect(row(enrolled, wipeRequested)).toMatchObject({ status: 'wipe_pending', wipe_requested_at: moment(2), wiped_at: null });
+    expect(row(enrolled, wipeRequested)).toMatchObject({
+      status: 'wipe_pending',
+      wipe_requested_at: moment(2),
+      wiped_at: null,
+    });
     const done = { status: 'wiped', wipe_requested_at: moment(2), wiped_at: moment(3), revoked_at: moment(3) };
     expect(row(enrolled, wipeRequested, wiped)).toMatchObject(done);
     expect(row(enrolled, wipeRequested, wiped, revoked)).toMatchObject(done);
@@ -52,26 +75,44 @@ describe('the device list', () => {
   });
 
   it('keeps a pending wipe, with the time of the request, when the device enrolls again', () => {
-    const again: DeviceEvent = { type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER, wipeId: '66666666-6666-4666-8666-666666666666' } };
-    expect(row(enrolled, wipeRequested, again)).toMatchObject({ status: 'wipe_pending', wipe_requested_at: moment(2), wipe_delivered_at: null, enrolled_at: moment(3) });
+    const again: DeviceEvent = {
+      type: 'DeviceEnrolled',
+      data: { ...first, ...browser, deviceId: DEVICE, userId: USER, wipeId: '66666666-6666-4666-8666-666666666666' },
+    };
+    expect(row(enrolled, wipeRequested, again)).toMatchObject({
+      status: 'wipe_pending',
+      wipe_requested_at: moment(2),
+      wipe_delivered_at: null,
+      enrolled_at: moment(3),
+    });
   });
 
   it('shows that a revoked device may enroll once more, until it does or is revoked again', () => {
     const allowed: DeviceEvent = { type: 'DeviceReenrollmentAllowed', data: { deviceId: DEVICE } };
     expect(row(enrolled, revoked, allowed)).toMatchObject({ status: 'revoked', reenrollment_allowed: true });
-    for (const then of [enrolled, revoked]) expect(row(enrolled, revoked, allowed, then)).toMatchObject({ reenrollment_allowed: false });
+    for (const then of [enrolled, revoked])
+      expect(row(enrolled, revoked, allowed, then)).toMatchObject({ reenrollment_allowed: false });
   });
 
   it('names the device beside which it enrolled, and whether somebody confirmed it', () => {
-    const beside: DeviceEvent = { type: 'DeviceEnrolled', data: { ...first, ...browser, deviceId: DEVICE, userId: USER, besideDeviceId: USER, isConfirmed: false } };
+    const beside: DeviceEvent = {
+      type: 'DeviceEnrolled',
+      data: { ...first, ...browser, deviceId: DEVICE, userId: USER, besideDeviceId: USER, isConfirmed: false },
+    };
     const confirmed: DeviceEvent = { type: 'DeviceEnrollmentConfirmed', data: { deviceId: DEVICE } };
     expect(row(beside)).toMatchObject({ beside_device_id: USER, enrollment_confirmed: false });
     expect(row(beside, confirmed)).toMatchObject({ beside_device_id: USER, enrollment_confirmed: true });
   });
 
   it('shows silenced alerts', () => {
-    const silenced: DeviceEvent = { type: 'DeviceStaleAlertsSilenced', data: { deviceId: DEVICE, silenced: true, until: inDays(3) } };
-    expect(row(enrolled, silenced)).toMatchObject({ stale_alerts_silenced: true, stale_alerts_silenced_until: inDays(3) });
+    const silenced: DeviceEvent = {
+      type: 'DeviceStaleAlertsSilenced',
+      data: { deviceId: DEVICE, silenced: true, until: inDays(3) },
+    };
+    expect(row(enrolled, silenced)).toMatchObject({
+      stale_alerts_silenced: true,
+      stale_alerts_silenced_until: inDays(3),
+    });
   });
 
   it('loses the name of the computer with its user, and never shows an erased one', () => {

@@ -22,7 +22,18 @@ import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 import { telemetry } from '../../dsl/observations.ts';
 import { DEVICE_OF, recount, someSeen, USERS, type Seen } from './recount.ts';
 
-const MODELS: readonly AnyReadModel[] = [endpoints, endpointUsers, endpointPages, endpointTechnologies, authEndpoints, relyingParties, sites, userDaily, newSiteVisitors, reporters];
+const MODELS: readonly AnyReadModel[] = [
+  endpoints,
+  endpointUsers,
+  endpointPages,
+  endpointTechnologies,
+  authEndpoints,
+  relyingParties,
+  sites,
+  userDaily,
+  newSiteVisitors,
+  reporters,
+];
 
 /** What the log holds after all of this was sent, in this order and in these portions, as the command decides. */
 function logAfter(sent: readonly Seen[], size: number): TelemetryEvent[] {
@@ -36,7 +47,15 @@ function logAfter(sent: readonly Seen[], size: number): TelemetryEvent[] {
     }
     for (const [name, observations] of portions) {
       const [userId, day] = name.split(' ') as [string, string];
-      const input = { deviceId: DEVICE_OF[userId]!, userId, day, deviceSequence: null, extensionMode: null, policyVersion: null, observations: [...observations.values()] };
+      const input = {
+        deviceId: DEVICE_OF[userId]!,
+        userId,
+        day,
+        deviceSequence: null,
+        extensionMode: null,
+        policyVersion: null,
+        observations: [...observations.values()],
+      };
       const decision = recordTelemetry.decide(states.get(name) ?? deviceDay.initial, input, context(), undefined);
       if (isFailure(decision)) throw new Error(decision.message);
       log.push(...decision.events);
@@ -60,17 +79,31 @@ const comparable = (row: Record<string, unknown>, like: Record<string, unknown> 
   return Object.fromEntries(Object.entries({ ...row, names }).filter(([name]) => like && name in like));
 };
 
-const everything = fc.uniqueArray(someSeen, { maxLength: 40, selector: ({ observation }) => observation.eventId }).chain((all) =>
-  fc.record({ all: fc.constant(all), sent: fc.shuffledSubarray([...all, ...all, ...all], { minLength: all.length * 3, maxLength: all.length * 3 }) }),
-);
+const everything = fc
+  .uniqueArray(someSeen, { maxLength: 40, selector: ({ observation }) => observation.eventId })
+  .chain((all) =>
+    fc.record({
+      all: fc.constant(all),
+      sent: fc.shuffledSubarray([...all, ...all, ...all], { minLength: all.length * 3, maxLength: all.length * 3 }),
+    }),
+  );
 
 describe('what is discovered, counted from telemetry', () => {
   it('is the same however observations are ordered, repeated, batched and folded', () => {
     fc.assert(
-      fc.property(everything, fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 5 }), ({ all, sent }, size, fold) => {
-        const plain = logAfter(all, 500);
-        for (const model of MODELS) expect([model.name, sorted(rowsOf(model, logAfter(sent, size), fold))]).toEqual([model.name, sorted(rowsOf(model, plain))]);
-      }),
+      fc.property(
+        everything,
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 5 }),
+        ({ all, sent }, size, fold) => {
+          const plain = logAfter(all, 500);
+          for (const model of MODELS)
+            expect([model.name, sorted(rowsOf(model, logAfter(sent, size), fold))]).toEqual([
+              model.name,
+              sorted(rowsOf(model, plain)),
+            ]);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -81,7 +114,10 @@ describe('what is discovered, counted from telemetry', () => {
         const log = logAfter(sent, 7);
         for (const [name, count] of Object.entries(recount)) {
           const expected = count(all);
-          const rows = rowsOf(MODELS.find((model) => model.name === name)!, log);
+          const rows = rowsOf(
+            MODELS.find((model) => model.name === name)!,
+            log,
+          );
           expect([name, sorted(rows.map((row) => comparable(row, expected[0])))]).toEqual([name, sorted(expected)]);
         }
       }),
@@ -91,8 +127,20 @@ describe('what is discovered, counted from telemetry', () => {
 });
 
 const visit = (n: number, over: object = {}): Observation =>
-  ({ kind: 'navigation', eventId: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`, occurredAt: new Date(NOW + n * 1_000).toISOString(), domain: 'a.example', url: `https://a.example/${n}`, title: `Page ${n}`, referrerDomain: null, technologies: [], isNewSite: false, ...over }) as Observation;
-const after = (model: AnyReadModel, ...observations: Observation[]) => rowsOf(model, [telemetry(observations, { userId: USERS[0], deviceId: DEVICE_OF[USERS[0]]! })]);
+  ({
+    kind: 'navigation',
+    eventId: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`,
+    occurredAt: new Date(NOW + n * 1_000).toISOString(),
+    domain: 'a.example',
+    url: `https://a.example/${n}`,
+    title: `Page ${n}`,
+    referrerDomain: null,
+    technologies: [],
+    isNewSite: false,
+    ...over,
+  }) as Observation;
+const after = (model: AnyReadModel, ...observations: Observation[]) =>
+  rowsOf(model, [telemetry(observations, { userId: USERS[0], deviceId: DEVICE_OF[USERS[0]]! })]);
 
 describe('rows of what is discovered', () => {
   it('stay bounded, whatever a site claims to run on', () => {
@@ -103,19 +151,47 @@ describe('rows of what is discovered', () => {
   });
 
   it('show the shortest page of a host without what was asked of it', () => {
-    expect(after(endpointPages, visit(1, { url: 'https://a.example/inbox?of=kim' }), visit(2, { url: 'https://a.example/?q=secret#x' }), visit(3))).toMatchObject([{ url: 'https://a.example/', title: 'Page 2' }]);
+    expect(
+      after(
+        endpointPages,
+        visit(1, { url: 'https://a.example/inbox?of=kim' }),
+        visit(2, { url: 'https://a.example/?q=secret#x' }),
+        visit(3),
+      ),
+    ).toMatchObject([{ url: 'https://a.example/', title: 'Page 2' }]);
   });
 
   it('hold nothing of a person who was erased before they were folded', () => {
     const erased = { url: ERASED, title: ERASED };
     expect(after(endpointPages, visit(1, erased))).toEqual([]);
-    const login = { kind: 'credential_attempt', username: ERASED, passwordHash: ERASED, isBreached: false, action: 'allow', userDecision: 'none', policyId: null };
+    const login = {
+      kind: 'credential_attempt',
+      username: ERASED,
+      passwordHash: ERASED,
+      isBreached: false,
+      action: 'allow',
+      userDecision: 'none',
+      policyId: null,
+    };
     const [user] = after(endpointUsers, visit(1, { ...login, url: ERASED }));
     expect(user).toMatchObject({ credential_ids: [], credential_count: 0, sign_ins: 1 });
   });
 
   it('believe a known host more than a browser about who signs people in', () => {
-    const flow = { kind: 'auth_flow', provider: 'google', method: 'oidc', relyingParty: null, mfaObserved: false, outcome: 'success' };
-    expect(after(authEndpoints, visit(1, { ...flow, domain: 'acme.okta.com' }), visit(2, { ...flow, domain: 'sso.acme.example' })).map(({ provider }) => provider)).toEqual(['okta', 'google']);
+    const flow = {
+      kind: 'auth_flow',
+      provider: 'google',
+      method: 'oidc',
+      relyingParty: null,
+      mfaObserved: false,
+      outcome: 'success',
+    };
+    expect(
+      after(
+        authEndpoints,
+        visit(1, { ...flow, domain: 'acme.okta.com' }),
+        visit(2, { ...flow, domain: 'sso.acme.example' }),
+      ).map(({ provider }) => provider),
+    ).toEqual(['okta', 'google']);
   });
 });

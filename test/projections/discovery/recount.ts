@@ -6,7 +6,10 @@ import { NOW, TENANT } from '../../dsl/given.ts';
 import { hashOf } from '../../dsl/observations.ts';
 
 export const USERS = ['55555555-5555-4555-8555-555555555555', '66666666-6666-4666-8666-666666666666'] as const;
-export const DEVICE_OF: Readonly<Record<string, string>> = { [USERS[0]]: '44444444-4444-4444-8444-444444444441', [USERS[1]]: '44444444-4444-4444-8444-444444444442' };
+export const DEVICE_OF: Readonly<Record<string, string>> = {
+  [USERS[0]]: '44444444-4444-4444-8444-444444444441',
+  [USERS[1]]: '44444444-4444-4444-8444-444444444442',
+};
 
 /** An observation and who made it. */
 export interface Seen {
@@ -26,7 +29,10 @@ const kinds = fc.oneof(
     kind: fc.constant('navigation' as const),
     title: fc.constantFrom(null, 'One', 'Two'),
     referrerDomain: fc.constant(null),
-    technologies: fc.array(fc.record({ name: fc.constantFrom('nginx', 'React', '__proto__'), version: fc.constantFrom(null, '1', '2') }), { maxLength: 3 }),
+    technologies: fc.array(
+      fc.record({ name: fc.constantFrom('nginx', 'React', '__proto__'), version: fc.constantFrom(null, '1', '2') }),
+      { maxLength: 3 },
+    ),
     isNewSite: fc.boolean(),
   }),
   fc.record({
@@ -56,10 +62,15 @@ const kinds = fc.oneof(
 );
 
 /** Half a day apart, so that some lie on the same day and some at the same moment. */
-export const someSeen = fc.record({ userId: fc.constantFrom(...USERS), common, kind: kinds }).map(({ userId, common: { at, path, ...rest }, kind }): Seen => {
-  const url = path === null || rest.domain === null ? null : `https://${rest.domain}${path}`;
-  return { userId, observation: { ...rest, url, occurredAt: new Date(NOW + at * 43_200_000).toISOString(), ...kind } as Observation };
-});
+export const someSeen = fc
+  .record({ userId: fc.constantFrom(...USERS), common, kind: kinds })
+  .map(({ userId, common: { at, path, ...rest }, kind }): Seen => {
+    const url = path === null || rest.domain === null ? null : `https://${rest.domain}${path}`;
+    return {
+      userId,
+      observation: { ...rest, url, occurredAt: new Date(NOW + at * 43_200_000).toISOString(), ...kind } as Observation,
+    };
+  });
 
 type Rows = Record<string, unknown>[];
 const groups = <Key extends string>(all: readonly Seen[], keyOf: (seen: Seen) => Key | undefined): [Key, Seen[]][] => {
@@ -73,7 +84,8 @@ const groups = <Key extends string>(all: readonly Seen[], keyOf: (seen: Seen) =>
 const times = (all: readonly Seen[]) => all.map(({ observation }) => observation.occurredAt).sort();
 const span = (all: readonly Seen[]) => ({ first_seen_at: times(all)[0], last_seen_at: times(all).at(-1) });
 const signsIn = ({ observation: { kind } }: Seen) => kind === 'auth_flow' || kind === 'credential_attempt';
-const count = (all: readonly Seen[], chosen: (observation: Observation) => boolean) => all.filter(({ observation }) => chosen(observation)).length;
+const count = (all: readonly Seen[], chosen: (observation: Observation) => boolean) =>
+  all.filter(({ observation }) => chosen(observation)).length;
 const acts = (name: string) => (one: Observation) => 'action' in one && one.action === name;
 const isNew = (one: Observation) => one.kind === 'navigation' && one.isNewSite;
 
@@ -84,14 +96,25 @@ export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> =
       domain,
       observations: here.length,
       fingerprinted_visits: count(here, (one) => one.kind === 'navigation' && one.technologies.length > 0),
-      reported_malicious: count(here, (one) => one.kind === 'policy_decision' && one.signals.includes('malicious_domain')) > 0,
-      names: [...new Set(here.flatMap(({ observation: one }) => (one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [])))].sort(),
+      reported_malicious:
+        count(here, (one) => one.kind === 'policy_decision' && one.signals.includes('malicious_domain')) > 0,
+      names: [
+        ...new Set(
+          here.flatMap(({ observation: one }) =>
+            one.kind === 'navigation' ? one.technologies.map(({ name }) => name) : [],
+          ),
+        ),
+      ].sort(),
       ...span(here),
     })),
   endpoint_users: (all) =>
-    groups(all, ({ userId, observation }) => (observation.domain === null ? undefined : `${observation.domain} ${userId}`)).map(([key, here]) => {
+    groups(all, ({ userId, observation }) =>
+      observation.domain === null ? undefined : `${observation.domain} ${userId}`,
+    ).map(([key, here]) => {
       const [domain, user_id] = key.split(' ') as [string, string];
-      const logins = here.flatMap(({ observation }) => (observation.kind === 'credential_attempt' ? [observation.username ?? ''] : []));
+      const logins = here.flatMap(({ observation }) =>
+        observation.kind === 'credential_attempt' ? [observation.username ?? ''] : [],
+      );
       return {
         domain,
         user_id,
@@ -111,22 +134,28 @@ export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> =
       ...span(here),
     })),
   relying_parties: (all) =>
-    groups(all, ({ userId, observation: one }) => (one.kind === 'auth_flow' && one.domain && one.relyingParty ? `${one.domain} ${one.relyingParty.toLowerCase()} ${userId}` : undefined)).map(([key, here]) => ({
+    groups(all, ({ userId, observation: one }) =>
+      one.kind === 'auth_flow' && one.domain && one.relyingParty
+        ? `${one.domain} ${one.relyingParty.toLowerCase()} ${userId}`
+        : undefined,
+    ).map(([key, here]) => ({
       ...Object.fromEntries(key.split(' ').map((value, n) => [['domain', 'relying_party', 'user_id'][n]!, value])),
       sign_ins: here.length,
       ...span(here),
     })),
   sites: (all) =>
-    groups(all, ({ observation }) => (observation.domain === null ? undefined : siteOf(observation.domain))).map(([site, here]) => ({
-      site,
-      credential_attempts: count(here, ({ kind }) => kind === 'credential_attempt'),
-      breached_attempts: count(here, (one) => one.kind === 'credential_attempt' && one.isBreached),
-      mfa_sign_ins: count(here, (one) => one.kind === 'auth_flow' && one.mfaObserved),
-      dangers: count(here, (one) => one.kind === 'policy_decision' && one.signals.length > 0),
-      warnings: count(here, acts('warn')),
-      blocks: count(here, acts('block')),
-      ...span(here),
-    })),
+    groups(all, ({ observation }) => (observation.domain === null ? undefined : siteOf(observation.domain))).map(
+      ([site, here]) => ({
+        site,
+        credential_attempts: count(here, ({ kind }) => kind === 'credential_attempt'),
+        breached_attempts: count(here, (one) => one.kind === 'credential_attempt' && one.isBreached),
+        mfa_sign_ins: count(here, (one) => one.kind === 'auth_flow' && one.mfaObserved),
+        dangers: count(here, (one) => one.kind === 'policy_decision' && one.signals.length > 0),
+        warnings: count(here, acts('warn')),
+        blocks: count(here, acts('block')),
+        ...span(here),
+      }),
+    ),
   user_daily: (all) =>
     groups(all, ({ userId, observation }) => `${observation.occurredAt.slice(0, 10)} ${userId}`).map(([key, here]) => ({
       day: key.split(' ')[0],
@@ -137,8 +166,14 @@ export const recount: Readonly<Record<string, (all: readonly Seen[]) => Rows>> =
       blocks: count(here, acts('block')),
     })),
   new_site_visitors: (all) =>
-    groups(all, ({ userId, observation: one }) => (isNew(one) && one.domain ? `${one.occurredAt.slice(0, 10)} ${one.domain} ${userId}` : undefined)).map(([key]) =>
-      Object.fromEntries(key.split(' ').map((value, n) => [['day', 'domain', 'user_id'][n]!, value])),
-    ),
-  reporters: (all) => groups(all, ({ userId }) => userId).map(([user_id, here]) => ({ user_id, device_id: DEVICE_OF[user_id], observations: here.length, last_observed_at: times(here).at(-1) })),
+    groups(all, ({ userId, observation: one }) =>
+      isNew(one) && one.domain ? `${one.occurredAt.slice(0, 10)} ${one.domain} ${userId}` : undefined,
+    ).map(([key]) => Object.fromEntries(key.split(' ').map((value, n) => [['day', 'domain', 'user_id'][n]!, value]))),
+  reporters: (all) =>
+    groups(all, ({ userId }) => userId).map(([user_id, here]) => ({
+      user_id,
+      device_id: DEVICE_OF[user_id],
+      observations: here.length,
+      last_observed_at: times(here).at(-1),
+    })),
 };

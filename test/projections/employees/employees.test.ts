@@ -57,7 +57,14 @@ describe('the employees table', () => {
 
   it('changes what an update names, to null too', () => {
     const [row] = after(person(), updated({ department: null, jobTitle: 'Lead' }));
-    expect(row).toMatchObject({ email: 'ada@acme.example', display_name: 'Ada', department: null, job_title: 'Lead', created_at: at(1), updated_at: at(2) });
+    expect(row).toMatchObject({
+      email: 'ada@acme.example',
+      display_name: 'Ada',
+      department: null,
+      job_title: 'Lead',
+      created_at: at(1),
+      updated_at: at(2),
+    });
   });
 
   it.each([
@@ -67,7 +74,11 @@ describe('the employees table', () => {
     ['active again', [person(), enrolled, updated({ isActive: false }), updated({ isActive: true })], 'active'],
     ['inactive also when a device enrolls later', [person({ isActive: false }), enrolled], 'inactive'],
     ['pending as a placeholder, though it comes of a device', [enrolled, person({ isPlaceholder: true })], 'pending'],
-    ['active when a placeholder got an e-mail of its own', [enrolled, person({ isPlaceholder: true }), updated({ email: 'ada@acme.example' })], 'active'],
+    [
+      'active when a placeholder got an e-mail of its own',
+      [enrolled, person({ isPlaceholder: true }), updated({ email: 'ada@acme.example' })],
+      'active',
+    ],
   ] as const)('says %s', (_what, history, status) => {
     expect(after(...history)).toMatchObject([{ status }]);
   });

@@ -2,8 +2,14 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extensionChanges } from '../../../projections/extensions/extension-changes.ts';
-import { extensionInventories, type ExtensionInventoryRow } from '../../../projections/extensions/extension-inventories.ts';
-import { installedExtensions, type InstalledExtensionRow } from '../../../projections/extensions/installed-extensions.ts';
+import {
+  extensionInventories,
+  type ExtensionInventoryRow,
+} from '../../../projections/extensions/extension-inventories.ts';
+import {
+  installedExtensions,
+  type InstalledExtensionRow,
+} from '../../../projections/extensions/installed-extensions.ts';
 import { rankOf, riskOf } from '../../../src/domain/extensions/permission-risk.ts';
 import { isThere, stampOf } from '../../../src/domain/extensions/sightings.ts';
 import { extensionChanges as changes } from '../../../src/domain/telemetry/vocabulary.ts';
@@ -21,9 +27,36 @@ const OTHER = '44444444-4444-4444-8444-444444444445';
 const at = (minutes: number) => new Date(NOW + minutes * 60_000).toISOString();
 let made = 0;
 const eventId = () => `00000000-0000-4000-9000-${String((made += 1)).padStart(12, '0')}`;
-const installed = (extensionId: string, over: object = {}) => ({ extensionId, name: extensionId.toUpperCase(), version: '1.0', publisher: 'Acme', permissions: ['tabs'], isEnabled: true, ...over });
-const inventory = (minutes: number, ...extensions: ReturnType<typeof installed>[]): Reported => ({ kind: 'extension_inventory', eventId: eventId(), occurredAt: at(minutes), domain: null, url: null, extensions });
-const change = (minutes: number, extensionId: string, over: Partial<ObservationOf<'extension_event'>>): Reported => ({ kind: 'extension_event', eventId: eventId(), occurredAt: at(minutes), domain: null, url: null, extensionId, change: 'updated', name: null, version: null, permissions: null, ...over });
+const installed = (extensionId: string, over: object = {}) => ({
+  extensionId,
+  name: extensionId.toUpperCase(),
+  version: '1.0',
+  publisher: 'Acme',
+  permissions: ['tabs'],
+  isEnabled: true,
+  ...over,
+});
+const inventory = (minutes: number, ...extensions: ReturnType<typeof installed>[]): Reported => ({
+  kind: 'extension_inventory',
+  eventId: eventId(),
+  occurredAt: at(minutes),
+  domain: null,
+  url: null,
+  extensions,
+});
+const change = (minutes: number, extensionId: string, over: Partial<ObservationOf<'extension_event'>>): Reported => ({
+  kind: 'extension_event',
+  eventId: eventId(),
+  occurredAt: at(minutes),
+  domain: null,
+  url: null,
+  extensionId,
+  change: 'updated',
+  name: null,
+  version: null,
+  permissions: null,
+  ...over,
+});
 
 /** The log after these reports, in this order, so many of them in a batch. */
 const logOf = (reports: readonly Report[], size = 1) => {
@@ -41,16 +74,31 @@ const logOf = (reports: readonly Report[], size = 1) => {
 type Installed = InstalledExtensionRow & { readonly tenant_id?: string };
 /** Who has what now, by the rows as the query reads them. */
 function there(log: ReturnType<typeof logOf>): Installed[] {
-  const inventories = new Map((rowsAfter(extensionInventories, log) as unknown as ExtensionInventoryRow[]).map((row) => [row.device_id, row.stamp]));
+  const inventories = new Map(
+    (rowsAfter(extensionInventories, log) as unknown as ExtensionInventoryRow[]).map((row) => [
+      row.device_id,
+      row.stamp,
+    ]),
+  );
   const rows = rowsAfter(installedExtensions, log) as unknown as Installed[];
   return rows.filter((row) => isThere({ told: row.told, isRemoved: row.is_removed }, inventories.get(row.device_id)));
 }
 
-const of = (...observations: Reported[]): Report[] => observations.map((observation) => ({ deviceId: DEVICE, observation }));
+const of = (...observations: Reported[]): Report[] =>
+  observations.map((observation) => ({ deviceId: DEVICE, observation }));
 
 describe('what is installed', () => {
   it('is what the latest inventory names and what changed since', () => {
-    const rows = there(logOf(of(inventory(0, installed('a'), installed('b'), installed('c')), change(1, 'b', { change: 'removed' }), inventory(-5, installed('z')), change(2, 'd', { change: 'installed', name: 'New', version: '2', permissions: ['cookies'] }))));
+    const rows = there(
+      logOf(
+        of(
+          inventory(0, installed('a'), installed('b'), installed('c')),
+          change(1, 'b', { change: 'removed' }),
+          inventory(-5, installed('z')),
+          change(2, 'd', { change: 'installed', name: 'New', version: '2', permissions: ['cookies'] }),
+        ),
+      ),
+    );
     expect(rows.map(({ extension_id, name, version, risk }) => [extension_id, name, version, risk])).toEqual([
       ['a', 'A', '1.0', 1],
       ['c', 'C', '1.0', 1],
@@ -59,19 +107,42 @@ describe('what is installed', () => {
   });
 
   it('keeps what a change does not speak of, and when it was first and last seen', () => {
-    const [row] = there(logOf(of(inventory(0, installed('a')), change(7, 'a', { change: 'disabled' }), change(3, 'a', { version: '1.1', permissions: ['tabs', 'proxy'] }))));
-    expect(row).toMatchObject({ name: 'A', publisher: 'Acme', version: '1.1', permissions: ['tabs', 'proxy'], risk: 2, is_enabled: false, first_seen_at: at(0), last_seen_at: at(7) });
+    const [row] = there(
+      logOf(
+        of(
+          inventory(0, installed('a')),
+          change(7, 'a', { change: 'disabled' }),
+          change(3, 'a', { version: '1.1', permissions: ['tabs', 'proxy'] }),
+        ),
+      ),
+    );
+    expect(row).toMatchObject({
+      name: 'A',
+      publisher: 'Acme',
+      version: '1.1',
+      permissions: ['tabs', 'proxy'],
+      risk: 2,
+      is_enabled: false,
+      first_seen_at: at(0),
+      last_seen_at: at(7),
+    });
   });
 
   it('comes back after it was removed, and stays gone when an older report arrives late', () => {
     const reports = of(inventory(0, installed('a')), change(5, 'a', { change: 'removed' }));
-    expect(there(logOf([...reports, ...of(change(3, 'a', { change: 'enabled' }), inventory(4, installed('a')))]))).toEqual([]);
+    expect(
+      there(logOf([...reports, ...of(change(3, 'a', { change: 'enabled' }), inventory(4, installed('a')))])),
+    ).toEqual([]);
     expect(there(logOf([...reports, ...of(change(6, 'a', { change: 'installed' }))]))).toHaveLength(1);
   });
 
   it('is nothing once the device is deleted or its person erased', () => {
-    const log = logOf([...of(inventory(0, installed('a'))), { deviceId: OTHER, observation: inventory(0, installed('a')) }]);
-    const left = (event: { type: string; data: object }) => [installedExtensions, extensionInventories].map((model) => rowsAfter(model, [...log, recorded(event, 9)]).length);
+    const log = logOf([
+      ...of(inventory(0, installed('a'))),
+      { deviceId: OTHER, observation: inventory(0, installed('a')) },
+    ]);
+    const left = (event: { type: string; data: object }) =>
+      [installedExtensions, extensionInventories].map((model) => rowsAfter(model, [...log, recorded(event, 9)]).length);
     expect(left({ type: 'DeviceDeleted', data: { deviceId: OTHER } })).toEqual([1, 1]);
     expect(left({ type: 'EmployeeErased', data: { userId: USER } })).toEqual([0, 0]);
   });
@@ -79,26 +150,46 @@ describe('what is installed', () => {
 
 const IDS = ['a', 'b', 'c', 'd'];
 const someInstalled = fc
-  .record({ extensionId: fc.constantFrom(...IDS), version: fc.constantFrom('1.9', '1.10', '2.0'), permissions: fc.subarray(['storage', 'tabs', 'cookies']), publisher: fc.constantFrom('Acme', null), isEnabled: fc.boolean() })
+  .record({
+    extensionId: fc.constantFrom(...IDS),
+    version: fc.constantFrom('1.9', '1.10', '2.0'),
+    permissions: fc.subarray(['storage', 'tabs', 'cookies']),
+    publisher: fc.constantFrom('Acme', null),
+    isEnabled: fc.boolean(),
+  })
   .map((one) => installed(one.extensionId, one));
-const someChange = fc.record({ extensionId: fc.constantFrom(...IDS), change: fc.constantFrom(...changes), version: fc.constantFrom(null, '3.0'), permissions: fc.constantFrom<string[] | null>(null, ['proxy'], []) });
+const someChange = fc.record({
+  extensionId: fc.constantFrom(...IDS),
+  change: fc.constantFrom(...changes),
+  version: fc.constantFrom(null, '3.0'),
+  permissions: fc.constantFrom<string[] | null>(null, ['proxy'], []),
+});
 // Few moments for many reports, so that some happen at the same one.
 const someReport = fc.record({
   deviceId: fc.constantFrom(DEVICE, OTHER),
   observation: fc.oneof(
-    fc.tuple(fc.nat(8), fc.uniqueArray(someInstalled, { selector: ({ extensionId }) => extensionId })).map(([minutes, extensions]) => inventory(minutes, ...extensions)),
+    fc
+      .tuple(fc.nat(8), fc.uniqueArray(someInstalled, { selector: ({ extensionId }) => extensionId }))
+      .map(([minutes, extensions]) => inventory(minutes, ...extensions)),
     fc.tuple(fc.nat(8), someChange).map(([minutes, { extensionId, ...over }]) => change(minutes, extensionId, over)),
   ),
 });
-const history = fc
-  .array(someReport, { maxLength: 25 })
-  .chain((all) => fc.record({ all: fc.constant(all), sent: fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2, maxLength: all.length * 2 }) }));
+const history = fc.array(someReport, { maxLength: 25 }).chain((all) =>
+  fc.record({
+    all: fc.constant(all),
+    sent: fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2, maxLength: all.length * 2 }),
+  }),
+);
 
 /** The plain way: everything that a browser said, once and in order. */
-function recount(all: readonly Report[]): Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }> {
+function recount(
+  all: readonly Report[],
+): Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }> {
   const has = new Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }>();
   const known = new Map<string, { version: string; permissions: readonly string[]; isEnabled: boolean }>();
-  for (const { deviceId, observation } of all.toSorted((a, b) => (stampOf(a.observation) < stampOf(b.observation) ? -1 : 1))) {
+  for (const { deviceId, observation } of all.toSorted((a, b) =>
+    stampOf(a.observation) < stampOf(b.observation) ? -1 : 1,
+  )) {
     if (observation.kind === 'extension_inventory') {
       for (const name of has.keys()) if (name.startsWith(deviceId)) has.delete(name);
       for (const { extensionId, version, permissions, isEnabled } of observation.extensions) {
@@ -109,8 +200,17 @@ function recount(all: readonly Report[]): Map<string, { version: string; permiss
     }
     const name = `${deviceId} ${observation.extensionId}`;
     const before = known.get(name) ?? { version: '', permissions: [], isEnabled: true };
-    const isEnabled = observation.change === 'disabled' ? false : observation.change === 'enabled' || observation.change === 'installed' ? true : before.isEnabled;
-    const now = { version: observation.version ?? before.version, permissions: observation.permissions ?? before.permissions, isEnabled };
+    const isEnabled =
+      observation.change === 'disabled'
+        ? false
+        : observation.change === 'enabled' || observation.change === 'installed'
+          ? true
+          : before.isEnabled;
+    const now = {
+      version: observation.version ?? before.version,
+      permissions: observation.permissions ?? before.permissions,
+      isEnabled,
+    };
     known.set(name, now);
     if (observation.change === 'removed') has.delete(name);
     else has.set(name, now);
@@ -121,13 +221,22 @@ function recount(all: readonly Report[]): Map<string, { version: string; permiss
 describe('what is installed, however it was reported', () => {
   it('is the same in any order, repeated and in batches of any size', () => {
     fc.assert(
-      fc.property(history, fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 4 }), ({ all, sent }, size, fold) => {
-        for (const model of [installedExtensions, extensionInventories]) {
-          const sorted = (rows: readonly object[]) => rows.map((row) => canonicalize(row)!).toSorted();
-          expect(sorted(rowsAfter(model, logOf(sent, size), fold))).toEqual(sorted(rowsAfter(model, logOf(all, 500))));
-        }
-        expect(rowsAfter(extensionChanges, logOf(sent, size))).toHaveLength(all.filter(({ observation }) => observation.kind === 'extension_event').length);
-      }),
+      fc.property(
+        history,
+        fc.integer({ min: 1, max: 10 }),
+        fc.integer({ min: 1, max: 4 }),
+        ({ all, sent }, size, fold) => {
+          for (const model of [installedExtensions, extensionInventories]) {
+            const sorted = (rows: readonly object[]) => rows.map((row) => canonicalize(row)!).toSorted();
+            expect(sorted(rowsAfter(model, logOf(sent, size), fold))).toEqual(
+              sorted(rowsAfter(model, logOf(all, 500))),
+            );
+          }
+          expect(rowsAfter(extensionChanges, logOf(sent, size))).toHaveLength(
+            all.filter(({ observation }) => observation.kind === 'extension_event').length,
+          );
+        },
+      ),
       { numRuns: 150 },
     );
   });
@@ -135,10 +244,12 @@ describe('what is installed, however it was reported', () => {
   it('is what a plain recount says', () => {
     fc.assert(
       fc.property(history, ({ all, sent }) => {
-        const rows = there(logOf(sent, 3)).map(({ device_id, extension_id, version, permissions, is_enabled, risk }) => {
-          expect(risk).toBe(rankOf(riskOf(permissions)));
-          return [`${device_id} ${extension_id}`, { version, permissions, isEnabled: is_enabled }] as const;
-        });
+        const rows = there(logOf(sent, 3)).map(
+          ({ device_id, extension_id, version, permissions, is_enabled, risk }) => {
+            expect(risk).toBe(rankOf(riskOf(permissions)));
+            return [`${device_id} ${extension_id}`, { version, permissions, isEnabled: is_enabled }] as const;
+          },
+        );
         expect(new Map(rows)).toEqual(recount(all));
       }),
       { numRuns: 150 },

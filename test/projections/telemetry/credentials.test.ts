@@ -36,7 +36,15 @@ function logAfter(batches: readonly (readonly Login[])[]): TelemetryEvent[] {
   for (const observations of batches) {
     const decision = recordTelemetry.decide(
       state,
-      { deviceId: DEVICE, userId: USER, day: DAY, deviceSequence: null, extensionMode: 'learning', policyVersion: 'abc', observations },
+      {
+        deviceId: DEVICE,
+        userId: USER,
+        day: DAY,
+        deviceSequence: null,
+        extensionMode: 'learning',
+        policyVersion: 'abc',
+        observations,
+      },
       context(),
       undefined,
     );
@@ -50,20 +58,26 @@ function logAfter(batches: readonly (readonly Login[])[]): TelemetryEvent[] {
 const tables = (log: readonly TelemetryEvent[], batchSize?: number) => {
   const events = log.map((event, n) => recorded(event, n + 1));
   return [credentialUses, credentialStats, telemetryDaily].map((model) =>
-    rowsAfter(model, events, batchSize).map((row) => canonicalize(row)!).toSorted(),
+    rowsAfter(model, events, batchSize)
+      .map((row) => canonicalize(row)!)
+      .toSorted(),
   );
 };
 
 /** The same, said once more in the plainest way. */
 function counted(all: readonly Login[]) {
   const accounts = new Map<string, Login[]>();
-  for (const one of all) accounts.set(`${one.domain}|${one.username}`, [...(accounts.get(`${one.domain}|${one.username}`) ?? []), one]);
-  const newest = [...accounts.values()].map((uses) => uses.reduce((a, b) => (`${b.occurredAt}${b.passwordHash}` > `${a.occurredAt}${a.passwordHash}` ? b : a)));
+  for (const one of all)
+    accounts.set(`${one.domain}|${one.username}`, [...(accounts.get(`${one.domain}|${one.username}`) ?? []), one]);
+  const newest = [...accounts.values()].map((uses) =>
+    uses.reduce((a, b) => (`${b.occurredAt}${b.passwordHash}` > `${a.occurredAt}${a.passwordHash}` ? b : a)),
+  );
   const site = ({ domain }: Login) => siteOf(domain!);
   return {
     total_credentials: newest.length,
     total_sites: new Set(newest.map(site)).size,
-    reused_count: newest.filter((a) => newest.some((b) => a.passwordHash === b.passwordHash && site(a) !== site(b))).length,
+    reused_count: newest.filter((a) => newest.some((b) => a.passwordHash === b.passwordHash && site(a) !== site(b)))
+      .length,
     breached_count: newest.filter((a) => all.some((b) => b.isBreached && a.passwordHash === b.passwordHash)).length,
   };
 }
@@ -72,13 +86,25 @@ describe('credentials, counted from telemetry', () => {
   it('are the same however observations are ordered, repeated, batched and folded', () => {
     fc.assert(
       fc.property(
-        logins.chain((all) => fc.record({ all: fc.constant(all), sent: fc.shuffledSubarray([...all, ...all, ...all], { minLength: all.length * 3, maxLength: all.length * 3 }) })),
+        logins.chain((all) =>
+          fc.record({
+            all: fc.constant(all),
+            sent: fc.shuffledSubarray([...all, ...all, ...all], {
+              minLength: all.length * 3,
+              maxLength: all.length * 3,
+            }),
+          }),
+        ),
         fc.integer({ min: 1, max: 20 }),
         fc.integer({ min: 1, max: 5 }),
         ({ all, sent }, size, fold) => {
-          const batches = Array.from({ length: Math.ceil(sent.length / size) }, (_, n) => sent.slice(n * size, (n + 1) * size));
+          const batches = Array.from({ length: Math.ceil(sent.length / size) }, (_, n) =>
+            sent.slice(n * size, (n + 1) * size),
+          );
           // A batch itself holds no id twice: that is seen to at the door.
-          const distinct = batches.map((batch) => batch.filter(({ eventId }, at) => batch.findIndex((other) => other.eventId === eventId) === at));
+          const distinct = batches.map((batch) =>
+            batch.filter(({ eventId }, at) => batch.findIndex((other) => other.eventId === eventId) === at),
+          );
           expect(tables(logAfter(distinct), fold)).toEqual(tables(logAfter(all.length > 0 ? [all] : [])));
         },
       ),
@@ -88,7 +114,10 @@ describe('credentials, counted from telemetry', () => {
   it('have the figures that counting by hand gives', () => {
     fc.assert(
       fc.property(logins, (all) => {
-        const [row] = rowsAfter(credentialStats, logAfter([all]).map((event, n) => recorded(event, n + 1)));
+        const [row] = rowsAfter(
+          credentialStats,
+          logAfter([all]).map((event, n) => recorded(event, n + 1)),
+        );
         if (all.length > 0) expect(row).toMatchObject(counted(all));
         else expect(row).toBeUndefined();
       }),
@@ -96,9 +125,17 @@ describe('credentials, counted from telemetry', () => {
   });
 
   it('count the uses of each password for each account', () => {
-    const uses = [login(), login(), login({ passwordHash: hashOf('two') }), login({ username: null }), login({ domain: 'mail.example', isBreached: true })];
+    const uses = [
+      login(),
+      login(),
+      login({ passwordHash: hashOf('two') }),
+      login({ username: null }),
+      login({ domain: 'mail.example', isBreached: true }),
+    ];
     const rows = rowsAfter(credentialUses, [recorded(telemetry(uses), 1)]);
-    expect(rows.map(({ domain, username, entry_count, is_breached }) => [domain, username, entry_count, is_breached])).toEqual([
+    expect(
+      rows.map(({ domain, username, entry_count, is_breached }) => [domain, username, entry_count, is_breached]),
+    ).toEqual([
       ['shop.example', 'kim', 2, false],
       ['shop.example', 'kim', 1, false],
       ['shop.example', '', 1, false],
@@ -112,11 +149,16 @@ describe('credentials, counted from telemetry', () => {
     const before = [login({ isBreached: true }), login({ domain: 'mail.example' })];
     const figures = (all: Login[]) => rowsAfter(credentialStats, [recorded(telemetry(all), 1)])[0];
     expect(figures(before)).toMatchObject({ reused_count: 2, breached_count: 2 });
-    expect(figures([...before, login({ passwordHash: hashOf('new'), occurredAt: later })])).toMatchObject({ reused_count: 0, breached_count: 1 });
+    expect(figures([...before, login({ passwordHash: hashOf('new'), occurredAt: later })])).toMatchObject({
+      reused_count: 0,
+      breached_count: 1,
+    });
   });
 
   it('take two hosts of one registrable domain for one site', () => {
-    const [row] = rowsAfter(credentialStats, [recorded(telemetry([login({ domain: 'a.shop.example' }), login({ domain: 'b.shop.example' })]), 1)]);
+    const [row] = rowsAfter(credentialStats, [
+      recorded(telemetry([login({ domain: 'a.shop.example' }), login({ domain: 'b.shop.example' })]), 1),
+    ]);
     expect(row).toMatchObject({ total_credentials: 2, total_sites: 1, reused_count: 0 });
   });
 
@@ -125,6 +167,10 @@ describe('credentials, counted from telemetry', () => {
     const gone = { ...login(), username: ERASED, passwordHash: ERASED, url: ERASED };
     const events = [recorded(telemetry([login()]), 1), recorded(erasure, 2), recorded(telemetry([gone]), 3)];
     expect([rowsAfter(credentialUses, events), rowsAfter(credentialStats, events)]).toEqual([[], []]);
-    expect([rowsAfter(credentialUses, events.slice(0, 1)), rowsAfter(credentialStats, events.slice(0, 1))].map(({ length }) => length)).toEqual([1, 1]);
+    expect(
+      [rowsAfter(credentialUses, events.slice(0, 1)), rowsAfter(credentialStats, events.slice(0, 1))].map(
+        ({ length }) => length,
+      ),
+    ).toEqual([1, 1]);
   });
 });

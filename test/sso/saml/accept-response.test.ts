@@ -4,7 +4,12 @@ import { acceptResponse } from '../../../src/sso/saml/accept-response.ts';
 import { guardDocument } from '../../../src/sso/saml/document-guard.ts';
 import { SamlRefused } from '../../../src/sso/saml/refused.ts';
 import { emailOf } from '../../../src/sso/saml/subject.ts';
-import { assertionIn, newSigningPair, startSamlIdentityProvider, type SamlIdentityProvider } from '../../dsl/saml-identity-provider.ts';
+import {
+  assertionIn,
+  newSigningPair,
+  startSamlIdentityProvider,
+  type SamlIdentityProvider,
+} from '../../dsl/saml-identity-provider.ts';
 import { attackCorpus } from './attack-corpus.ts';
 
 const acsUrl = 'https://castellan.example/api/v1/auth/saml/callback';
@@ -23,13 +28,26 @@ describe('a SAML response', () => {
   });
   afterAll(() => provider.close());
 
-  async function accepted(base64: string, now = Date.now(), certificates = [provider.pair.certificatePem], authenticatedSince?: number) {
-    const expected = { idpEntityId: provider.entityId, spEntityId: audience, acsUrl, requestId, now, authenticatedSince };
+  async function accepted(
+    base64: string,
+    now = Date.now(),
+    certificates = [provider.pair.certificatePem],
+    authenticatedSince?: number,
+  ) {
+    const expected = {
+      idpEntityId: provider.entityId,
+      spEntityId: audience,
+      acsUrl,
+      requestId,
+      now,
+      authenticatedSince,
+    };
     return acceptResponse(INSTALLATION, guardDocument(base64), expected, certificates);
   }
   async function refusal(base64: string, now?: number): Promise<string> {
     const error = await accepted(base64, now).catch((thrown: unknown) => thrown);
-    if (!(error instanceof SamlRefused)) throw new Error(`accepted, or failed otherwise: ${error instanceof Error ? error.stack : JSON.stringify(error)}`);
+    if (!(error instanceof SamlRefused))
+      throw new Error(`accepted, or failed otherwise: ${error instanceof Error ? error.stack : JSON.stringify(error)}`);
     return error.reason;
   }
 
@@ -46,18 +64,30 @@ describe('a SAML response', () => {
   it('is accepted with response and assertion signed, by any of the configured certificates, with line breaks in its base64', async () => {
     const xml = await provider.respond({ ...said, signResponse: true });
     const wrapped = inBase64(xml).replaceAll(/.{76}/g, '$&\r\n');
-    const { subject } = await accepted(wrapped, Date.now(), [newSigningPair('next year').certificatePem, provider.pair.certificatePem]);
+    const { subject } = await accepted(wrapped, Date.now(), [
+      newSigningPair('next year').certificatePem,
+      provider.pair.certificatePem,
+    ]);
     expect(subject.nameId).toBe('ann@t1.example');
   });
 
   it('is refused where the person authenticated before they were asked to do so anew', async () => {
     const before = new Date(Date.now() - 600_000).toISOString();
-    const old = inBase64(await provider.respond({ ...said, edit: (xml) => xml.replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${before}"`) }));
+    const old = inBase64(
+      await provider.respond({
+        ...said,
+        edit: (xml) => xml.replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${before}"`),
+      }),
+    );
     const certificates = [provider.pair.certificatePem];
     expect((await accepted(old)).subject.nameId).toBe('ann@t1.example');
-    await expect(accepted(old, Date.now(), certificates, Date.now() - 300_000)).rejects.toMatchObject({ reason: 'expired' });
+    await expect(accepted(old, Date.now(), certificates, Date.now() - 300_000)).rejects.toMatchObject({
+      reason: 'expired',
+    });
     const fresh = inBase64(await provider.respond(said));
-    expect((await accepted(fresh, Date.now(), certificates, Date.now() - 300_000)).subject.nameId).toBe('ann@t1.example');
+    expect((await accepted(fresh, Date.now(), certificates, Date.now() - 300_000)).subject.nameId).toBe(
+      'ann@t1.example',
+    );
   });
 
   it('is accepted a minute early or late, and not two', async () => {
@@ -70,9 +100,14 @@ describe('a SAML response', () => {
   });
 
   it('names nobody by an e-mail that is ambiguous or is not one', async () => {
-    const attribute = (values: string) => (xml: string) => xml.replace('</saml:AttributeStatement>', `<saml:Attribute Name="mail">${values}</saml:Attribute></saml:AttributeStatement>`);
+    const attribute = (values: string) => (xml: string) =>
+      xml.replace(
+        '</saml:AttributeStatement>',
+        `<saml:Attribute Name="mail">${values}</saml:Attribute></saml:AttributeStatement>`,
+      );
     const value = (text: string) => `<saml:AttributeValue>${text}</saml:AttributeValue>`;
-    const mail = async (values: string) => emailOf((await accepted(inBase64(await provider.respond({ ...said, edit: attribute(values) })))).subject, 'mail');
+    const mail = async (values: string) =>
+      emailOf((await accepted(inBase64(await provider.respond({ ...said, edit: attribute(values) })))).subject, 'mail');
     expect(await mail(value('bob@t1.example'))).toBe('bob@t1.example');
     expect(await mail(value('bob@t1.example') + value('root@t1.example'))).toBeUndefined();
     expect(await mail(value('bob'))).toBeUndefined();
@@ -81,22 +116,30 @@ describe('a SAML response', () => {
     expect(await mail(value('bob@t1.example<b/>'))).toBeUndefined();
   });
 
-  it('is refused as a whole for each attack of the corpus', async () => {
-    const outcomes: Record<string, string> = {};
-    const expected: Record<string, string> = {};
-    for (const { name, reason, make } of attackCorpus(provider, newSigningPair('somebody else'))) {
-      expected[name] = reason;
-      outcomes[name] = await refusal(await make(said));
-    }
-    expect(outcomes).toEqual(expected);
-  }, MANY);
+  it(
+    'is refused as a whole for each attack of the corpus',
+    async () => {
+      const outcomes: Record<string, string> = {};
+      const expected: Record<string, string> = {};
+      for (const { name, reason, make } of attackCorpus(provider, newSigningPair('somebody else'))) {
+        expected[name] = reason;
+        outcomes[name] = await refusal(await make(said));
+      }
+      expect(outcomes).toEqual(expected);
+    },
+    MANY,
+  );
 
-  it('is refused whatever single character of it is changed', async () => {
-    const xml = await provider.respond({ ...said, signResponse: true });
-    const body = xml.indexOf(assertionIn(xml));
-    for (let place = body; place < xml.length - 20; place += 97) {
-      const changed = xml.slice(0, place) + (xml[place] === 'x' ? 'y' : 'x') + xml.slice(place + 1);
-      expect([place, typeof (await refusal(inBase64(changed)))]).toEqual([place, 'string']);
-    }
-  }, MANY);
+  it(
+    'is refused whatever single character of it is changed',
+    async () => {
+      const xml = await provider.respond({ ...said, signResponse: true });
+      const body = xml.indexOf(assertionIn(xml));
+      for (let place = body; place < xml.length - 20; place += 97) {
+        const changed = xml.slice(0, place) + (xml[place] === 'x' ? 'y' : 'x') + xml.slice(place + 1);
+        expect([place, typeof (await refusal(inBase64(changed)))]).toEqual([place, 'string']);
+      }
+    },
+    MANY,
+  );
 });

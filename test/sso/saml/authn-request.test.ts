@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authnRequestAddress } from '../../../src/sso/saml/authn-request.ts';
 import { serviceProviderMetadata, type ServiceProvider } from '../../../src/sso/saml/service-provider.ts';
 import { childrenOf, onlyChild, parseXml } from '../../../src/sso/saml/xml.ts';
-import { newSigningPair, startSamlIdentityProvider, type SamlIdentityProvider } from '../../dsl/saml-identity-provider.ts';
+import {
+  newSigningPair,
+  startSamlIdentityProvider,
+  type SamlIdentityProvider,
+} from '../../dsl/saml-identity-provider.ts';
 
 const MD = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const pair = newSigningPair('castellan');
@@ -27,7 +31,9 @@ describe('an AuthnRequest', () => {
 
   it('is understood by a provider, whose answer names it', async () => {
     provider.signsIn('ann@t1.example');
-    const { action, samlResponse, relayState } = await provider.visit(authnRequestAddress(unsigned, provider.ssoUrl, request));
+    const { action, samlResponse, relayState } = await provider.visit(
+      authnRequestAddress(unsigned, provider.ssoUrl, request),
+    );
     expect([action, relayState]).toEqual([unsigned.acsUrl, request.relayState]);
     const response = Buffer.from(samlResponse, 'base64').toString();
     expect(response).toContain('InResponseTo="_a.b-c"');
@@ -47,17 +53,37 @@ describe('an AuthnRequest', () => {
 
   it('asks for a fresh authentication only where that is wanted', () => {
     const forced = (over: object) => {
-      const xml = inflateRawSync(Buffer.from(new URL(authnRequestAddress(unsigned, 'https://idp.example/sso', { ...request, ...over })).searchParams.get('SAMLRequest')!, 'base64')).toString();
+      const xml = inflateRawSync(
+        Buffer.from(
+          new URL(authnRequestAddress(unsigned, 'https://idp.example/sso', { ...request, ...over })).searchParams.get(
+            'SAMLRequest',
+          )!,
+          'base64',
+        ),
+      ).toString();
       return parseXml(xml).documentElement.getAttribute('ForceAuthn');
     };
-    expect([forced({}), forced({ reauthenticates: false }), forced({ reauthenticates: true })].map((value) => value || null)).toEqual([null, null, 'true']);
+    expect(
+      [forced({}), forced({ reauthenticates: false }), forced({ reauthenticates: true })].map((value) => value || null),
+    ).toEqual([null, null, 'true']);
   });
 
   it('may be signed with an elliptic curve', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const address = authnRequestAddress({ ...unsigned, signingKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }, 'https://idp.example/sso', request);
+    const address = authnRequestAddress(
+      { ...unsigned, signingKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string },
+      'https://idp.example/sso',
+      request,
+    );
     const [, octets, signature] = /\?(.*)&Signature=(.*)$/.exec(address)!;
-    expect(verify('sha256', Buffer.from(octets!), { key: publicKey, dsaEncoding: 'ieee-p1363' }, Buffer.from(decodeURIComponent(signature!), 'base64'))).toBe(true);
+    expect(
+      verify(
+        'sha256',
+        Buffer.from(octets!),
+        { key: publicKey, dsaEncoding: 'ieee-p1363' },
+        Buffer.from(decodeURIComponent(signature!), 'base64'),
+      ),
+    ).toBe(true);
   });
 
   it("keeps the parameters that the provider's address has of its own", () => {
@@ -79,7 +105,10 @@ describe('the metadata of the service', () => {
     const root = parseXml(serviceProviderMetadata(service).replace(/^<\?xml[^>]*>\s*/, '')).documentElement;
     expect(root.getAttribute('entityID')).toBe(service.entityId);
     const descriptor = onlyChild(root, MD, 'SPSSODescriptor')!;
-    expect([descriptor.getAttribute('AuthnRequestsSigned'), descriptor.getAttribute('WantAssertionsSigned')]).toEqual([requestsSigned, 'true']);
+    expect([descriptor.getAttribute('AuthnRequestsSigned'), descriptor.getAttribute('WantAssertionsSigned')]).toEqual([
+      requestsSigned,
+      'true',
+    ]);
     expect(onlyChild(descriptor, MD, 'AssertionConsumerService')!.getAttribute('Location')).toBe(service.acsUrl);
     expect(childrenOf(descriptor, MD, 'KeyDescriptor').map(({ textContent }) => textContent)).toEqual(certificates);
     expect(serviceProviderMetadata(service)).not.toContain('PRIVATE');

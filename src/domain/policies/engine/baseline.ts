@@ -14,7 +14,8 @@ export const signalsOf = ({ phishingWhitelist }: EngineConfig, { host, signals }
 export function isExcluded({ domainScope }: EngineConfig, host: string): boolean {
   let closest: { domain: string; scope: string } | undefined;
   for (const entry of domainScope) {
-    if (speaksFor(entry.domain, host, entry.includeSubdomains) && entry.domain.length > (closest?.domain.length ?? 0)) closest = entry;
+    if (speaksFor(entry.domain, host, entry.includeSubdomains) && entry.domain.length > (closest?.domain.length ?? 0))
+      closest = entry;
   }
   return closest?.scope === 'excluded';
 }

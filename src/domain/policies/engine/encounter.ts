@@ -20,7 +20,11 @@ export interface EnginePolicy {
 export interface EngineConfig {
   readonly mode: Mode;
   readonly policies: readonly EnginePolicy[];
-  readonly domainScope: readonly { readonly domain: string; readonly scope: 'corporate' | 'excluded'; readonly includeSubdomains: boolean }[];
+  readonly domainScope: readonly {
+    readonly domain: string;
+    readonly scope: 'corporate' | 'excluded';
+    readonly includeSubdomains: boolean;
+  }[];
   readonly phishingWhitelist: readonly { readonly domain: string }[];
 }
 

@@ -11,7 +11,8 @@ export function decideNaively(config: EngineConfig, encounter: Encounter): Decis
   for (const policy of inOrder(config.policies)) {
     if (policy.groupIds.length > 0 && !policy.groupIds.some((id) => groupIds.includes(id))) continue;
     for (const [index, { condition, domainMatch }] of policy.rules.entries()) {
-      if ((condition === 'any' || signals.includes(condition)) && hostMatches(domainMatch, host)) return decidedBy(mode, policy, index);
+      if ((condition === 'any' || signals.includes(condition)) && hostMatches(domainMatch, host))
+        return decidedBy(mode, policy, index);
     }
   }
   return decidedByMode(mode, signals);

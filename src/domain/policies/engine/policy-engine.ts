@@ -1,5 +1,12 @@
 import { decidedBy, decidedByMode, excluded, isExcluded, signalsOf } from './baseline.ts';
-import { inOrder, type Condition, type Decision, type Encounter, type EngineConfig, type EnginePolicy } from './encounter.ts';
+import {
+  inOrder,
+  type Condition,
+  type Decision,
+  type Encounter,
+  type EngineConfig,
+  type EnginePolicy,
+} from './encounter.ts';
 import { hostMatches } from './host-matches.ts';
 import { RuleIndex } from './rule-index.ts';
 
@@ -47,7 +54,10 @@ export class PolicyEngine {
   trace(encounter: Encounter): Trace {
     const signals = signalsOf(this.#config, encounter);
     const ignoredSignals = encounter.signals.filter((signal) => signal !== 'any' && !signals.includes(signal));
-    return { ignoredSignals, considered: isExcluded(this.#config, encounter.host) ? [] : this.#considered(encounter, signals) };
+    return {
+      ignoredSignals,
+      considered: isExcluded(this.#config, encounter.host) ? [] : this.#considered(encounter, signals),
+    };
   }
 
   #considered({ host, groupIds = [] }: Encounter, signals: readonly Condition[]): Considered[] {

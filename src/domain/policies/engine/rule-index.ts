@@ -68,7 +68,11 @@ function addTo(index: ByHost, host: string, placed: PlacedRule): void {
   else index.set(host, [placed]);
 }
 
-function firstOf(placed: readonly PlacedRule[] = [], circumstances: Circumstances, best: PlacedRule | undefined): PlacedRule | undefined {
+function firstOf(
+  placed: readonly PlacedRule[] = [],
+  circumstances: Circumstances,
+  best: PlacedRule | undefined,
+): PlacedRule | undefined {
   for (const one of placed) {
     if (best && one.place > best.place) return best;
     if (applies(one, circumstances)) return one;
