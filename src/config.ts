@@ -1,3 +1,4 @@
+import type { ProcessRole } from './database/connections.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -57,10 +58,8 @@ const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-export type Role = 'all' | 'api' | 'projector' | 'worker';
-
 export interface Config {
-  readonly role: Role;
+  readonly role: ProcessRole;
   readonly host: string;
   readonly port: number;
   readonly tlsPort: number;
@@ -115,7 +114,7 @@ export const dataDirectory = (env: NodeJS.ProcessEnv): string => resolve(env['DA
  * Reads the environment. With the embedded database, keys that are not given are made once and kept in DATA_DIR (mode
  * 0600); with a database of its own the operator must say which keys belong to it, and a missing one ends the start.
  */
-export function readConfig(env: NodeJS.ProcessEnv = process.env, role: Role = 'all'): Config {
+export function readConfig(env: NodeJS.ProcessEnv = process.env, role: ProcessRole = 'all'): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const read = environment.safeParse(given);
   if (!read.success) throw new ConfigError(`${read.error.issues[0]?.path.join('.')}: ${read.error.issues[0]?.message}`);

@@ -2,15 +2,16 @@ import { parseArgs } from 'node:util';
 import { compose } from './compose.ts';
 import { newLogger } from './logger.ts';
 import { ConfigError } from './config-error.ts';
-import { readConfig, retiredSettings, type Role } from './config.ts';
+import { readConfig, retiredSettings } from './config.ts';
+import type { ProcessRole } from './database/connections.ts';
 import { EventStoreUnavailable } from './eventstore/port.ts';
 import { unwritablePath } from './objects/storage-full.ts';
 import { superviseProcess } from './process-life.ts';
 import { WrongMasterKey } from './vault/keyrings.ts';
 
-const ROLES: readonly Role[] = ['all', 'api', 'projector', 'worker'];
+const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
 
-function askedRole(): Role {
+function askedRole(): ProcessRole {
   const { values } = parseArgs({ options: { role: { type: 'string', default: 'all' } } });
   const role = ROLES.find((known) => known === values.role);
   if (!role) throw new ConfigError(`--role is one of ${ROLES.join(', ')}`);

@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client';
 import type { LogTrust } from './eventstore/log-trust.ts';
 import type { EventStore } from './eventstore/port.ts';
-import { MISMATCHES } from './installation/mismatch.ts';
+import { MISMATCHES } from './eventstore/log-trust.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { Limits } from './limits.ts';
 import { registry } from './metrics.ts';

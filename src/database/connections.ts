@@ -1,4 +1,5 @@
-import type { Role } from '../config.ts';
+/** What a process of the service does; `all` does everything. */
+export type ProcessRole = 'all' | 'api' | 'projector' | 'worker';
 
 /** The most connections that one process opens to PostgreSQL, by what they are for. */
 export interface Connections {
@@ -15,7 +16,7 @@ export interface Connections {
 }
 
 /** By role: a process that does not project needs few of the projector's connections, one that serves no requests few for reading. */
-const BY_ROLE: Readonly<Record<Role, Connections>> = {
+const BY_ROLE: Readonly<Record<ProcessRole, Connections>> = {
   all: { owner: 2, store: 5, service: 8, projector: 6, reads: 10, feed: 1, jobs: 6 },
   api: { owner: 2, store: 5, service: 8, projector: 2, reads: 10, feed: 1, jobs: 2 },
   projector: { owner: 2, store: 4, service: 3, projector: 6, reads: 3, feed: 1, jobs: 6 },
@@ -25,7 +26,7 @@ const BY_ROLE: Readonly<Record<Role, Connections>> = {
 /** Of the outbox: one carries jobs over, one takes what Redis does not. */
 export const OUTBOX_CONNECTIONS = 2;
 
-export const connectionsOf = (role: Role, { redis }: { readonly redis: boolean }): Connections => ({
+export const connectionsOf = (role: ProcessRole, { redis }: { readonly redis: boolean }): Connections => ({
   ...BY_ROLE[role],
   ...(redis ? { jobs: OUTBOX_CONNECTIONS } : {}),
 });

@@ -1,6 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MismatchKind } from '../installation/mismatch.ts';
 import { EventStoreUnavailable } from './port.ts';
+
+/** The ways in which a log, its tables and the keys do not belong together. */
+export const MISMATCHES = [
+  'log_moved',
+  'another_installation',
+  'empty_log',
+  'log_older',
+  'tables_older',
+  'empty_tables',
+  'keys_missing',
+] as const;
+export type MismatchKind = (typeof MISMATCHES)[number];
 
 /** The log is not known to be the one that this process has read and written so far. Nothing may be appended to it. */
 export class LogDoubted extends EventStoreUnavailable {

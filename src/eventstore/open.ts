@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { PostgresEventStore } from './postgres/postgres-event-store.ts';
 import type { EventStore } from './port.ts';
 
 /** The store that the configuration names: EventStoreDB where EVENTSTORE_URL is set, Postgres otherwise. `alone`: no other process follows it. */
 export async function openEventStore(
-  { eventStoreUrl }: Config,
+  { eventStoreUrl }: { readonly eventStoreUrl: string | undefined },
   database: Database,
   log: Logger,
   alone: boolean,

@@ -1,4 +1,4 @@
-import type { Role } from '../domain/identity/roles.ts';
+import type { Role, roles } from '../domain/identity/roles.ts';
 
 /**
  * The one permission table (choices OP-255 … OP-281): who may read and who may write what. Routes name a permission,
@@ -79,6 +79,14 @@ const table = {
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Permission = keyof typeof table;
+
+declare module '../resources/access-words.ts' {
+  interface AccessWords {
+    readonly permission: keyof typeof table;
+    readonly role: (typeof roles)[number];
+  }
+}
+
 export const permissionTable: Readonly<Record<Permission, readonly Role[]>> = table;
 
 export const permits = (role: Role, permission: Permission): boolean => permissionTable[permission].includes(role);

@@ -1,20 +1,9 @@
 import { LOG_FORMAT, type KeyFingerprints } from '../domain/installation/identity.ts';
+import type { MismatchKind } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { Position } from '../kernel/event.ts';
 
-/** The ways in which a log, its tables and the keys do not belong together. */
-export const MISMATCHES = [
-  'log_moved',
-  'another_installation',
-  'empty_log',
-  'log_older',
-  'tables_older',
-  'empty_tables',
-  'keys_missing',
-] as const;
-export type MismatchKind = (typeof MISMATCHES)[number];
-
-/** One of them, in a sentence for operators. */
+/** A contradiction between log, tables and keys, in a sentence for operators. */
 export interface Mismatch {
   readonly kind: MismatchKind;
   readonly reason: string;

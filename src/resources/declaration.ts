@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { Role } from '../domain/identity/roles.ts';
-import type { Permission } from '../http/permissions.ts';
 import type { Failure } from '../kernel/failure.ts';
+import type { Permission, Role } from './access-words.ts';
 import type { Fields, SecretField, Values } from './fields.ts';
 import type { Tracked, TrackedFields } from './tracked.ts';
 

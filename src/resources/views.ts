@@ -1,4 +1,4 @@
-import type { Role } from '../domain/identity/roles.ts';
+import type { Role } from './access-words.ts';
 import type { AnyCollection, AnySingleton } from './declaration.ts';
 import { isSecret, keptName, type AnyValues, type Fields } from './fields.ts';
 import { shownName } from './schemas.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { installationStream } from '../../src/domain/installation/identity.ts';
-import type { MismatchKind } from '../../src/installation/mismatch.ts';
+import type { MismatchKind } from '../../src/eventstore/log-trust.ts';
 import { KeysMissing } from '../../src/vault/keyrings.ts';
 import { restoreStatus } from '../../src/cli/restore.ts';
 import { startStandIn, type StandIn } from '../fixtures/eventstoredb/stand-in.ts';
