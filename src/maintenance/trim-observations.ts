@@ -4,7 +4,7 @@ import { viewedKinds } from '../../projections/telemetry/observations.ts';
 import type { License } from '../domain/licensing/license.ts';
 import { retentionUnder } from '../domain/settings/retention.ts';
 import { patientQuery } from '../database/patience.ts';
-import { defineJob, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, type AnyJob } from '../jobs/job.ts';
 
 const AT_ONCE = 5_000;
 /** Nobody waits for it; an attempt of the job takes at most five minutes. */
@@ -32,12 +32,16 @@ interface Kept {
 }
 
 /** Rows of the event viewer, changes of extensions, and what a person did on which day, leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
+export const observationTrimming = declareJob({
+  name: 'trim-observations',
+  data: z.object({}),
+  attempts: 5,
+  backoff: { firstMs: 5_000, longestMs: 300_000 },
+});
+
 export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
   defineJob({
-    name: 'trim-observations',
-    data: z.object({}),
-    attempts: 5,
-    backoff: { firstMs: 5_000, longestMs: 300_000 },
+    ...observationTrimming,
     handle: async (_data, { signal }) => {
       const { rows: tenants } = await projector.query<{ id: string; license: License | null }>(
         'select id, license from tenants',
