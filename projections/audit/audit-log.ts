@@ -9,7 +9,7 @@ import {
   nullable,
   text,
   timestamp,
-  type AnyReadModel,
+  type NamedReadModel,
   type Row,
 } from '../../src/kernel/read-model.ts';
 
@@ -77,7 +77,7 @@ const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
  * The audit chain: one entry for every event that is not telemetry, a function of stored events and key alone, so that a
  * rebuild gives the same bytes. What it cannot take stops it: a chain with a hole would prove nothing.
  */
-export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): AnyReadModel {
+export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): NamedReadModel {
   const key = new ChainKey(auditKey);
   const on: Record<string, (event: Recorded) => readonly object[]> = {};
   for (const [type, words] of auditVocabulary(families)) {

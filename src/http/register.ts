@@ -12,6 +12,7 @@ import type { DomainEvent, Position } from '../kernel/event.ts';
 import { FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import type { Services } from '../services.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate } from './plugins/authentication.ts';
@@ -209,7 +210,8 @@ function callOf(
     if (executed.position !== undefined) keyed?.hasAppended();
     return executed;
   };
-  const seen = (models: readonly string[], position: Position) => awaitFreshness(reply, services, models, position);
+  const seen = (models: readonly ReadModelName[], position: Position) =>
+    awaitFreshness(reply, services, models, position);
   return {
     execute,
     seen,
@@ -257,7 +259,7 @@ function callOf(
 async function awaitFreshness(
   reply: FastifyReply,
   { freshness }: Services,
-  models: readonly string[],
+  models: readonly ReadModelName[],
   position: Position,
 ): Promise<void> {
   // Of several commands behind one answer the last in the feed counts, whichever came back last.

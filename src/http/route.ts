@@ -5,6 +5,7 @@ import type { Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import type { Executed } from '../execution/executor.ts';
 import type { FreshValues } from '../execution/fresh-values.ts';
 import type { Services } from '../services.ts';
@@ -51,7 +52,7 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
     as?: string,
   ): Promise<Executed<Result>>;
   /** Waits until these read models have passed a position; where that takes too long, the response says so. */
-  seen(models: readonly string[], position: Position): Promise<void>;
+  seen(models: readonly ReadModelName[], position: Position): Promise<void>;
   /**
    * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
    * would refuse, before they run it, what it has already done. Undefined: run it.

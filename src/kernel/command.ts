@@ -3,6 +3,7 @@ import type { Aggregate } from './aggregate.ts';
 import type { DomainEvent } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { TenantId } from './ids.ts';
+import type { ReadModelName } from './read-model-name.ts';
 
 /**
  * Something that may have one owner at a time within a tenant: an e-mail, a userName, an open alert's fingerprint,
@@ -77,7 +78,7 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
    */
   recall?(before: State, events: readonly E[], input: Input, context: CommandContext): Result;
   /** Read models that a caller expects to see changed when the answer comes. */
-  readonly freshens?: readonly string[];
+  readonly freshens?: readonly ReadModelName[];
   /** The stream's id was made for this command a moment ago: it is taken for new, and should it not be, the append says so. */
   readonly begins?: true;
   /** For streams that only matter in their latest part: how many of the newest events the state is folded from. */

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import type pg from 'pg';
+import { devicePolicyDaily } from '../../projections/dashboard/device-policy-daily.ts';
+import { newSiteVisitors } from '../../projections/dashboard/new-site-visitors.ts';
+import { userDaily } from '../../projections/dashboard/user-daily.ts';
 import { viewedKinds } from '../../projections/telemetry/observations.ts';
 import type { License } from '../domain/licensing/license.ts';
 import { retentionUnder } from '../domain/settings/retention.ts';
@@ -22,8 +25,8 @@ const TRIM_CHANGES = `
    where c.tenant_id = $1 and c.event_id = old.event_id`;
 
 /** Rows of a person's or a device's day. One that a late report brings back goes with the next trim. */
-const TRIM_DAYS = ['user_daily', 'new_site_visitors', 'device_policy_daily'].map(
-  (table) => `delete from ${table} where tenant_id = $1 and day < $2::date`,
+const TRIM_DAYS = [userDaily, newSiteVisitors, devicePolicyDaily].map(
+  ({ name }) => `delete from ${name} where tenant_id = $1 and day < $2::date`,
 );
 
 interface Kept {

@@ -4,7 +4,7 @@ import type { Claim, Command } from '../kernel/command.ts';
 import type { EventDefinition, EventFamily, EventOf } from '../kernel/event.ts';
 import { uuid, type TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
-import type { AnyReadModel } from '../kernel/read-model.ts';
+import type { NamedReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
 import { collectionModel } from './collection-model.ts';
 import { collectionQueries } from './collection-queries.ts';
@@ -58,7 +58,7 @@ export interface Collection<Noun extends string, F extends Fields, T extends Tra
   stream(tenantId: TenantId, id: string): string;
   /** The claims of a record with these values: who holds them is that record. */
   claims(values: Partial<Values<F>>): readonly Claim[];
-  readonly model: AnyReadModel;
+  readonly model: NamedReadModel;
   readonly view: z.ZodType<Identified & Shown<F> & Shown<T> & Times>;
   /** The record's id is the command's. */
   readonly create: RecordCommand<Draft<F>, Noun, F, SlotPorts>;

@@ -1,6 +1,7 @@
 import { groupEvents } from '../domain/groups/events.ts';
 import { policyEvents } from '../domain/policies/events.ts';
 import type { EventFamily } from '../kernel/event.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import { resources } from './index.ts';
 import { toldPaths } from './records-at.ts';
 
@@ -23,7 +24,7 @@ export const toldTypes: readonly string[] = [
   ...ofGroups,
 ];
 /** Read models that an answer to an extension is put together from. */
-export const toldModels: readonly string[] = [
+export const toldModels: readonly ReadModelName[] = [
   'policies',
   'policy_versions',
   'group_members',
