@@ -3,11 +3,8 @@ import { policyEvents } from '../domain/policies/events.ts';
 import type { EventFamily } from '../kernel/event.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
 import { resources } from './index.ts';
-import { toldPaths } from './records-at.ts';
 
-const toldResources = resources.filter(
-  ({ declared }) => declared.toldToExtensions === true || toldPaths.has(declared.path),
-);
+const toldResources = resources.filter(({ declared }) => declared.toldToExtensions);
 const whole: readonly EventFamily[] = [policyEvents, ...toldResources.map(({ events }) => events)];
 /** Who is in a group decides which policies reach them. */
 const ofGroups = [
