@@ -1,10 +1,10 @@
 import type { EventFamily, Recorded } from '../kernel/event.ts';
 import { at, id, integer, nullable, timestamp, type NamedReadModel } from '../kernel/read-model.ts';
-import { derivedReadModelName } from '../kernel/read-model-name.ts';
 import { valuesOf, defaultOf, type AnyValues } from './fields.ts';
 import type { AnyCollection } from './declaration.ts';
 import { snakeCase } from './names.ts';
 import { columnsOf, fromColumns, toColumns } from './record-columns.ts';
+import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
 type Fold = (row: AnyValues | undefined) => AnyValues | undefined;
 const step = (record: unknown, fold: Fold) => ({ key: { id: record }, fold });

@@ -5,7 +5,6 @@ import type { EventDefinition, EventFamily, EventOf, Recorded } from '../kernel/
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
 import { at, id, nullable, timestamp, type NamedReadModel } from '../kernel/read-model.ts';
-import { derivedReadModelName } from '../kernel/read-model-name.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { AnySingleton, Apart, SettingFields, SingletonDeclaration } from './declaration.ts';
 import {
@@ -24,6 +23,7 @@ import { recordAggregate, type RecordState } from './record-aggregate.ts';
 import { recordCommands, type Written } from './record-commands.ts';
 import { columnsOf, fromColumns, keptNames, toColumns } from './record-columns.ts';
 import { answerShape, eventShape } from './schemas.ts';
+import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
 /** `TenantSettingsUpdated` carries what changed, save for the fields that have an event of their own. */
 export type SingletonEvents<Noun extends string, F extends SettingFields, A> = EventFamily<{
