@@ -11,6 +11,7 @@ import {
   timestamp,
   type NamedReadModel,
   type Row,
+  type RowChange,
 } from '../../src/kernel/read-model.ts';
 
 const columns = {
@@ -79,7 +80,7 @@ const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
  */
 export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): NamedReadModel {
   const key = new ChainKey(auditKey);
-  const on: Record<string, (event: Recorded) => readonly object[]> = {};
+  const on: Record<string, (event: Recorded) => readonly RowChange<AuditLogRow, 'position'>[]> = {};
   for (const [type, words] of auditVocabulary(families)) {
     on[type] = (event) => {
       const position = Number(event.position);
@@ -111,7 +112,7 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): Na
       `(tenant_id) where position = ${HEAD_POSITION}`,
     ],
     families,
-    on: on as never,
+    on,
     whenPoisoned: 'halt',
   });
 }
