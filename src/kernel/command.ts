@@ -66,6 +66,8 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly aggregate: Aggregate<State, E>;
   stream(input: Input, context: CommandContext): string;
   prepare?(input: Input, ports: Ports, context: CommandContext): Promise<Facts | Failure>;
+  /** Phantom: a property is compared strictly, a method is not. So no command runs where a port that it needs is missing. */
+  readonly needs?: (ports: Ports) => void;
   decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
   /**
    * What a lost claim means to the caller (default: `conflict('already exists')`), or `prepareAgain` where another value
