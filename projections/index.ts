@@ -1,4 +1,4 @@
-import type { AnyReadModel } from '../src/kernel/read-model.ts';
+import type { NamedReadModel } from '../src/kernel/read-model.ts';
 import { resourceModels } from '../src/resources/index.ts';
 import { adminAccounts } from './admins/admin-accounts.ts';
 import { adminLocks } from './admins/admin-locks.ts';
@@ -64,7 +64,7 @@ import { tenantDirectory } from './tenants/tenant-directory.ts';
 import { tenants } from './tenants/tenants.ts';
 
 /** Every read model that the projector maintains. */
-export const readModels: readonly AnyReadModel[] = [
+export const readModels: readonly NamedReadModel[] = [
   tenants,
   tenantDirectory,
   adminUsers,

@@ -227,7 +227,7 @@ async function startReactions(
 ): Promise<void> {
   const effects: Effects = {
     execute: (command: AnyCommand, input, issuer) => executor.execute(command, input, issuer),
-    enqueueWithin: (client, job, data, jobOptions) => jobs.enqueueWithin(client, job, data, jobOptions),
+    enqueueWithin: (client, request, jobOptions) => jobs.enqueueWithin(client, request, jobOptions),
   };
   const slots = new Slots(EFFECTS_AT_ONCE);
   for (const reaction of reactions) {

@@ -9,6 +9,7 @@ import type { Claim } from './kernel/command.ts';
 import type { EventFamily, Position } from './kernel/event.ts';
 import type { TenantId } from './kernel/ids.ts';
 import type { AnyReadModel } from './kernel/read-model.ts';
+import type { ReadModelName } from './kernel/read-model-name.ts';
 import type { TenantReads } from './kernel/query.ts';
 import type { SealAlarms } from './audit/seal-alarms.ts';
 import type { Config } from './config.ts';
@@ -109,7 +110,7 @@ export interface Services {
   /** Every read model that this installation maintains. */
   readonly models: readonly AnyReadModel[];
   /** Names of the read models in the main lane: what a later read with `X-Log-Position` waits for. */
-  readonly mainModels: readonly string[];
+  readonly mainModels: readonly ReadModelName[];
   accountDigest(email: string): string;
   /** A digest that nobody without the installation's key can compute: what a domain has to show. */
   domainChallenge(of: string): string;

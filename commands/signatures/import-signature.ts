@@ -42,7 +42,7 @@ export const importSignature = defineCommand({
     )
       return { room: { slot } };
     const { exists } = await ports.aggregates.load(signatures.aggregate, signatures.stream(tenantId, id));
-    return { room: exists ? deletedMeanwhile : await slotFor(signatures.declared as never, tenantId, ports) };
+    return { room: exists ? deletedMeanwhile : await slotFor(signatures.declared, tenantId, ports) };
   },
   whenClaimed: () => 'prepareAgain',
   recall: (_before, [event]) => outcome(event!.type === 'SignatureCreated' ? 'imported' : 'updated'),

@@ -1,4 +1,5 @@
 import { isUnderway, signaturePack, signaturePackStream } from '../../src/domain/signatures/pack.ts';
+import { signatures } from '../../src/domain/signatures/signature.resource.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict } from '../../src/kernel/failure.ts';
 
@@ -23,5 +24,5 @@ export const recordSignaturePack = defineCommand({
     if (!isUnderway(state, packId, digest)) return conflict();
     return accept([{ type: 'SignaturePackUploaded', data: { packId, name, version, imported, updated, skipped } }]);
   },
-  freshens: ['signature_packs', 'signatures', 'policy_versions'],
+  freshens: ['signature_packs', signatures.model.name, 'policy_versions'],
 });

@@ -9,8 +9,9 @@ import {
   nullable,
   text,
   timestamp,
-  type AnyReadModel,
+  type NamedReadModel,
   type Row,
+  type RowChange,
 } from '../../src/kernel/read-model.ts';
 
 const columns = {
@@ -77,9 +78,9 @@ const headRow = ({ sequence, hash }: ChainHead): AuditLogRow => ({
  * The audit chain: one entry for every event that is not telemetry, a function of stored events and key alone, so that a
  * rebuild gives the same bytes. What it cannot take stops it: a chain with a hole would prove nothing.
  */
-export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): AnyReadModel {
+export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): NamedReadModel {
   const key = new ChainKey(auditKey);
-  const on: Record<string, (event: Recorded) => readonly object[]> = {};
+  const on: Record<string, (event: Recorded) => readonly RowChange<AuditLogRow, 'position'>[]> = {};
   for (const [type, words] of auditVocabulary(families)) {
     on[type] = (event) => {
       const position = Number(event.position);
@@ -111,7 +112,7 @@ export function auditLog(auditKey: Buffer, families: readonly EventFamily[]): An
       `(tenant_id) where position = ${HEAD_POSITION}`,
     ],
     families,
-    on: on as never,
+    on,
     whenPoisoned: 'halt',
   });
 }

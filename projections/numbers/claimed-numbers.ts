@@ -1,7 +1,7 @@
 import { SEAT } from '../../src/domain/employees/employee.ts';
 import { employeeEvents } from '../../src/domain/employees/events.ts';
 import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
-import { defineReadModel, id, integer, text, type AnyReadModel } from '../../src/kernel/read-model.ts';
+import { defineReadModel, id, integer, text, type NamedReadModel } from '../../src/kernel/read-model.ts';
 import { CLAIMED_NUMBERS } from '../../src/numbers/claimed-numbers.ts';
 import { resources } from '../../src/resources/index.ts';
 import { slotKind } from '../../src/resources/slots.ts';
@@ -39,7 +39,7 @@ const bounded = resources.flatMap((resource) =>
  * The numbers that are held as claims: seats of the license, slots of bounded collections. Claims are looked up one by one, and
  * on a store of streams each costs a read; this tells of thousands at once which are worth a try. The claim decides.
  */
-export const claimedNumbers: AnyReadModel = defineReadModel({
+export const claimedNumbers: NamedReadModel = defineReadModel({
   name: CLAIMED_NUMBERS,
   version: 1,
   lane: 'main',
@@ -53,4 +53,4 @@ export const claimedNumbers: AnyReadModel = defineReadModel({
     EmployeeDeleted: ({ data }: Recorded) => released(SEAT, (data as { userId: string }).userId),
     ...Object.fromEntries(bounded.flatMap(({ declared, events }) => slotsOf(declared.noun, events as EventFamily))),
   },
-} as AnyReadModel);
+} as NamedReadModel);

@@ -48,7 +48,7 @@ export const threatIntelSettings = defineReadModel({
         ...unset,
         ...row,
         id: event.tenantId,
-        [`${event.data.service}_configured`]: event.data.keyRef !== null,
+        [`${event.data.service}_configured` satisfies keyof ThreatIntelSettingsRow]: event.data.keyRef !== null,
         updated_at: at(event),
       }),
     }),

@@ -1,26 +1,51 @@
 import { canaryCookies } from '../../src/domain/countermeasures/canary-cookie.resource.ts';
 import type { Rule } from '../../src/domain/policies/events.ts';
 import { extensionMonitoringSettings } from '../../src/domain/extensions/monitoring-settings.resource.ts';
+import { extensionWhitelist } from '../../src/domain/extensions/whitelist-entry.resource.ts';
 import { phishingWhitelist } from '../../src/domain/policies/phishing-whitelist-entry.resource.ts';
 import { scopedDomains } from '../../src/domain/policies/scoped-domain.resource.ts';
+import { clickfixSignatures } from '../../src/domain/signatures/clickfix-signature.resource.ts';
+import { signatures } from '../../src/domain/signatures/signature.resource.ts';
 import { tenantSettings, type ExtensionMode } from '../../src/domain/settings/tenant-settings.resource.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import type { Query } from '../../src/kernel/query.ts';
-import {
-  CLICKFIX_SIGNATURES,
-  EXTENSION_WHITELIST,
-  picked,
-  recordsAt,
-  SIGNATURES,
-} from '../../src/resources/records-at.ts';
+import type { RecordOf } from '../../src/resources/collection.ts';
 import { policiesInForce } from '../policies/policies-in-force.ts';
 import { policyVersion } from './policy-version.ts';
 
-type Told = Readonly<Record<string, unknown>>;
-/** With the version, by which whoever looks into an alert finds what its signature said then. */
-const SIGNATURE = ['id', 'version', 'name', 'type', 'pattern', 'patternType', 'severity'];
-const CLICKFIX = ['id', 'version', 'name', 'pattern', 'patternType', 'platform', 'severity', 'action'];
-const ALLOWED = ['extensionId', 'browserType'];
+/** With the version, by which an analyst finds what the signature behind an alert said then. */
+const toldSignature = ({ id, version, name, type, pattern, patternType, severity }: RecordOf<typeof signatures>) => ({
+  id,
+  version,
+  name,
+  type,
+  pattern,
+  patternType,
+  severity,
+});
+const toldClickfix = ({
+  id,
+  version,
+  name,
+  pattern,
+  patternType,
+  platform,
+  severity,
+  action,
+}: RecordOf<typeof clickfixSignatures>) => ({
+  id,
+  version,
+  name,
+  pattern,
+  patternType,
+  platform,
+  severity,
+  action,
+});
+const toldExtension = ({ extensionId, browserType }: RecordOf<typeof extensionWhitelist>) => ({
+  extensionId,
+  browserType,
+});
 
 /** What a browser works by (choice OP-161), for a member of these groups. */
 export interface ExtensionConfig {
@@ -38,10 +63,10 @@ export interface ExtensionConfig {
     readonly includeSubdomains: boolean;
   }[];
   readonly phishingWhitelist: readonly { readonly domain: string }[];
-  /** What phishing pages look like, what ClickFix pages do, and which extensions are allowed: fields as the collections have them. */
-  readonly signatures: readonly Told[];
-  readonly clickfixSignatures: readonly Told[];
-  readonly extensionWhitelist: readonly Told[];
+  /** What phishing pages look like, what ClickFix pages do, and which extensions are allowed. */
+  readonly signatures: readonly ReturnType<typeof toldSignature>[];
+  readonly clickfixSignatures: readonly ReturnType<typeof toldClickfix>[];
+  readonly extensionWhitelist: readonly ReturnType<typeof toldExtension>[];
   readonly canaryCookies: readonly {
     readonly id: string;
     readonly name: string;
@@ -62,18 +87,17 @@ export interface ExtensionConfig {
 export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionConfig> = async (reads, { groupIds }) => {
   // The version first: content that is newer than its version is fetched once more, content that is older never would be.
   const version = orThrow(await policyVersion(reads, undefined));
-  const [settings, monitoring, policies, domains, whitelist, cookies, signatures, clickfix, allowed] =
-    await Promise.all([
-      tenantSettings.read(reads, undefined).then(orThrow),
-      extensionMonitoringSettings.read(reads, undefined).then(orThrow),
-      policiesInForce(reads, { groupIds }).then(orThrow),
-      scopedDomains.all(reads, {}).then(orThrow),
-      phishingWhitelist.all(reads, {}).then(orThrow),
-      canaryCookies.all(reads, { isEnabled: true }).then(orThrow),
-      recordsAt(SIGNATURES, reads),
-      recordsAt(CLICKFIX_SIGNATURES, reads),
-      recordsAt(EXTENSION_WHITELIST, reads),
-    ]);
+  const [settings, monitoring, policies, domains, whitelist, cookies, phishing, clickfix, allowed] = await Promise.all([
+    tenantSettings.read(reads, undefined).then(orThrow),
+    extensionMonitoringSettings.read(reads, undefined).then(orThrow),
+    policiesInForce(reads, { groupIds }).then(orThrow),
+    scopedDomains.all(reads, {}).then(orThrow),
+    phishingWhitelist.all(reads, {}).then(orThrow),
+    canaryCookies.all(reads, { isEnabled: true }).then(orThrow),
+    signatures.all(reads, { isEnabled: true }).then(orThrow),
+    clickfixSignatures.all(reads, { isEnabled: true }).then(orThrow),
+    extensionWhitelist.all(reads, {}).then(orThrow),
+  ]);
   const {
     extensionMode,
     breachCheckEnabled,
@@ -88,9 +112,9 @@ export const extensionConfig: Query<{ groupIds: readonly string[] }, ExtensionCo
     policies: policies.map(({ id, name, priority, rules }) => ({ id, name, priority, rules })),
     domainScope: domains.map(({ domain, scope, includeSubdomains }) => ({ domain, scope, includeSubdomains })),
     phishingWhitelist: whitelist.map(({ domain }) => ({ domain })),
-    signatures: signatures.map((one) => picked(one, SIGNATURE)),
-    clickfixSignatures: clickfix.map((one) => picked(one, CLICKFIX)),
-    extensionWhitelist: allowed.map((one) => picked(one, ALLOWED)),
+    signatures: phishing.map(toldSignature),
+    clickfixSignatures: clickfix.map(toldClickfix),
+    extensionWhitelist: allowed.map(toldExtension),
     canaryCookies: cookies.map(({ id, name, domain, path, value }) => ({ id, name, domain, path, value })),
     settings: {
       breachCheckEnabled,

@@ -1,6 +1,7 @@
 import { randomUUID, sign } from 'node:crypto';
 import { Agent } from 'node:https';
 import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
+import { alerts as alertsModel } from '../../projections/alerts/alerts.ts';
 import { verifyTenant } from '../audit/verify.ts';
 import { diff, rebuild } from '../cli/projections.ts';
 import { randomPassword } from '../identity/passwords.ts';
@@ -148,7 +149,6 @@ export async function demo(
 
   stage.chapter('What the dashboard shows is what happened');
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
-  const alertsModel = services.models.find(({ name }) => name === 'alerts')!;
   await services.database.owner.query(
     `update alerts set severity = 'low', title = 'nothing to see' where tenant_id = $1 and alert_id = $2`,
     [tenantId, alerts[0]!.id],

@@ -75,12 +75,10 @@ export class Executor<Ports> {
     this.#newWorkbench = newWorkbench;
   }
 
-  async execute<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  async execute<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
     issuer: Issuer,
-    // A command only runs where every port that its preparation needs is there.
-    ...[]: Ports extends Needs ? [] : [missing: Needs]
   ): Promise<Executed<Result> | Failure> {
     const context = contextOf(issuer);
     try {
@@ -93,16 +91,16 @@ export class Executor<Ports> {
   }
 
   /** What an earlier run of a retryable command came to, or undefined if nothing of it was appended. */
-  async recall<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  async recall<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
     issuer: Issuer,
   ): Promise<Executed<Result> | undefined> {
     return this.#earlierRun(command, input, contextOf(issuer));
   }
 
-  async #run<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  async #run<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
     context: CommandContext,
     isRetryable: boolean,
@@ -110,7 +108,7 @@ export class Executor<Ports> {
     let workbench = this.#newWorkbench();
     const prepare = async () => {
       try {
-        return command.prepare && (await command.prepare(input, workbench.ports as unknown as Needs, context));
+        return command.prepare && (await command.prepare(input, workbench.ports, context));
       } catch (error) {
         // Nothing was appended with what this preparation kept.
         await workbench.undo().catch(() => undefined);
@@ -150,8 +148,8 @@ export class Executor<Ports> {
   }
 
   /** Rebuilds the outcome of an earlier run from its events, with the result that its decision had. */
-  async #earlierRun<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  async #earlierRun<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
     context: CommandContext,
   ): Promise<EarlierRun<Result> | undefined> {
@@ -199,8 +197,8 @@ export class Executor<Ports> {
     return stands ? outcome : decide(loaded);
   }
 
-  async #decide<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  async #decide<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
     context: CommandContext,
     facts: Facts,
@@ -286,8 +284,8 @@ const isEarlier = (outcome: Executed<unknown>): boolean => 'isEarlier' in outcom
  * `recall` reads the result from the events. A command without preparation needs none: its pure decision is made again, on the
  * state that it was made on. A command with a preparation and no `recall` has no result.
  */
-async function resultOf<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-  { recall, prepare, decide }: Command<Input, State, E, Needs, Facts, Result>,
+async function resultOf<Input, State, E extends DomainEvent, Ports, Facts, Result>(
+  { recall, prepare, decide }: Command<Input, State, E, Ports, Facts, Result>,
   input: Input,
   context: CommandContext,
   events: readonly E[],

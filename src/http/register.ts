@@ -6,13 +6,14 @@ import {
   type RouteShorthandOptions,
 } from 'fastify';
 import { FreshValues } from '../execution/fresh-values.ts';
-import type { Executor, Issuer } from '../execution/executor.ts';
+import type { Issuer } from '../execution/executor.ts';
 import type { AnyCommand, Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
 import { FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
-import type { Services } from '../services.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
+import type { CommandPorts, Services } from '../services.ts';
 import { rateClassOf } from './access.ts';
 import { authenticate } from './plugins/authentication.ts';
 import type { EndTurn } from '../fairness/tenant-turns.ts';
@@ -187,29 +188,19 @@ function callOf(
       ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}),
     };
   };
-  // The ports that any command of this application needs are the ones that the executor was built with.
-  const executor = services.executor as unknown as Executor<unknown>;
-  const execute: Call<never, never, never, never>['execute'] = async <
-    Input,
-    State,
-    E extends DomainEvent,
-    Needs,
-    Facts,
-    Result,
-  >(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  const { executor } = services;
+  const execute = async <Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
     named?: TenantId | Behalf,
     as?: string,
   ) => {
-    const decide = executor.execute.bind(executor) as typeof executor.execute<Input, State, E, unknown, Facts, Result>;
-    const executed = orThrow(
-      await decide(command as Command<Input, State, E, unknown, Facts, Result>, input, issuerOf(named, command, as)),
-    );
+    const executed = orThrow(await executor.execute(command, input, issuerOf(named, command, as)));
     if (executed.position !== undefined) keyed?.hasAppended();
     return executed;
   };
-  const seen = (models: readonly string[], position: Position) => awaitFreshness(reply, services, models, position);
+  const seen = (models: readonly ReadModelName[], position: Position) =>
+    awaitFreshness(reply, services, models, position);
   return {
     execute,
     seen,
@@ -232,8 +223,8 @@ function callOf(
       if (keyed && !executed) keyed.notRun(command.name);
       return executed;
     },
-    run: async <Input, State, E extends DomainEvent, Needs, Facts, Result>(
-      command: Command<Input, State, E, Needs, Facts, Result>,
+    run: async <Input, State, E extends DomainEvent, Facts, Result>(
+      command: Command<Input, State, E, CommandPorts, Facts, Result>,
       input: Input,
       named?: TenantId | Behalf,
       as?: string,
@@ -257,7 +248,7 @@ function callOf(
 async function awaitFreshness(
   reply: FastifyReply,
   { freshness }: Services,
-  models: readonly string[],
+  models: readonly ReadModelName[],
   position: Position,
 ): Promise<void> {
   // Of several commands behind one answer the last in the feed counts, whichever came back last.

@@ -5,9 +5,10 @@ import type { Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import type { Executed } from '../execution/executor.ts';
 import type { FreshValues } from '../execution/fresh-values.ts';
-import type { Services } from '../services.ts';
+import type { CommandPorts, Services } from '../services.ts';
 import type { Access } from './access.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
 
@@ -36,28 +37,28 @@ export interface Call<Params, QueryString, Body, P = Principal | undefined> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Executes a command for the caller's tenant (or a named one, or on named behalf) and waits for the read models that it freshens. */
-  run<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  run<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
     named?: TenantId | Behalf,
     /** Names this command among those of the same name, for a route that runs several in no fixed order. */
     as?: string,
   ): Promise<Executed<Result>>;
   /** As `run`, without waiting for read models: for a route that runs many commands and waits once, with `seen`. */
-  execute<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  execute<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
     named?: TenantId | Behalf,
     as?: string,
   ): Promise<Executed<Result>>;
   /** Waits until these read models have passed a position; where that takes too long, the response says so. */
-  seen(models: readonly string[], position: Position): Promise<void>;
+  seen(models: readonly ReadModelName[], position: Position): Promise<void>;
   /**
    * What the command came to in an earlier attempt at this request, whose response was lost (`Idempotency-Key`). For handlers that
    * would refuse, before they run it, what it has already done. Undefined: run it.
    */
-  recall<Input, State, E extends DomainEvent, Needs, Facts, Result>(
-    command: Command<Input, State, E, Needs, Facts, Result>,
+  recall<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
     input: Input,
   ): Promise<Executed<Result> | undefined>;
   /** Ids and secrets to be created: with an `Idempotency-Key` the same in every attempt. Never `randomUUID` in a POST handler. */

@@ -12,6 +12,7 @@ import { tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.
 import type { Executed, Issuer } from '../execution/executor.ts';
 import type { Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import type { Services } from '../services.ts';
 import { ORGANIZATIONS } from './known-browsers.ts';
 import type { TokenPurpose } from './one-time-tokens.ts';
@@ -37,7 +38,7 @@ export interface AccountKind<A extends SignInAccount = SignInAccount> {
   whyNoPasswords(services: Pick<Services, 'loader'>, tenantId: TenantId): Promise<string | undefined>;
   useBackupCode(services: Services, input: PresentedBackupCode, issuer: Issuer): Promise<Executed<void> | Failure>;
   /** The read models that show how many backup codes are left. */
-  readonly shownIn: readonly string[];
+  readonly shownIn: readonly ReadModelName[];
 }
 
 export const tenantAdmins: AccountKind<AdminState> = {

@@ -1,6 +1,8 @@
 import type { Job } from 'bullmq';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { enqueue, type JobContract, type JobRequest } from '../kernel/job.ts';
 import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from './backend.ts';
 import { laneOf, type JobCatalogue, type JobPayload } from './catalogue.ts';
 import { retryDelay } from './job.ts';
@@ -43,23 +45,31 @@ export class BullMqJobs implements Jobs {
     this.#queues = new Map(catalogue.lanes.map((lane) => [lane, this.#openQueue(lane)]));
   }
 
-  async enqueue(name: string, data: unknown, options?: EnqueueOptions): Promise<void> {
-    await this.#backend.add(this.#catalogue.prepare(name, data, options));
+  async enqueue<Schema extends z.ZodType>(
+    job: JobContract<Schema>,
+    data: z.input<NoInfer<Schema>>,
+    options?: EnqueueOptions,
+  ): Promise<void> {
+    await this.#backend.add(this.#catalogue.prepare(enqueue(job, data), options));
   }
 
-  async enqueueWithin(client: pg.ClientBase, name: string, data: unknown, options?: EnqueueOptions): Promise<void> {
-    await this.#backend.addWithin(client, this.#catalogue.prepare(name, data, options));
+  async enqueueWithin(client: pg.ClientBase, request: JobRequest, options?: EnqueueOptions): Promise<void> {
+    await this.#backend.addWithin(client, this.#catalogue.prepare(request, options));
   }
 
-  async schedule(key: string, { job, recurrence, data, tenantId }: Schedule): Promise<void> {
+  async schedule(key: string, { run, recurrence, tenantId }: Schedule): Promise<void> {
     if (!SCHEDULE_KEY.test(key)) throw new TypeError('a schedule key is letters, digits, ".", "_", "-" and "/"');
-    const { definition, payload } = this.#catalogue.prepare(job, data, tenantId && { tenantId });
+    const { definition, payload } = this.#catalogue.prepare(run, tenantId && { tenantId });
     const repeat =
       'everyMs' in recurrence
         ? { every: recurrence.everyMs }
         : { pattern: recurrence.cron, tz: recurrence.timeZone ?? 'UTC' };
     const queue = this.#queues.get(laneOf(definition))!;
-    await queue.upsertJobScheduler(key, repeat, { name: job, data: payload, opts: storedOptions({ definition }) });
+    await queue.upsertJobScheduler(key, repeat, {
+      name: definition.name,
+      data: payload,
+      opts: storedOptions({ definition }),
+    });
   }
 
   async unschedule(key: string): Promise<void> {

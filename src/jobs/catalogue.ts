@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantId } from '../kernel/ids.ts';
+import type { JobRequest } from '../kernel/job.ts';
 import { DEFAULT_LANE, JobFailed, type AnyJob } from './job.ts';
 import type { EnqueueOptions } from './jobs.ts';
 
@@ -47,8 +48,8 @@ export class JobCatalogue {
     return this.#byName.get(name);
   }
 
-  /** Throws for what could not run: a name that nobody declared, data that does not fit. */
-  prepare(name: string, data: unknown, options: EnqueueOptions = {}): PreparedJob {
+  /** Throws for what could not run: a job that was not registered, data that does not fit. */
+  prepare({ job: { name }, data }: JobRequest, options: EnqueueOptions = {}): PreparedJob {
     const definition = this.#byName.get(name);
     if (!definition) throw new TypeError(`there is no job ${name}`);
     const checked = definition.data.safeParse(data);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { TenantId } from '../kernel/ids.ts';
+import type { JobContract } from '../kernel/job.ts';
 
 /**
  * How long to wait before the second, third, … attempt, in milliseconds: a list, whose last entry holds from there on, or a
@@ -22,13 +23,10 @@ export interface JobContext {
 }
 
 /**
- * Work for later, by name: at least once, so a handler recognizes by `context.id` or by its own state what it has done
- * already. Data is JSON without secrets, checked when the job is enqueued and again when it runs, which may be after an upgrade.
+ * Work for later, without the part that does it: reactions, routes and schedules enqueue a job by its declaration.
+ * Data is JSON without secrets. It is checked when the job is enqueued and again when it runs, which may be after an upgrade.
  */
-export interface JobDefinition<Schema extends z.ZodType = z.ZodType> {
-  /** Lower case with hyphens, e.g. `deliver-notification`. */
-  readonly name: string;
-  readonly data: Schema;
+export interface JobDeclaration<Schema extends z.ZodType = z.ZodType> extends JobContract<Schema> {
   /** In all, the first one included. */
   readonly attempts: number;
   readonly backoff: Backoff;
@@ -36,10 +34,18 @@ export interface JobDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly timeoutMs?: number;
   /** Jobs of one lane share its workers: what is slow or comes in floods gets a lane of its own. Default: `default`. */
   readonly lane?: string;
+}
+
+/** A declared job and its handler. Jobs run at least once: a handler recognizes a repetition by `context.id` or by its own state. */
+export interface JobDefinition<Schema extends z.ZodType = z.ZodType> extends JobDeclaration<Schema> {
   /** Resolves when done. Throws to be tried again; a `JobFailed` says why in words that are kept. */
   handle(data: z.output<Schema>, context: JobContext): Promise<void>;
 }
 
+/** A module constant, because producers name the job by it: `export const mailReport = declareJob({ name: 'mail-report', … })`. */
+export const declareJob = <const Schema extends z.ZodType>(job: JobDeclaration<Schema>): JobDeclaration<Schema> => job;
+
+/** Adds the handler, where its dependencies are known: `defineJob({ ...mailReport, handle: … })`. */
 export const defineJob = <const Schema extends z.ZodType>(job: JobDefinition<Schema>): JobDefinition<Schema> => job;
 
 // A handler takes its data as a parameter, so no narrower type holds every definition.

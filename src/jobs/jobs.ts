@@ -1,5 +1,7 @@
 import type pg from 'pg';
+import type { z } from 'zod';
 import type { TenantId } from '../kernel/ids.ts';
+import type { JobContract, JobRequest } from '../kernel/job.ts';
 
 export interface EnqueueOptions {
   /** A second job of the same name with the same id is not taken while the first is known (a day after its end). */
@@ -16,9 +18,9 @@ export type Recurrence = { readonly everyMs: number } | { readonly cron: string;
 
 /** A job that comes again and again, once in the whole house, whatever the number of processes. */
 export interface Schedule {
-  readonly job: string;
+  /** Made by `enqueue(job, data)`. */
+  readonly run: JobRequest;
   readonly recurrence: Recurrence;
-  readonly data?: unknown;
   readonly tenantId?: TenantId;
 }
 
@@ -39,11 +41,15 @@ export interface FailedJob {
   readonly failedAt: Date;
 }
 
-/** Background work. An unknown name or data that does not fit its schema throws: that is a mistake in the program. */
+/** Background work. A job that was not registered, or data that its schema refuses, throws: that is a mistake in the program. */
 export interface Jobs {
-  enqueue(name: string, data: unknown, options?: EnqueueOptions): Promise<void>;
+  enqueue<Schema extends z.ZodType>(
+    job: JobContract<Schema>,
+    data: z.input<NoInfer<Schema>>,
+    options?: EnqueueOptions,
+  ): Promise<void>;
   /** The job exists if and when the transaction that is open on `client` commits. */
-  enqueueWithin(client: pg.ClientBase, name: string, data: unknown, options?: EnqueueOptions): Promise<void>;
+  enqueueWithin(client: pg.ClientBase, request: JobRequest, options?: EnqueueOptions): Promise<void>;
 
   /** Begins or changes the schedule under this key (letters, digits, `.`, `_`, `-`, `/`). */
   schedule(key: string, schedule: Schedule): Promise<void>;

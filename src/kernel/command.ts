@@ -3,6 +3,7 @@ import type { Aggregate } from './aggregate.ts';
 import type { DomainEvent } from './event.ts';
 import type { Failure } from './failure.ts';
 import type { TenantId } from './ids.ts';
+import type { ReadModelName } from './read-model-name.ts';
 
 /**
  * Something that may have one owner at a time within a tenant: an e-mail, a userName, an open alert's fingerprint,
@@ -65,6 +66,8 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
   readonly aggregate: Aggregate<State, E>;
   stream(input: Input, context: CommandContext): string;
   prepare?(input: Input, ports: Ports, context: CommandContext): Promise<Facts | Failure>;
+  /** Phantom: a property is compared strictly, a method is not. So no command runs where a port that it needs is missing. */
+  readonly needs?: (ports: Ports) => void;
   decide(state: State, input: Input, context: CommandContext, facts: Facts): Decision<E, Result> | Failure;
   /**
    * What a lost claim means to the caller (default: `conflict('already exists')`), or `prepareAgain` where another value
@@ -77,7 +80,7 @@ export interface Command<Input, State, E extends DomainEvent, Ports, Facts, Resu
    */
   recall?(before: State, events: readonly E[], input: Input, context: CommandContext): Result;
   /** Read models that a caller expects to see changed when the answer comes. */
-  readonly freshens?: readonly string[];
+  readonly freshens?: readonly ReadModelName[];
   /** The stream's id was made for this command a moment ago: it is taken for new, and should it not be, the append says so. */
   readonly begins?: true;
   /** For streams that only matter in their latest part: how many of the newest events the state is folded from. */

@@ -1,10 +1,29 @@
-import type { AnyCommand } from './command.ts';
-import type { EventFamily, EventOf, Recorded } from './event.ts';
+import type { AnyCommand, Command } from './command.ts';
+import type { DomainEvent, EventFamily, EventOf, Recorded } from './event.ts';
+import type { JobRequest } from './job.ts';
 import type { Columns, Lane, Purge, RowOf } from './read-model.ts';
 
-/** What the house does because of an event: another command, or a job for the outside world. */
-export type Effect =
-  { readonly command: AnyCommand; readonly input: unknown } | { readonly job: string; readonly data: unknown };
+declare const fits: unique symbol;
+
+/** A command to issue, with input that fits it. Only `effect` makes one. */
+export interface CommandRequest {
+  readonly command: AnyCommand;
+  readonly input: unknown;
+  /** Phantom: `effect` has compared command and input. */
+  readonly [fits]: true;
+}
+
+/** What follows from an event: another command (`effect`), or a job for the outside world (`enqueue`). */
+export type Effect = CommandRequest | JobRequest;
+
+/** `NoInfer`: the command alone says what its input is, so a field that it does not have does not compile. */
+export const effect = <Input, State, E extends DomainEvent, Ports, Facts, Result>(
+  command: Command<Input, State, E, Ports, Facts, Result>,
+  input: NoInfer<Input>,
+): CommandRequest => {
+  const request: Omit<CommandRequest, typeof fits> = { command, input };
+  return request as CommandRequest;
+};
 
 /** A step that remembers something under a key (a process manager's state) and may act on it. */
 export interface StatefulStep<Row, Key extends keyof Row> {

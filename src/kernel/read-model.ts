@@ -1,4 +1,5 @@
 import type { EventFamily, EventOf, Recorded } from './event.ts';
+import type { ReadModelName } from './read-model-name.ts';
 
 /**
  * Columns as data: the SQL type for the table, the TypeScript type for the fold. Timestamps are ISO 8601 strings
@@ -87,9 +88,14 @@ export const defineReadModel = <
   const C extends Columns,
   const Key extends keyof C & string,
   const Families extends readonly EventFamily[],
+  const Name extends string,
 >(
-  model: ReadModel<C, Key, Families>,
-): ReadModel<C, Key, Families> => model;
+  model: ReadModel<C, Key, Families> & Named<Name>,
+): ReadModel<C, Key, Families> & Named<Name> => model;
+
+interface Named<Name extends string> {
+  readonly name: Name;
+}
 
 /** The row type of a model, for its queries: `Row<typeof alerts>`. */
 export type Row<Model extends { columns: Columns }> = RowOf<Model['columns']>;
@@ -97,6 +103,9 @@ export type Row<Model extends { columns: Columns }> = RowOf<Model['columns']>;
 /** A model whose types the engine has no use for. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyReadModel = ReadModel<any, any, any>;
+
+/** A model that commands may freshen and callers may wait for. */
+export type NamedReadModel = AnyReadModel & Named<ReadModelName>;
 
 let latest = { epochMs: 0, iso: new Date(0).toISOString() };
 /** Events that were written together bear one time: most of a history is printed once a group. */

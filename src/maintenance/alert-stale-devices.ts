@@ -5,7 +5,7 @@ import { raiseAlert, type RaiseAlert } from '../../commands/alerts/raise-alert.t
 import { patientQuery } from '../database/patience.ts';
 import { tenantSettings } from '../domain/settings/tenant-settings.resource.ts';
 import type { Executor } from '../execution/executor.ts';
-import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure } from '../kernel/failure.ts';
 import { asTenantId } from '../kernel/ids.ts';
@@ -60,12 +60,16 @@ const alertAbout = ({ tenant_id, device_id, user_id, heard_at, days }: Silent): 
 });
 
 /** Nothing reports that nothing is reported: this is looked for by the clock (choice OP-098). */
+export const staleDeviceAlerting = declareJob({
+  name: 'alert-stale-devices',
+  data: z.object({}),
+  attempts: 5,
+  backoff: { firstMs: 5_000, longestMs: 300_000 },
+});
+
 export const alertStaleDevices = (projector: pg.Pool, executor: Pick<Executor<CommandPorts>, 'execute'>): AnyJob =>
   defineJob({
-    name: 'alert-stale-devices',
-    data: z.object({}),
-    attempts: 5,
-    backoff: { firstMs: 5_000, longestMs: 300_000 },
+    ...staleDeviceAlerting,
     handle: async () => {
       const { rows } = await patientQuery<Silent>(projector, PATIENCE_MS, SILENT);
       for (const silent of rows) {

@@ -1,17 +1,24 @@
 import { z } from 'zod';
 import type { AnyJob } from '../jobs/job.ts';
-import { defineJob } from '../jobs/job.ts';
+import { declareJob, defineJob } from '../jobs/job.ts';
 import type { Schedule } from '../jobs/jobs.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { Database } from '../database/database.ts';
 import type { Config } from '../config.ts';
-import { trimObservations } from './trim-observations.ts';
+import { enqueue } from '../kernel/job.ts';
+import { screenshotSweeping } from '../screenshots/sweep-screenshots.ts';
+import { staleDeviceAlerting } from './alert-stale-devices.ts';
+import { observationTrimming, trimObservations } from './trim-observations.ts';
 
 const TRIMMED_AT_ONCE = 5_000;
 const HOUR = 3_600_000;
 
 const nothing = z.object({});
 const backoff = { firstMs: 5_000, longestMs: 300_000 };
+
+const telemetryTrimming = declareJob({ name: 'trim-telemetry', data: nothing, attempts: 5, backoff });
+const claimSweeping = declareJob({ name: 'sweep-claims', data: nothing, attempts: 5, backoff });
+const tokenSweeping = declareJob({ name: 'sweep-expired-tokens', data: nothing, attempts: 5, backoff });
 
 /** What the house does for itself, once in the whole installation however many processes it has. */
 export const maintenanceJobs = (
@@ -21,35 +28,26 @@ export const maintenanceJobs = (
 ): AnyJob[] => [
   trimObservations(projector, config),
   defineJob({
-    name: 'trim-telemetry',
-    data: nothing,
-    attempts: 5,
-    backoff,
+    ...telemetryTrimming,
     handle: async (_data, { signal }) => {
       while (!signal.aborted && (await store.trimExpired(TRIMMED_AT_ONCE)) === TRIMMED_AT_ONCE);
     },
   }),
   defineJob({
-    name: 'sweep-claims',
-    data: nothing,
-    attempts: 5,
-    backoff,
+    ...claimSweeping,
     handle: () => store.sweepClaims().then(() => undefined),
   }),
   defineJob({
-    name: 'sweep-expired-tokens',
-    data: nothing,
-    attempts: 5,
-    backoff,
+    ...tokenSweeping,
     handle: () => service.ofNobody('select sweep_expired_tokens()').then(() => undefined),
   }),
 ];
 
 export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
-  'maintenance/trim-observations': { job: 'trim-observations', data: {}, recurrence: { everyMs: HOUR } },
-  'maintenance/trim-telemetry': { job: 'trim-telemetry', data: {}, recurrence: { everyMs: HOUR } },
-  'maintenance/sweep-screenshots': { job: 'sweep-screenshots', data: {}, recurrence: { everyMs: 6 * HOUR } },
-  'maintenance/sweep-claims': { job: 'sweep-claims', data: {}, recurrence: { everyMs: HOUR } },
-  'maintenance/alert-stale-devices': { job: 'alert-stale-devices', data: {}, recurrence: { everyMs: HOUR / 4 } },
-  'maintenance/sweep-expired-tokens': { job: 'sweep-expired-tokens', data: {}, recurrence: { everyMs: HOUR } },
+  'maintenance/trim-observations': { run: enqueue(observationTrimming, {}), recurrence: { everyMs: HOUR } },
+  'maintenance/trim-telemetry': { run: enqueue(telemetryTrimming, {}), recurrence: { everyMs: HOUR } },
+  'maintenance/sweep-screenshots': { run: enqueue(screenshotSweeping, {}), recurrence: { everyMs: 6 * HOUR } },
+  'maintenance/sweep-claims': { run: enqueue(claimSweeping, {}), recurrence: { everyMs: HOUR } },
+  'maintenance/alert-stale-devices': { run: enqueue(staleDeviceAlerting, {}), recurrence: { everyMs: HOUR / 4 } },
+  'maintenance/sweep-expired-tokens': { run: enqueue(tokenSweeping, {}), recurrence: { everyMs: HOUR } },
 };

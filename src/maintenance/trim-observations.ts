@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import type pg from 'pg';
+import { devicePolicyDaily } from '../../projections/dashboard/device-policy-daily.ts';
+import { newSiteVisitors } from '../../projections/dashboard/new-site-visitors.ts';
+import { userDaily } from '../../projections/dashboard/user-daily.ts';
 import { viewedKinds } from '../../projections/telemetry/observations.ts';
 import type { License } from '../domain/licensing/license.ts';
 import { retentionUnder } from '../domain/settings/retention.ts';
 import { patientQuery } from '../database/patience.ts';
-import { defineJob, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, type AnyJob } from '../jobs/job.ts';
 
 const AT_ONCE = 5_000;
 /** Nobody waits for it; an attempt of the job takes at most five minutes. */
@@ -22,8 +25,8 @@ const TRIM_CHANGES = `
    where c.tenant_id = $1 and c.event_id = old.event_id`;
 
 /** Rows of a person's or a device's day. One that a late report brings back goes with the next trim. */
-const TRIM_DAYS = ['user_daily', 'new_site_visitors', 'device_policy_daily'].map(
-  (table) => `delete from ${table} where tenant_id = $1 and day < $2::date`,
+const TRIM_DAYS = [userDaily, newSiteVisitors, devicePolicyDaily].map(
+  ({ name }) => `delete from ${name} where tenant_id = $1 and day < $2::date`,
 );
 
 interface Kept {
@@ -32,12 +35,16 @@ interface Kept {
 }
 
 /** Rows of the event viewer, changes of extensions, and what a person did on which day, leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
+export const observationTrimming = declareJob({
+  name: 'trim-observations',
+  data: z.object({}),
+  attempts: 5,
+  backoff: { firstMs: 5_000, longestMs: 300_000 },
+});
+
 export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
   defineJob({
-    name: 'trim-observations',
-    data: z.object({}),
-    attempts: 5,
-    backoff: { firstMs: 5_000, longestMs: 300_000 },
+    ...observationTrimming,
     handle: async (_data, { signal }) => {
       const { rows: tenants } = await projector.query<{ id: string; license: License | null }>(
         'select id, license from tenants',

@@ -2,6 +2,7 @@ import type { Claim } from '../kernel/command.ts';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import { CLAIMED_NUMBERS } from './claimed-numbers.ts';
 
 /** Numbers of one kind in one tenant: the seats of its license, the slots of one of its collections. */
@@ -37,7 +38,7 @@ export const claimedIn = ({ claimHolders }: HolderLookup): HeldNumbers => ({
 
 interface ReadSide {
   vitalReads(tenantId: TenantId): TenantReads;
-  readonly freshness: { waitFor(models: readonly string[], position: Position): Promise<boolean> };
+  readonly freshness: { waitFor(models: readonly ReadModelName[], position: Position): Promise<boolean> };
 }
 
 const HELD = `

@@ -3,7 +3,7 @@ import { recordAlertForwarded } from '../../commands/alerts/record-alert-forward
 import { getAlert } from '../../queries/alerts/get-alert.ts';
 import type { AlertView } from '../../queries/alerts/alert-view.ts';
 import type { Executor, Issuer } from '../execution/executor.ts';
-import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure, type Failure } from '../kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
@@ -78,12 +78,16 @@ export async function forwardAlert(
 export type Forwarded = Exclude<Awaited<ReturnType<typeof forwardAlert>>, Failure>;
 
 /** What the portal could not take when it was asked goes there later, for about a day. */
+export const alertForwarding = declareJob({
+  name: 'forward-alert',
+  data: z.object({ tenantId: uuid(), alertId: uuid(), deliveryId: uuid() }),
+  attempts: 8,
+  backoff: [60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 28_800_000, 28_800_000],
+});
+
 export const forwardAlertJob = (forwarding: Forwarding): AnyJob =>
   defineJob({
-    name: 'forward-alert',
-    data: z.object({ tenantId: uuid(), alertId: uuid(), deliveryId: uuid() }),
-    attempts: 8,
-    backoff: [60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 28_800_000, 28_800_000],
+    ...alertForwarding,
     handle: async ({ tenantId, alertId, deliveryId }, { correlationId }) => {
       const issuer = { tenantId: asTenantId(tenantId), actor: system('portal-forwarding'), correlationId };
       try {

@@ -4,6 +4,7 @@ import { system } from '../kernel/actor.ts';
 import type { AnyCommand } from '../kernel/command.ts';
 import { isFailure, type FailureKind } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import type { JobRequest } from '../kernel/job.ts';
 import type { Issuer } from '../execution/executor.ts';
 import type { Due } from './reaction-page.ts';
 import { EffectRefused, EffectUnavailable } from './setback.ts';
@@ -14,8 +15,7 @@ export interface Effects {
   execute(command: AnyCommand, input: unknown, issuer: Issuer): Promise<unknown>;
   enqueueWithin(
     client: pg.PoolClient,
-    job: string,
-    data: unknown,
+    request: JobRequest,
     options: { id: string; tenantId: TenantId; correlationId: string },
   ): Promise<void>;
 }
@@ -63,7 +63,7 @@ export class EffectRunner {
     for (const { effect, id, event } of due) {
       if (!('job' in effect)) continue;
       const { tenantId, metadata } = event;
-      await this.#effects.enqueueWithin(client, effect.job, effect.data, {
+      await this.#effects.enqueueWithin(client, effect, {
         id,
         tenantId,
         correlationId: metadata.correlationId,

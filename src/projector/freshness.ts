@@ -1,4 +1,5 @@
 import type { Position } from '../kernel/event.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 
 /** The durable checkpoints, needed while another process holds lanes that this one does not. */
 export interface Elsewhere {
@@ -44,7 +45,7 @@ export class Freshness {
   }
 
   /** True once all models have passed the position; false when `patience` milliseconds were not enough. */
-  async waitFor(models: readonly string[], position: Position, patience = 1_000): Promise<boolean> {
+  async waitFor(models: readonly ReadModelName[], position: Position, patience = 1_000): Promise<boolean> {
     const fresh = () => models.every((name) => (this.#positions.get(name) ?? -1n) >= position);
     if (fresh()) return true;
     this.#poll();

@@ -18,6 +18,10 @@ const TRUSTED_MS = 1_500;
 /** The pseudo read model that commands freshen when this process must not answer before it forgot. */
 export const LIVE_STATE = 'live-state';
 
+declare module '../kernel/read-model-name.ts' {
+  interface ReadModelNames extends Record<typeof LIVE_STATE, true> {}
+}
+
 /** A load under way; what it brings is worth nothing if the feed concerned it in the meantime. */
 interface Load {
   readonly tenantId: TenantId;

@@ -1,9 +1,10 @@
 import type { EventFamily, Recorded } from '../kernel/event.ts';
-import { at, id, integer, nullable, timestamp, type AnyReadModel } from '../kernel/read-model.ts';
+import { at, id, integer, nullable, timestamp, type NamedReadModel } from '../kernel/read-model.ts';
 import { valuesOf, defaultOf, type AnyValues } from './fields.ts';
 import type { AnyCollection } from './declaration.ts';
 import { snakeCase } from './names.ts';
 import { columnsOf, fromColumns, toColumns } from './record-columns.ts';
+import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
 type Fold = (row: AnyValues | undefined) => AnyValues | undefined;
 const step = (record: unknown, fold: Fold) => ({ key: { id: record }, fold });
@@ -12,7 +13,7 @@ const step = (record: unknown, fold: Fold) => ({ key: { id: record }, fold });
 export function collectionModel(
   { fields, table, version, tracked, versioned, filters = [] }: AnyCollection,
   events: EventFamily,
-): AnyReadModel {
+): NamedReadModel {
   const [created, updated, deleted] = Object.keys(events.definitions) as [string, string, string];
   const untouched = toColumns(valuesOf(tracked?.fields ?? {}, defaultOf));
   const trackedNames = Object.keys(tracked?.fields ?? {});
@@ -54,7 +55,7 @@ export function collectionModel(
   ]);
 
   return {
-    name: table,
+    name: derivedReadModelName(table),
     version,
     lane: 'main',
     columns: {

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { streamName, type Aggregate } from '../kernel/aggregate.ts';
 import type { Claim, Command } from '../kernel/command.ts';
 import type { EventDefinition, EventFamily, EventOf } from '../kernel/event.ts';
+import type { Failure } from '../kernel/failure.ts';
 import { uuid, type TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
-import type { AnyReadModel } from '../kernel/read-model.ts';
+import type { NamedReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
 import { collectionModel } from './collection-model.ts';
 import { collectionQueries } from './collection-queries.ts';
@@ -35,10 +36,10 @@ interface Times {
 }
 
 /** A record as its row keeps it, with references where secrets are: what workers read. */
-export type Kept<F extends Fields, T extends TrackedFields> = Identified &
+export type Kept<F extends Fields, T extends TrackedFields, Versioned extends boolean> = Identified &
   Values<F> &
   Shown<T> &
-  Times & { readonly createdBy: string | null };
+  Times & { readonly createdBy: string | null } & (Versioned extends true ? { readonly version: number } : unknown);
 
 type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown> = Command<
   Input,
@@ -50,7 +51,12 @@ type RecordCommand<Input, Noun extends string, F extends Fields, Ports = unknown
 >;
 
 /** Everything that follows from one declaration. */
-export interface Collection<Noun extends string, F extends Fields, T extends TrackedFields> {
+export interface Collection<
+  Noun extends string,
+  F extends Fields,
+  T extends TrackedFields,
+  Versioned extends boolean = boolean,
+> {
   readonly kind: 'collection';
   readonly declared: CollectionDeclaration<Noun, F, T>;
   readonly events: CollectionEvents<Noun, F>;
@@ -58,22 +64,31 @@ export interface Collection<Noun extends string, F extends Fields, T extends Tra
   stream(tenantId: TenantId, id: string): string;
   /** The claims of a record with these values: who holds them is that record. */
   claims(values: Partial<Values<F>>): readonly Claim[];
-  readonly model: AnyReadModel;
+  readonly model: NamedReadModel;
   readonly view: z.ZodType<Identified & Shown<F> & Shown<T> & Times>;
   /** The record's id is the command's. */
   readonly create: RecordCommand<Draft<F>, Noun, F, SlotPorts>;
   readonly update: RecordCommand<Identified & { readonly changes: Changes<F> }, Noun, F>;
   readonly remove: RecordCommand<Identified, Noun, F>;
   /** Every record with these values, newest first. */
-  readonly all: Query<Partial<Values<F>>, Kept<F, T>[]>;
-  readonly get: Query<Identified, Kept<F, T>>;
+  readonly all: Query<Partial<Values<F>>, Kept<F, T, Versioned>[]>;
+  readonly get: Query<Identified, Kept<F, T, Versioned>>;
 }
+
+/** What `all` returns of each record: `RecordOf<typeof signatures>`. */
+export type RecordOf<C extends Pick<AnyDefinedCollection, 'all'>> = Exclude<
+  Awaited<ReturnType<C['all']>>,
+  Failure
+>[number];
 
 export function defineCollection<
   const Noun extends string,
   const F extends Fields,
   const T extends TrackedFields = Record<never, never>,
->(declaration: CollectionDeclaration<Noun, F, T>): Collection<Noun, F, T> {
+  const Versioned extends boolean = false,
+>(
+  declaration: CollectionDeclaration<Noun, F, T> & { readonly versioned?: Versioned },
+): Collection<Noun, F, T, Versioned> {
   const declared = declaration as unknown as AnyCollection;
   const { noun, fields, most } = declared;
   if (most !== undefined && Object.values(fields).some(isSecret))
@@ -128,7 +143,7 @@ export function defineCollection<
     remove: remove(tell(type.deleted)),
     ...collectionQueries(declared),
   };
-  return built as unknown as Collection<Noun, F, T>;
+  return built as unknown as Collection<Noun, F, T, Versioned>;
 }
 
 const collectionView = ({ noun, fields, tracked, hidden = {}, showsCreator }: AnyCollection): z.ZodObject =>

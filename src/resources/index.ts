@@ -7,7 +7,7 @@ import { clickfixSignatures } from '../domain/signatures/clickfix-signature.reso
 import { signatures } from '../domain/signatures/signature.resource.ts';
 import { tenantSettings } from '../domain/settings/tenant-settings.resource.ts';
 import type { EventFamily } from '../kernel/event.ts';
-import type { AnyReadModel } from '../kernel/read-model.ts';
+import type { NamedReadModel } from '../kernel/read-model.ts';
 import type { AnyDefinedCollection } from './collection.ts';
 import type { AnyDefinedSingleton } from './singleton.ts';
 
@@ -24,4 +24,4 @@ export const resources: readonly (AnyDefinedCollection | AnyDefinedSingleton)[] 
 ];
 
 export const resourceFamilies: readonly EventFamily[] = resources.map(({ events }) => events);
-export const resourceModels: readonly AnyReadModel[] = resources.map(({ model }) => model);
+export const resourceModels: readonly NamedReadModel[] = resources.map(({ model }) => model);

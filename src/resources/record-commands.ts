@@ -3,6 +3,7 @@ import { streamName, type Aggregate } from '../kernel/aggregate.ts';
 import { acceptWith, defineCommand, type Claim, type CommandContext } from '../kernel/command.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import { conflict, isFailure, notFound, type Failure } from '../kernel/failure.ts';
+import { derivedReadModelName, type ReadModelName } from '../kernel/read-model-name.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
@@ -34,7 +35,9 @@ export type Tell = (id: string, values: AnyValues) => readonly DomainEvent[];
 /** The decisions about a declared record. What a declaration cannot say without an `if` is a command file of its own. */
 export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<RecordState<AnyValues>, DomainEvent>) {
   const { noun, fields, rule, settled = (values) => values, table, toldToExtensions } = declared;
-  const common = { aggregate, freshens: toldToExtensions ? [table, 'policy_versions'] : [table] };
+  const own = derivedReadModelName(table);
+  const freshens: readonly ReadModelName[] = toldToExtensions ? [own, 'policy_versions'] : [own];
+  const common = { aggregate, freshens };
   const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
   const place = (id: string) => (field: string) => secretPlace(noun, id, field);

@@ -4,7 +4,7 @@ import type { Command } from '../kernel/command.ts';
 import type { EventDefinition, EventFamily, EventOf, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Query } from '../kernel/query.ts';
-import { at, id, nullable, timestamp, type AnyReadModel } from '../kernel/read-model.ts';
+import { at, id, nullable, timestamp, type NamedReadModel } from '../kernel/read-model.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { AnySingleton, Apart, SettingFields, SingletonDeclaration } from './declaration.ts';
 import {
@@ -23,6 +23,7 @@ import { recordAggregate, type RecordState } from './record-aggregate.ts';
 import { recordCommands, type Written } from './record-commands.ts';
 import { columnsOf, fromColumns, keptNames, toColumns } from './record-columns.ts';
 import { answerShape, eventShape } from './schemas.ts';
+import { derivedReadModelName } from '../kernel/read-model-name.ts';
 
 /** `TenantSettingsUpdated` carries what changed, save for the fields that have an event of their own. */
 export type SingletonEvents<Noun extends string, F extends SettingFields, A> = EventFamily<{
@@ -43,7 +44,7 @@ export interface Singleton<Noun extends string, F extends SettingFields, A exten
   /** `state.values` are the settings with their defaults: what decisions load. */
   readonly aggregate: Aggregate<RecordState<Values<F>>, EventOf<SingletonEvents<Noun, F, A>>>;
   stream(tenantId: TenantId): string;
-  readonly model: AnyReadModel;
+  readonly model: NamedReadModel;
   readonly view: z.ZodType<Shown<F> & Edited>;
   /** Merges; says in events what changed, and nothing when nothing did. */
   readonly update: Command<
@@ -119,7 +120,7 @@ function toldApart({
 }
 
 /** One row a tenant. What was never set is null in it, so that a default which changes reaches whoever relies on it. */
-function settingsModel({ table, version, fields }: AnySingleton, events: EventFamily): AnyReadModel {
+function settingsModel({ table, version, fields }: AnySingleton, events: EventFamily): NamedReadModel {
   for (const [name, field] of Object.entries(fields)) {
     if (columnOf(field).nullable && defaultOf(field) !== null)
       throw new DeclarationError(`${name} may be null, so null must be its default`);
@@ -138,7 +139,7 @@ function settingsModel({ table, version, fields }: AnySingleton, events: EventFa
     }),
   });
   return {
-    name: table,
+    name: derivedReadModelName(table),
     version,
     lane: 'main',
     columns: { id, ...columns, updated_by: nullable(id), updated_at: timestamp },

@@ -1,12 +1,10 @@
 import { groupEvents } from '../domain/groups/events.ts';
 import { policyEvents } from '../domain/policies/events.ts';
 import type { EventFamily } from '../kernel/event.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
 import { resources } from './index.ts';
-import { toldPaths } from './records-at.ts';
 
-const toldResources = resources.filter(
-  ({ declared }) => declared.toldToExtensions === true || toldPaths.has(declared.path),
-);
+const toldResources = resources.filter(({ declared }) => declared.toldToExtensions);
 const whole: readonly EventFamily[] = [policyEvents, ...toldResources.map(({ events }) => events)];
 /** Who is in a group decides which policies reach them. */
 const ofGroups = [
@@ -23,7 +21,7 @@ export const toldTypes: readonly string[] = [
   ...ofGroups,
 ];
 /** Read models that an answer to an extension is put together from. */
-export const toldModels: readonly string[] = [
+export const toldModels: readonly ReadModelName[] = [
   'policies',
   'policy_versions',
   'group_members',

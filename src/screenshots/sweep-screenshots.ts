@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { screenshotDay, screenshotDayStream } from '../domain/screenshots/screenshot-day.ts';
 import type { License } from '../domain/licensing/license.ts';
 import { retentionUnder } from '../domain/settings/retention.ts';
-import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import type { AggregateReader } from '../kernel/aggregate.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { dayOf } from '../kernel/read-model.ts';
@@ -33,13 +33,17 @@ export interface Sweeping {
  * that a crash cut short, or of persons who were erased in that very moment. What the log knows is asked of the log: a
  * read model that is behind costs nobody a picture.
  */
+export const screenshotSweeping = declareJob({
+  name: 'sweep-screenshots',
+  data: z.object({}),
+  attempts: 5,
+  backoff: { firstMs: 5_000, longestMs: 300_000 },
+  timeoutMs: 3_600_000,
+});
+
 export const sweepScreenshots = (sweeping: Sweeping): AnyJob =>
   defineJob({
-    name: 'sweep-screenshots',
-    data: z.object({}),
-    attempts: 5,
-    backoff: { firstMs: 5_000, longestMs: 300_000 },
-    timeoutMs: 3_600_000,
+    ...screenshotSweeping,
     handle: async (_data, { signal }) => {
       try {
         await sweeping.trust.assured();

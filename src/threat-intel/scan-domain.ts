@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { domainScanId } from '../domain/threat-intel/domain-scan.ts';
-import { defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { system } from '../kernel/actor.ts';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
@@ -11,12 +11,16 @@ import type { Asker, DomainScans } from './domain-scans.ts';
 const MINUTE_MS = 60_000;
 
 /** A scan for which there was no budget is made when there is some again, for about two days. */
+export const domainScanning = declareJob({
+  name: 'scan-domain',
+  data: z.object({ tenantId: uuid(), domain: z.string(), deviceId: uuid().nullable(), userId: uuid().nullable() }),
+  attempts: 16,
+  backoff: [MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, 240 * MINUTE_MS],
+});
+
 export const scanDomainJob = (scans: Pick<DomainScans, 'scan'>, reads: (tenantId: TenantId) => TenantReads): AnyJob =>
   defineJob({
-    name: 'scan-domain',
-    data: z.object({ tenantId: uuid(), domain: z.string(), deviceId: uuid().nullable(), userId: uuid().nullable() }),
-    attempts: 16,
-    backoff: [MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS, 240 * MINUTE_MS],
+    ...domainScanning,
     handle: async ({ tenantId, domain, deviceId, userId }, { correlationId }) => {
       const isVisited = () => wasVisited(reads(asTenantId(tenantId)), domain);
       const { postponedUntil } = await scans.scan(
@@ -41,7 +45,7 @@ export const scanLater = (
   at: number,
 ): Promise<void> =>
   jobs.enqueue(
-    'scan-domain',
+    domainScanning,
     { tenantId, domain, deviceId, userId },
     { id: `${tenantId}/${domainScanId(domain)}/${dayOf(Date.now())}`, delayMs: at - Date.now(), tenantId },
   );

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AggregateLoader } from '../../src/execution/aggregate-loader.ts';
-import { Executor } from '../../src/execution/executor.ts';
+import { Executor, type Issuer } from '../../src/execution/executor.ts';
+import type { Call } from '../../src/http/route.ts';
 import { defineAggregate, streamName } from '../../src/kernel/aggregate.ts';
 import { accept, acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { defineEvents, type EventOf } from '../../src/kernel/event.ts';
@@ -56,6 +57,29 @@ const registerNumbered = defineCommand({
     accept([{ type: 'SeatTaken' as const, data: { seat: 1, by: name } }], { take: [{ kind: 'name', value: name }] }),
   whenClaimed: () => 'prepareAgain' as const,
 });
+
+/** Nothing calls this: `npm run check` fails if a line that is marked compiles. */
+export function doesNotCompile(
+  none: Executor<Record<never, never>>,
+  one: Executor<{ next: () => number }>,
+  call: Call<never, never, never>,
+  issuer: Issuer,
+): void {
+  const needsMore = defineCommand({
+    ...register,
+    prepare: async (_input: { id: string; name: string }, ports: { next: () => number; other: string }) => ports.other,
+    decide: () => accept([]),
+  });
+  const input = { id: '1', name: 'Ada' };
+  // @ts-expect-error the executor has no port at all
+  void none.execute(registerNumbered, input, issuer);
+  // @ts-expect-error the executor lacks one of the two ports
+  void one.execute(needsMore, input, issuer);
+  // @ts-expect-error the application has no such port
+  void call.run(registerNumbered, input);
+  // @ts-expect-error another input
+  void call.run(takeSeat, { hall: 'main', by: 7 });
+}
 
 describe('commands that run at the same time', () => {
   let house: House;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { screenshotSweeping } from '../../src/screenshots/sweep-screenshots.ts';
 import { startApp, type Answer, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../dsl/enrolled-device.ts';
 import { browserPicture, multipart, png, type Upload } from '../dsl/pictures.ts';
@@ -403,7 +404,7 @@ describe('screenshots', () => {
     const old = new Date(Date.now() - 2 * 3_600_000);
     await utimes(known!, old, old);
     await utimes((await filesOf(orphan.screenshotId))[0]!, old, old);
-    await app.services.jobs.enqueue('sweep-screenshots', {});
+    await app.services.jobs.enqueue(screenshotSweeping, {});
     await expect.poll(() => filesOf(orphan.screenshotId), { timeout: 10_000 }).toEqual([]);
     expect([(await filesOf(id)).length, (await filesOf(young.screenshotId)).length]).toEqual([1, 1]);
   });

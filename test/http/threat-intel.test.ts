@@ -5,6 +5,7 @@ import { system } from '../../src/kernel/actor.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { orThrow } from '../../src/kernel/failure.ts';
 import { CallBudget } from '../../src/threat-intel/call-budget.ts';
+import { domainScanning } from '../../src/threat-intel/scan-domain.ts';
 import { DomainScans } from '../../src/threat-intel/domain-scans.ts';
 import { openProviders } from '../../src/threat-intel/open-providers.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
@@ -265,7 +266,7 @@ describe('threat intelligence', () => {
   it('makes up for what was put off', async () => {
     const { tenant, device, need } = await tenantWith('scanner');
     const domain = someDomain('evil');
-    await app.services.jobs.enqueue('scan-domain', {
+    await app.services.jobs.enqueue(domainScanning, {
       tenantId: tenant.tenantId,
       domain,
       deviceId: device.deviceId,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { conflict, FailureError } from '../../src/kernel/failure.ts';
 import { asTenantId } from '../../src/kernel/ids.ts';
+import { enqueue } from '../../src/kernel/job.ts';
 import { JobCatalogue } from '../../src/jobs/catalogue.ts';
 import { failureReason } from '../../src/jobs/failure-reason.ts';
 import { defineJob, JobFailed, retryDelay } from '../../src/jobs/job.ts';
@@ -67,15 +68,17 @@ describe('a catalogue of jobs', () => {
   });
 
   it('takes the tenant from the data when it is told none', () => {
-    const catalogue = new JobCatalogue([job('greet')]);
+    const greet = job('greet');
+    const catalogue = new JobCatalogue([greet]);
     const tenantId = asTenantId('0190f000-0000-7000-8000-000000000001');
-    expect(catalogue.prepare('greet', { tenantId }).payload.tenantId).toBe(tenantId);
-    expect(catalogue.prepare('greet', {}).payload.tenantId).toBeNull();
+    expect(catalogue.prepare(enqueue(greet, { tenantId })).payload.tenantId).toBe(tenantId);
+    expect(catalogue.prepare(enqueue(greet, {})).payload.tenantId).toBeNull();
   });
 
   it('gives a job without an id one of its own', () => {
-    const catalogue = new JobCatalogue([job('greet')]);
-    expect(catalogue.prepare('greet', {}).id).not.toBe(catalogue.prepare('greet', {}).id);
-    expect(() => catalogue.prepare('greet', {}, { id: 'x'.repeat(300) })).toThrow('its id is too long');
+    const greet = job('greet');
+    const catalogue = new JobCatalogue([greet]);
+    expect(catalogue.prepare(enqueue(greet, {})).id).not.toBe(catalogue.prepare(enqueue(greet, {})).id);
+    expect(() => catalogue.prepare(enqueue(greet, {}), { id: 'x'.repeat(300) })).toThrow('its id is too long');
   });
 });

@@ -36,17 +36,17 @@ describe('jobs, when PostgreSQL is killed', () => {
 
   const ran: string[] = [];
   let hold: Promise<void> | undefined;
+  const greet = defineJob({
+    name: 'greet',
+    data: z.object({ who: z.string() }),
+    attempts: 1,
+    backoff: [10],
+    handle: async ({ who }) => {
+      await hold;
+      ran.push(who);
+    },
+  });
   const open = () => {
-    const greet = defineJob({
-      name: 'greet',
-      data: z.object({ who: z.string() }),
-      attempts: 1,
-      backoff: [10],
-      handle: async ({ who }) => {
-        await hold;
-        ran.push(who);
-      },
-    });
     return openJobs({
       config: server.connection,
       jobs: [greet],
@@ -66,18 +66,18 @@ describe('jobs, when PostgreSQL is killed', () => {
   it('are gone on with when it is back, those that were under way and those that were waiting', async () => {
     const jobs = open();
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'before' });
+    await jobs.enqueue(greet, { who: 'before' });
     await until(() => ran.includes('before'));
     let release!: () => void;
     hold = new Promise((resolve) => (release = resolve));
-    await jobs.enqueue('greet', { who: 'under way' });
-    await jobs.enqueue('greet', { who: 'waiting' }, { delayMs: 200 });
+    await jobs.enqueue(greet, { who: 'under way' });
+    await jobs.enqueue(greet, { who: 'waiting' }, { delayMs: 200 });
     await sleep(50);
     await killServer();
-    await expect(jobs.enqueue('greet', { who: 'lost' })).rejects.toThrow();
+    await expect(jobs.enqueue(greet, { who: 'lost' })).rejects.toThrow();
     release();
     await start();
-    await jobs.enqueue('greet', { who: 'after' });
+    await jobs.enqueue(greet, { who: 'after' });
     await until(() => ['under way', 'waiting', 'after'].every((who) => ran.includes(who)));
     await jobs.close();
     expect(ran).not.toContain('lost');
@@ -87,7 +87,7 @@ describe('jobs, when PostgreSQL is killed', () => {
     hold = undefined;
     const jobs = open();
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'last' });
+    await jobs.enqueue(greet, { who: 'last' });
     await until(() => ran.includes('last'));
     await killServer();
     await jobs.close();

@@ -31,7 +31,7 @@ describe('the jobs in PostgreSQL', () => {
 
   it.each([0, 60_000])('are stored as BullMQ itself stores them (delay %i ms)', async (delayMs) => {
     const jobs = openJobs({ config: database.config, jobs: [greet], log: pino({ level: 'silent' }) });
-    await jobs.enqueue('greet', { who: 'Ada' }, { id: `ours-${delayMs}`, delayMs });
+    await jobs.enqueue(greet, { who: 'Ada' }, { id: `ours-${delayMs}`, delayMs });
     await jobs.close();
     const connection = { ...database.config, schema: SCHEMA } as Record<string, unknown>;
     const queue = new Queue('default', { connection }, createPostgresBackend);

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineJob } from '../../src/jobs/job.ts';
+import { enqueue } from '../../src/kernel/job.ts';
 import { openJobs } from '../../src/jobs/open-jobs.ts';
 import { freshDatabase } from '../dsl/database.ts';
 import { findRedis, startRedis } from '../dsl/redis.ts';
@@ -26,14 +27,14 @@ describe.runIf(findRedis())('jobs, when Redis is away', () => {
     const first = await startRedis();
     const jobs = openJobs({ config, redisUrl: first.url, jobs: [greet], log: pino({ level: 'silent' }) });
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'before' });
+    await jobs.enqueue(greet, { who: 'before' });
     await until(() => ran.includes('before'));
     await first.stop();
 
-    await jobs.enqueue('greet', { who: 'alone' });
+    await jobs.enqueue(greet, { who: 'alone' });
     const client = await pool.connect();
     await client.query('begin');
-    await jobs.enqueueWithin(client, 'greet', { who: 'meanwhile' });
+    await jobs.enqueueWithin(client, enqueue(greet, { who: 'meanwhile' }));
     await client.query('commit');
     client.release();
 
@@ -42,7 +43,7 @@ describe.runIf(findRedis())('jobs, when Redis is away', () => {
     const outbox = async () =>
       (await pool.query('select count(*)::int as waiting from jobs.outbox')).rows[0].waiting as number;
     await until(async () => (await outbox()) === 0);
-    await jobs.enqueue('greet', { who: 'after' });
+    await jobs.enqueue(greet, { who: 'after' });
     await until(() => ran.includes('after'));
     expect(ran.toSorted()).toEqual(['after', 'alone', 'before', 'meanwhile']);
     await jobs.close();

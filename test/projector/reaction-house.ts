@@ -4,8 +4,9 @@ import { LogTrust } from '../../src/eventstore/log-trust.ts';
 import type { AnyCommand } from '../../src/kernel/command.ts';
 import { defineEvents } from '../../src/kernel/event.ts';
 import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
+import { enqueue } from '../../src/kernel/job.ts';
 import { integer, text } from '../../src/kernel/read-model.ts';
-import { defineReaction, type AnyReaction } from '../../src/kernel/reaction.ts';
+import { defineReaction, effect, type AnyReaction } from '../../src/kernel/reaction.ts';
 import { Cursors } from '../../src/projector/cursors.ts';
 import { Parking } from '../../src/projector/parking.ts';
 import { ReactionRunner, type Effects } from '../../src/projector/reaction-runner.ts';
@@ -19,6 +20,7 @@ export const bellEvents = defineEvents('bell', {
 export const rung = (who: string, times = 1, door = 'front') => ({ type: 'Rung', data: { door, who, times } });
 
 const answer = { name: 'answer' } as AnyCommand;
+const mail = { name: 'mail', data: z.string() };
 
 /** Counts the rings at each door, whoever's stream they are in, and answers every one with its number. `bad fold` cannot be folded. */
 export const porter: AnyReaction = defineReaction({
@@ -38,10 +40,7 @@ export const porter: AnyReaction = defineReaction({
           const rings = who === 'bad row' && !cure.isCured ? 2 ** 40 : before + times;
           return {
             row: { door, rings },
-            effects: [
-              ...numbers.map((number) => ({ command: answer, input: `${who} ${number}` })),
-              { job: 'mail', data: who },
-            ],
+            effects: [...numbers.map((number) => effect(answer, `${who} ${number}`)), enqueue(mail, who)],
           };
         },
       },
@@ -90,7 +89,7 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
       asked.push(one);
       return fault(one);
     },
-    enqueueWithin: async (client, _job, data, { id }) => {
+    enqueueWithin: async (client, { data }, { id }) => {
       await client.query('insert into mail values ($1, $2)', [id, data]);
     },
   });

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { LogTrust } from '../../src/eventstore/log-trust.ts';
 import type { AnyCommand } from '../../src/kernel/command.ts';
 import { integer, text } from '../../src/kernel/read-model.ts';
+import { enqueue } from '../../src/kernel/job.ts';
 import { unavailable } from '../../src/kernel/failure.ts';
-import { defineReaction, type AnyReaction } from '../../src/kernel/reaction.ts';
+import { defineReaction, effect, type AnyReaction } from '../../src/kernel/reaction.ts';
 import { Cursors } from '../../src/projector/cursors.ts';
 import { ReactionRunner, type Effects } from '../../src/projector/reaction-runner.ts';
 import { eventually, log, openHouse, type House, type Process } from './house.ts';
 import { ledgerEvents } from './ledger.ts';
 
 const greet = { name: 'greet' } as AnyCommand;
+const mail = { name: 'mail', data: z.string() };
 const opened = (entry: string) => ({
   type: 'EntryOpened',
   data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 },
@@ -31,15 +34,12 @@ const greeter: AnyReaction = defineReaction({
           const count = (row?.opened ?? 0) + 1;
           return {
             row: { stream: event.stream, opened: count },
-            effects: [
-              { command: greet, input: `${event.data.entry} ${count}` },
-              { job: 'mail', data: event.data.entry },
-            ],
+            effects: [effect(greet, `${event.data.entry} ${count}`), enqueue(mail, event.data.entry)],
           };
         },
       },
     ],
-    EntryClosed: (event) => [{ effects: [{ command: greet, input: `closed ${event.data.entry}` }] }],
+    EntryClosed: (event) => [{ effects: [effect(greet, `closed ${event.data.entry}`)] }],
   },
 });
 
@@ -60,7 +60,7 @@ describe('a reaction', () => {
       asked.push({ input, id: commandId! });
       return Promise.resolve(fault(input));
     },
-    enqueueWithin: async (client, _job, data, { id }) => {
+    enqueueWithin: async (client, { data }, { id }) => {
       await client.query('insert into mail values ($1, $2)', [id, data]);
     },
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AnyCommand } from '../../src/kernel/command.ts';
 import { defineEvents, type Recorded } from '../../src/kernel/event.ts';
 import { asTenantId } from '../../src/kernel/ids.ts';
-import { defineReaction, type AnyReaction } from '../../src/kernel/reaction.ts';
+import { defineReaction, effect, type AnyReaction } from '../../src/kernel/reaction.ts';
 import type { EffectRunner } from '../../src/projector/effect-runner.ts';
 import { ReactionPage } from '../../src/projector/reaction-page.ts';
 import { workShare, type Bounds } from '../../src/projector/tenant-share.ts';
@@ -13,7 +13,7 @@ const opener: AnyReaction = defineReaction({
   name: 'when-knocked-open',
   lane: 'main',
   families: [knocks],
-  on: { Knocked: () => [{ effects: [{ command: { name: 'open' } as AnyCommand, input: {} }] }] },
+  on: { Knocked: () => [{ effects: [effect({ name: 'open' } as AnyCommand, {})] }] },
 });
 const tenantId = asTenantId('aaaaaaaa-0000-4000-8000-000000000001');
 const knockedAt = (position: bigint) =>

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { enqueue } from '../../src/kernel/job.ts';
 import { openJobs } from '../../src/jobs/open-jobs.ts';
 import { StandingSchedules } from '../../src/jobs/standing-schedules.ts';
 import { defineJob } from '../../src/jobs/job.ts';
@@ -89,7 +90,7 @@ describe.runIf(findRedis())('Redis', () => {
     const jobs = openJobs({ config: fresh.config, redisUrl: redis.url, jobs: [greet], log });
     const standing = new StandingSchedules(
       jobs,
-      { 'maintenance/greet': { job: 'greet', data: {}, recurrence: { everyMs: 3_600_000 } } },
+      { 'maintenance/greet': { run: enqueue(greet, {}), recurrence: { everyMs: 3_600_000 } } },
       log,
       50,
     );

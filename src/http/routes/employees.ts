@@ -8,6 +8,7 @@ import { employeeStatuses, employeeView } from '../../../queries/employees/emplo
 import { getEmployee } from '../../../queries/employees/get-employee.ts';
 import { listEmployees } from '../../../queries/employees/list-employees.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
+import { telemetryForgetting } from '../../employees/forget-telemetry.ts';
 import { FailureError, forbidden } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../access.ts';
@@ -154,7 +155,7 @@ export const employeeRoutes: RouteGroup = {
         const { position } = await run(carryOutErasure, { userId });
         // A reaction does this after the event. Whoever was erased before telemetry was anonymized is reached by asking again.
         if (position === undefined)
-          await services.jobs.enqueue('forget-telemetry', { tenantId: principal.tenantId, userId });
+          await services.jobs.enqueue(telemetryForgetting, { tenantId: principal.tenantId, userId });
       },
     }),
   ],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getAlert } from '../../../queries/alerts/get-alert.ts';
 import { FailureError, orThrow, unavailable } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { forwardAlert } from '../../portal/forward-alert.ts';
+import { alertForwarding, forwardAlert } from '../../portal/forward-alert.ts';
 import { PortalUnavailable } from '../../portal/portal.ts';
 import { admin } from '../access.ts';
 import { actorOf } from '../principal.ts';
@@ -41,7 +41,7 @@ export const portalRoutes: RouteGroup = {
           if (!(error instanceof PortalUnavailable)) throw error;
           services.log.warn({ tenantId, alertId, reason: error.message }, 'an alert will be forwarded later');
           await services.jobs.enqueue(
-            'forward-alert',
+            alertForwarding,
             { tenantId, alertId, deliveryId },
             { id: deliveryId, delayMs: RETRY_MS, correlationId: request.id },
           );

@@ -16,7 +16,6 @@ import { derivedId } from '../../execution/executor.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import type { AnyDeclared } from '../../resources/declaration.ts';
 import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
@@ -64,7 +63,7 @@ async function slotsFor(
   tenantId: TenantId,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const declared = signatures.declared as never as AnyDeclared;
+  const { declared } = signatures;
   const exists = new Set<string>();
   await inParallel(AT_ONCE, ids, async (id) => {
     if ((await loader.load(signatures.aggregate, signatures.stream(tenantId, id))).exists) exists.add(id);

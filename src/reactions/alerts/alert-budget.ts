@@ -2,7 +2,7 @@ import { v5 } from 'uuid';
 import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occurrence.ts';
 import type { Envelope } from '../../kernel/event.ts';
-import type { Effect } from '../../kernel/reaction.ts';
+import { effect, type Effect } from '../../kernel/reaction.ts';
 import { at } from '../../kernel/read-model.ts';
 import { ordinaryDays, refilled, spent, type Bucket } from '../../kernel/token-bucket.ts';
 import type { Finding, Occurrence } from './finding.ts';
@@ -98,10 +98,8 @@ export class AlertBudget {
       .map(({ occurredAt }) => occurredAt)
       .toSorted()
       .at(-1)!;
-    const repeat = (alertId: string, many: number): Effect => ({
-      command: recordAlertOccurrence,
-      input: { alertId, cause: id, occurrences: many, occurredAt: latest },
-    });
+    const repeat = (alertId: string, many: number): Effect =>
+      effect(recordAlertOccurrence, { alertId, cause: id, occurrences: many, occurredAt: latest });
     const open = this.#now.summaries.find(({ isOpen, last }) => isOpen && recordedAt - last <= DAY_MS);
     const alertId = open?.alertId ?? v5(`${tenantId}|${this.name}|${id}`, SUMMARIES);
     const others = this.#now.summaries.filter((one) => one !== open);
@@ -120,31 +118,28 @@ export class AlertBudget {
     const { alertType, severity, userId, deviceId } = this.#beyond[0]!.finding;
     const observationIds = occurrences.slice(0, MOST_NAMED).map(({ observationId }) => observationId);
     const domains = [...new Set(this.#beyond.flatMap((one) => one.finding.domain ?? []))].slice(0, MOST_NAMED);
-    return {
-      command: raiseAlert,
-      input: {
-        alertId,
-        fingerprint: this.name,
-        alertType,
-        severity,
-        title: 'One browser raises more alerts of this type than are listed one by one',
-        description: `The browser used up its budget of ${RAISES.capacity} alerts of this type (${RAISES.perDay} a day come back). Each further detection is counted here as an occurrence.`,
-        userId,
-        deviceId,
-        domain: null,
-        url: null,
-        cause: observationIds[0]!,
-        metadata: {
-          kind: 'alert_budget',
-          observedAt: at(this.#event),
-          observationIds,
-          domains,
-          batchId: this.#event.id,
-          budget: RAISES.capacity,
-          budgetPerDay: RAISES.perDay,
-        },
+    return effect(raiseAlert, {
+      alertId,
+      fingerprint: this.name,
+      alertType,
+      severity,
+      title: 'One browser raises more alerts of this type than are listed one by one',
+      description: `The browser used up its budget of ${RAISES.capacity} alerts of this type (${RAISES.perDay} a day come back). Each further detection is counted here as an occurrence.`,
+      userId,
+      deviceId,
+      domain: null,
+      url: null,
+      cause: observationIds[0]!,
+      metadata: {
+        kind: 'alert_budget',
+        observedAt: at(this.#event),
+        observationIds,
+        domains,
+        batchId: this.#event.id,
+        budget: RAISES.capacity,
+        budgetPerDay: RAISES.perDay,
       },
-    };
+    });
   }
 }
 

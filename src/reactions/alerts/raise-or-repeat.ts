@@ -2,7 +2,7 @@ import { v5 } from 'uuid';
 import { raiseAlert } from '../../../commands/alerts/raise-alert.ts';
 import { recordAlertOccurrence } from '../../../commands/alerts/record-alert-occurrence.ts';
 import type { Envelope } from '../../kernel/event.ts';
-import type { Effect, StatefulStep } from '../../kernel/reaction.ts';
+import { effect, type Effect, type StatefulStep } from '../../kernel/reaction.ts';
 import { json, text, type RowOf } from '../../kernel/read-model.ts';
 import { AlertBudget, budgetName, withSummary, type SpentBudget } from './alert-budget.ts';
 import { fingerprintOf, type Finding, type Occurrence } from './finding.ts';
@@ -155,11 +155,28 @@ const newAlertId = ({ tenantId }: Envelope, fingerprint: string, { observationId
   v5(`${tenantId}|${fingerprint}|${observationId}`, ALERTS);
 
 function raise(alertId: string, fingerprint: string, finding: Finding, { observationId }: Occurrence): Effect {
-  const { occurrences: _occurrences, about: _about, ...found } = finding;
-  return { command: raiseAlert, input: { alertId, fingerprint, ...found, cause: observationId } };
+  const { alertType, severity, title, description, userId, deviceId, domain, url, metadata } = finding;
+  // Field by field: the compiler checks no superfluous fields in what is spread.
+  return effect(raiseAlert, {
+    alertId,
+    fingerprint,
+    alertType,
+    severity,
+    title,
+    description,
+    userId,
+    deviceId,
+    domain,
+    url,
+    metadata,
+    cause: observationId,
+  });
 }
 
-const repeat = (alertId: string, { id }: Envelope, occurrences: readonly Occurrence[]): Effect => ({
-  command: recordAlertOccurrence,
-  input: { alertId, cause: id, occurrences: occurrences.length, occurredAt: occurrences.at(-1)!.occurredAt },
-});
+const repeat = (alertId: string, { id }: Envelope, occurrences: readonly Occurrence[]): Effect =>
+  effect(recordAlertOccurrence, {
+    alertId,
+    cause: id,
+    occurrences: occurrences.length,
+    occurredAt: occurrences.at(-1)!.occurredAt,
+  });

@@ -4,7 +4,7 @@ import { ssoEvents } from '../../domain/sso/events.ts';
 import { governs } from '../../domain/tenants/administration.ts';
 import { tenantEvents } from '../../domain/tenants/events.ts';
 import type { Recorded } from '../../kernel/event.ts';
-import { defineReaction, type Effect } from '../../kernel/reaction.ts';
+import { defineReaction, effect, type Effect } from '../../kernel/reaction.ts';
 import { at } from '../../kernel/read-model.ts';
 
 /** RFC 9562 §5.5: the alert's id is a function of the event, so that raising it twice is raising it once. */
@@ -22,10 +22,10 @@ interface Change {
 /** One alert for each change: two of them within a day are two things that somebody has to answer for. */
 function alerting(event: Recorded, { change, title, isSevere, about }: Change): { effects: readonly Effect[] }[] {
   const { actor } = event.metadata;
-  const input = {
+  const raise = effect(raiseAlert, {
     alertId: v5(`${event.tenantId}|${event.id}`, ALERTS),
-    alertType: 'policy_violation' as const,
-    severity: isSevere ? ('high' as const) : null,
+    alertType: 'policy_violation',
+    severity: isSevere ? 'high' : null,
     title,
     description:
       'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that did, reset its password, and undo the change. The audit log names the address it came from.',
@@ -44,8 +44,8 @@ function alerting(event: Recorded, { change, title, isSevere, about }: Change): 
       observedAt: at(event),
       observationIds: [],
     },
-  };
-  return [{ effects: [{ command: raiseAlert, input }] }];
+  });
+  return [{ effects: [raise] }];
 }
 
 const aboutAdmin = (event: Recorded, change: string, title: string, isSevere = true) =>

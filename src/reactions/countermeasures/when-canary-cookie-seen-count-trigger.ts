@@ -1,6 +1,6 @@
 import { recordCanaryCookieTrigger } from '../../../commands/countermeasures/record-canary-cookie-trigger.ts';
 import { telemetryEvents } from '../../domain/telemetry/events.ts';
-import { defineReaction } from '../../kernel/reaction.ts';
+import { defineReaction, effect } from '../../kernel/reaction.ts';
 
 /** A cookie counts how often it was seen; a cookie that the tenant does not have counts nothing. */
 export const whenCanaryCookieSeenCountTrigger = defineReaction({
@@ -16,7 +16,7 @@ export const whenCanaryCookieSeenCountTrigger = defineReaction({
         triggers.set(cookieId, [...(triggers.get(cookieId) ?? []), { cause, occurredAt }]);
       }
       return [...triggers].map(([cookieId, ofCookie]) => ({
-        effects: [{ command: recordCanaryCookieTrigger, input: { cookieId, triggers: ofCookie } }],
+        effects: [effect(recordCanaryCookieTrigger, { cookieId, triggers: ofCookie })],
       }));
     },
   },

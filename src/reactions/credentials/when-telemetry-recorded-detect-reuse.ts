@@ -5,7 +5,7 @@ import { employeeEvents } from '../../domain/employees/events.ts';
 import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/events.ts';
 import type { Envelope } from '../../kernel/event.ts';
 import { id, json, text, type RowOf } from '../../kernel/read-model.ts';
-import { defineReaction, type Effect, type StatefulStep } from '../../kernel/reaction.ts';
+import { defineReaction, effect, type Effect, type StatefulStep } from '../../kernel/reaction.ts';
 import { ordinaryDays, refilled, spent, type Bucket } from '../../kernel/token-bucket.ts';
 
 type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> & Envelope;
@@ -85,18 +85,15 @@ function reuse(
   known: readonly string[],
 ): Effect {
   const { userId, deviceId, extensionMode, policyVersion } = data;
-  return {
-    command: recordPasswordReuse,
-    input: {
-      reuseId: reuseId(tenantId, userId, passwordHash),
-      userId,
-      deviceId,
-      domain: site,
-      domains: [...known, site],
-      cause: observation.eventId,
-      occurredAt: observation.occurredAt,
-      extensionMode,
-      policyVersion,
-    },
-  };
+  return effect(recordPasswordReuse, {
+    reuseId: reuseId(tenantId, userId, passwordHash),
+    userId,
+    deviceId,
+    domain: site,
+    domains: [...known, site],
+    cause: observation.eventId,
+    occurredAt: observation.occurredAt,
+    extensionMode,
+    policyVersion,
+  });
 }

@@ -1,6 +1,6 @@
 import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
 import { deviceEvents } from '../../domain/devices/events.ts';
-import { defineReaction } from '../../kernel/reaction.ts';
+import { defineReaction, effect } from '../../kernel/reaction.ts';
 
 /**
  * Enrolling makes the placeholder itself, so that it is there when the browser has its answer. This does it where the
@@ -12,7 +12,7 @@ export const whenDeviceEnrolledCreatePlaceholder = defineReaction({
   families: [deviceEvents],
   on: {
     DeviceEnrolled: ({ data: { userId, deviceId } }) => [
-      { effects: [{ command: createPlaceholderEmployee, input: { userId, deviceId } }] },
+      { effects: [effect(createPlaceholderEmployee, { userId, deviceId })] },
     ],
   },
 });

@@ -1,6 +1,6 @@
 import { completeDeviceWipe } from '../../../commands/devices/complete-device-wipe.ts';
 import { telemetryEvents } from '../../domain/telemetry/events.ts';
-import { defineReaction } from '../../kernel/reaction.ts';
+import { defineReaction, effect } from '../../kernel/reaction.ts';
 
 /** A device says of itself alone that it was wiped: which one speaks is what its certificate says. */
 export const whenWipeCompletedEndDevice = defineReaction({
@@ -11,6 +11,6 @@ export const whenWipeCompletedEndDevice = defineReaction({
     TelemetryRecorded: ({ data: { deviceId, observations } }) =>
       observations
         .filter((observation) => observation.kind === 'wipe_completed')
-        .map(({ wipeId }) => ({ effects: [{ command: completeDeviceWipe, input: { deviceId, wipeId } }] })),
+        .map(({ wipeId }) => ({ effects: [effect(completeDeviceWipe, { deviceId, wipeId })] })),
   },
 });

@@ -1,13 +1,11 @@
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
 import { deviceEvents } from '../../domain/devices/events.ts';
 import { employeeEvents } from '../../domain/employees/events.ts';
-import { defineReaction, type Effect } from '../../kernel/reaction.ts';
+import { defineReaction, effect, type Effect } from '../../kernel/reaction.ts';
 import { flag, id, json } from '../../kernel/read-model.ts';
 
-const revoke = (deviceId: string, userId: string): Effect => ({
-  command: revokeDevice,
-  input: { deviceId, reason: 'user_deleted', ofUserId: userId },
-});
+const revoke = (deviceId: string, userId: string): Effect =>
+  effect(revokeDevice, { deviceId, reason: 'user_deleted', ofUserId: userId });
 
 /**
  * Whoever is deleted loses every device that was ever theirs (choice OP-069), one that enrolls for them in that moment

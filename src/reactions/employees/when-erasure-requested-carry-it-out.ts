@@ -1,6 +1,6 @@
 import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
 import { employeeEvents } from '../../domain/employees/events.ts';
-import { defineReaction } from '../../kernel/reaction.ts';
+import { defineReaction, effect } from '../../kernel/reaction.ts';
 
 /** An erasure that was decided is carried out, also when whoever decided it did not live to do so. */
 export const whenErasureRequestedCarryItOut = defineReaction({
@@ -8,8 +8,6 @@ export const whenErasureRequestedCarryItOut = defineReaction({
   lane: 'main',
   families: [employeeEvents],
   on: {
-    EmployeeErasureRequested: ({ data: { userId } }) => [
-      { effects: [{ command: carryOutErasure, input: { userId } }] },
-    ],
+    EmployeeErasureRequested: ({ data: { userId } }) => [{ effects: [effect(carryOutErasure, { userId })] }],
   },
 });

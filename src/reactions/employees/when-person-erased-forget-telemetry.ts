@@ -1,4 +1,6 @@
 import { employeeEvents } from '../../domain/employees/events.ts';
+import { telemetryForgetting } from '../../employees/forget-telemetry.ts';
+import { enqueue } from '../../kernel/job.ts';
 import { defineReaction } from '../../kernel/reaction.ts';
 
 /** Read models drop what they kept of a person by themselves; the log has to be asked. */
@@ -8,7 +10,7 @@ export const whenPersonErasedForgetTelemetry = defineReaction({
   families: [employeeEvents],
   on: {
     EmployeeErased: ({ tenantId, data: { userId } }) => [
-      { effects: [{ job: 'forget-telemetry', data: { tenantId, userId } }] },
+      { effects: [enqueue(telemetryForgetting, { tenantId, userId })] },
     ],
   },
 });

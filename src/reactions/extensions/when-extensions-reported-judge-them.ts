@@ -8,7 +8,7 @@ import { telemetryEvents, type TelemetryEvent } from '../../domain/telemetry/eve
 import type { ObservationOf } from '../../domain/telemetry/observation.ts';
 import { inPortions } from '../../domain/telemetry/portions.ts';
 import type { Envelope } from '../../kernel/event.ts';
-import { defineReaction, type Effect } from '../../kernel/reaction.ts';
+import { defineReaction, effect, type Effect } from '../../kernel/reaction.ts';
 import { id, text } from '../../kernel/read-model.ts';
 
 type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> & Envelope;
@@ -77,10 +77,12 @@ function judgements(event: TelemetryRecorded, reports: readonly Reported[]): Eff
     }
   }
   const isComplete = reports.some(({ kind }) => kind === 'extension_inventory');
-  const judgement = {
-    command: judgeExtensions,
-    input: { ...batchOf(event), present: [...present.values()], gone: [...gone], isComplete },
-  };
+  const judgement = effect(judgeExtensions, {
+    ...batchOf(event),
+    present: [...present.values()],
+    gone: [...gone],
+    isComplete,
+  });
   return Array.from({ length: Math.max(1, Math.ceil(present.size / MOST_REPORTED)) }, () => judgement);
 }
 
@@ -109,8 +111,7 @@ function permissionChanges(event: TelemetryRecorded, reports: readonly Observati
   const changes = reports.flatMap((report) =>
     sightingsIn(report).map((sighting) => ({ ...foundIn(sighting), permissions: [...(report.permissions ?? [])] })),
   );
-  return inPortions(changes, ONE_APPEND).map((portion) => ({
-    command: recordPermissionChange,
-    input: { ...batchOf(event), changes: portion },
-  }));
+  return inPortions(changes, ONE_APPEND).map((portion) =>
+    effect(recordPermissionChange, { ...batchOf(event), changes: portion }),
+  );
 }

@@ -1,5 +1,7 @@
 import { employeeEvents } from '../../domain/employees/events.ts';
+import { enqueue } from '../../kernel/job.ts';
 import { defineReaction, type Effect } from '../../kernel/reaction.ts';
+import { screenshotForgetting } from '../../screenshots/forget-screenshots.ts';
 
 interface Left {
   readonly tenantId: string;
@@ -7,7 +9,7 @@ interface Left {
 }
 
 const forget = ({ tenantId, data: { userId } }: Left): { effects: Effect[] }[] => [
-  { effects: [{ job: 'forget-screenshots', data: { tenantId, userId } }] },
+  { effects: [enqueue(screenshotForgetting, { tenantId, userId })] },
 ];
 
 /** What a person's browsers photographed leaves with them; an erasure has made it unreadable already. */

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { z } from 'zod';
-import { defineJob, type AnyJob, type JobContext, type JobDefinition } from '../../../src/jobs/job.ts';
+import { declareJob, defineJob, type AnyJob, type JobContext, type JobDefinition } from '../../../src/jobs/job.ts';
 import type { Jobs } from '../../../src/jobs/jobs.ts';
 import { openJobs } from '../../../src/jobs/open-jobs.ts';
 
@@ -20,6 +20,9 @@ export const SETTINGS = { lockMs: 1_000, stalledCheckMs: 300 };
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await sleep(10);
 };
+
+/** The job of these tests, as its producers know it. */
+export const greet = declareJob({ name: 'greet', data: z.object({ who: z.string() }), attempts: 1, backoff: [10] });
 
 /** What the tests of one place share: its server, and a job that notes down who was greeted. */
 export interface JobsBench {
@@ -77,10 +80,7 @@ export function jobsBench(startServer: () => Promise<JobsServer>): JobsBench {
     },
     declare: (overrides = {}) =>
       defineJob({
-        name: 'greet',
-        data: z.object({ who: z.string() }),
-        attempts: 1,
-        backoff: [10],
+        ...greet,
         lane,
         handle: async (data, context) => void ran.push({ data, context }),
         ...overrides,

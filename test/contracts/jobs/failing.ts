@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { asTenantId } from '../../../src/kernel/ids.ts';
 import { JobFailed, type JobContext } from '../../../src/jobs/job.ts';
-import { until, type JobsBench } from './bench.ts';
+import { greet, until, type JobsBench } from './bench.ts';
 
 /** What happens to a job that does not succeed. */
 export function failing(bench: JobsBench): void {
@@ -19,7 +19,7 @@ export function failing(bench: JobsBench): void {
     const jobs = open(declare({ attempts: 3, backoff: [20, 40], handle: fail }));
     const tenantId = asTenantId(randomUUID());
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'Ada' }, { id: 'bad', tenantId });
+    await jobs.enqueue(greet, { who: 'Ada' }, { id: 'bad', tenantId });
     await until(async () => (await jobs.counts()).failed === 1);
     expect(attempts).toEqual([1, 2, 3]);
     const [failed] = await jobs.failed(10);
@@ -39,7 +39,7 @@ export function failing(bench: JobsBench): void {
       }),
     );
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'Ada' });
+    await jobs.enqueue(greet, { who: 'Ada' });
     await until(() => ran.length === 1);
     await until(async () => (await jobs.counts()).active === 0);
     expect(await jobs.counts()).toMatchObject({ failed: 0, delayed: 0 });
@@ -57,7 +57,7 @@ export function failing(bench: JobsBench): void {
       }),
     );
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'Ada' });
+    await jobs.enqueue(greet, { who: 'Ada' });
     await until(async () => (await jobs.counts()).failed === 1);
     expect(attempts).toBe(1);
     expect((await jobs.failed(1))[0]!.reason).toBe('the address does not exist');
@@ -74,7 +74,7 @@ export function failing(bench: JobsBench): void {
       }),
     );
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'Ada' }, { id: 'again' });
+    await jobs.enqueue(greet, { who: 'Ada' }, { id: 'again' });
     await until(async () => (await jobs.counts()).failed === 1);
     broken = false;
     expect(await jobs.retry('greet/again')).toBe(true);
@@ -92,14 +92,15 @@ export function failing(bench: JobsBench): void {
       }),
     );
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'Ada' });
+    await jobs.enqueue(greet, { who: 'Ada' });
     await until(async () => (await jobs.counts()).failed === 1);
     expect(told).toBe(true);
     expect((await jobs.failed(1))[0]!.reason).toBe('took longer than 50 ms');
   });
 
   it('whose data no longer fits fail for good, without telling it', async () => {
-    await open(declare({ data: z.object({ secret: z.string() }) })).enqueue('greet', { secret: 'hunter2' });
+    const secretive = { name: greet.name, data: z.object({ secret: z.string() }) };
+    await open(declare({ data: secretive.data })).enqueue(secretive, { secret: 'hunter2' });
     const jobs = open(declare({ attempts: 9 }));
     await jobs.start();
     await until(async () => (await jobs.counts()).failed === 1);

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import type { JobContext } from '../../../src/jobs/job.ts';
-import { SETTINGS, until, type JobsBench } from './bench.ts';
+import { greet, SETTINGS, until, type JobsBench } from './bench.ts';
 
 /** Jobs and the coming and going of the processes that work. */
 export function processes(bench: JobsBench): void {
@@ -12,7 +12,7 @@ export function processes(bench: JobsBench): void {
 
   it('are run again when the process that ran them is killed', async () => {
     const jobs = open(declare());
-    await jobs.enqueue('greet', { who: 'Ada' });
+    await jobs.enqueue(greet, { who: 'Ada' });
     const child = spawn(
       process.execPath,
       [
@@ -43,10 +43,10 @@ export function processes(bench: JobsBench): void {
     };
     const jobs = open(declare({ handle }));
     await jobs.start();
-    await jobs.enqueue('greet', { who: 'Ada' });
+    await jobs.enqueue(greet, { who: 'Ada' });
     await until(() => begun === 1);
     const stopped = jobs.stop();
-    await jobs.enqueue('greet', { who: 'next' });
+    await jobs.enqueue(greet, { who: 'next' });
     finish();
     await stopped;
     expect(whoRan()).toEqual(['Ada']);
@@ -57,7 +57,7 @@ export function processes(bench: JobsBench): void {
     let signal: AbortSignal | undefined;
     const stuck = open(declare({ handle: (_, context) => ((signal = context.signal), new Promise(() => undefined)) }));
     await stuck.start();
-    await stuck.enqueue('greet', { who: 'Ada' });
+    await stuck.enqueue(greet, { who: 'Ada' });
     await until(() => signal !== undefined);
     await stuck.stop(50);
     expect(signal!.aborted).toBe(true);

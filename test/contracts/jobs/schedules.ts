@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { asTenantId } from '../../../src/kernel/ids.ts';
-import { until, type JobsBench } from './bench.ts';
+import { enqueue } from '../../../src/kernel/job.ts';
+import { greet, until, type JobsBench } from './bench.ts';
 
 /** Jobs that come again. */
 export function schedules(bench: JobsBench): void {
@@ -10,7 +11,7 @@ export function schedules(bench: JobsBench): void {
 
   it('come again on schedule, once in the whole house, until the schedule ends', async () => {
     const tenantId = asTenantId(randomUUID());
-    const schedule = { job: 'greet', recurrence: { everyMs: 200 }, data: { who: 'Ada' }, tenantId };
+    const schedule = { run: enqueue(greet, { who: 'Ada' }), recurrence: { everyMs: 200 }, tenantId };
     const houses = [open(declare()), open(declare())];
     await Promise.all(houses.map((jobs) => jobs.schedule('tests/greet', schedule)));
     await Promise.all(houses.map((jobs) => jobs.start()));
@@ -31,11 +32,10 @@ export function schedules(bench: JobsBench): void {
   it('come at the times of a cron expression in its time zone', async () => {
     const jobs = open(declare());
     await jobs.schedule('nightly', {
-      job: 'greet',
+      run: enqueue(greet, { who: 'Ada' }),
       recurrence: { cron: '0 3 * * *', timeZone: 'Europe/Paris' },
-      data: { who: 'Ada' },
     });
-    await jobs.schedule('nightly', { job: 'greet', recurrence: { cron: '0 4 * * *' }, data: { who: 'Ada' } });
+    await jobs.schedule('nightly', { run: enqueue(greet, { who: 'Ada' }), recurrence: { cron: '0 4 * * *' } });
     expect(await jobs.schedules()).toEqual(['nightly']);
     expect(await jobs.counts()).toMatchObject({ delayed: 1 });
     await jobs.unschedule('nightly');

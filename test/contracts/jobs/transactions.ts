@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { until, type JobsBench } from './bench.ts';
+import { enqueue } from '../../../src/kernel/job.ts';
+import { greet, until, type JobsBench } from './bench.ts';
 
 /** Jobs that belong to a transaction of the caller. */
 export function transactions(bench: JobsBench): void {
@@ -15,14 +16,14 @@ export function transactions(bench: JobsBench): void {
     ] as const) {
       const client = await bench.pool.connect();
       await client.query('begin');
-      await jobs.enqueueWithin(client, 'greet', { who }, { id: 'same' });
+      await jobs.enqueueWithin(client, enqueue(greet, { who }), { id: 'same' });
       await sleep(300);
       expect(whoRan()).toEqual([]);
       await client.query(end);
       client.release();
     }
     await until(() => ran.length === 1);
-    await jobs.enqueue('greet', { who: 'last' });
+    await jobs.enqueue(greet, { who: 'last' });
     await until(() => ran.length === 2);
     expect(whoRan()).toEqual(['Ada', 'last']);
   });
@@ -32,9 +33,9 @@ export function transactions(bench: JobsBench): void {
     await jobs.start();
     const client = await bench.pool.connect();
     await client.query('begin');
-    await jobs.enqueueWithin(client, 'greet', { who: 'early' });
-    await jobs.enqueueWithin(client, 'greet', { who: 'late' }, { id: 'x', delayMs: 500, correlationId: 'c' });
-    await jobs.enqueueWithin(client, 'greet', { who: 'late' }, { id: 'x', delayMs: 500, correlationId: 'c' });
+    await jobs.enqueueWithin(client, enqueue(greet, { who: 'early' }));
+    await jobs.enqueueWithin(client, enqueue(greet, { who: 'late' }), { id: 'x', delayMs: 500, correlationId: 'c' });
+    await jobs.enqueueWithin(client, enqueue(greet, { who: 'late' }), { id: 'x', delayMs: 500, correlationId: 'c' });
     await client.query('commit');
     client.release();
     await until(() => ran.length === 2);
