@@ -170,7 +170,7 @@ function assemble(
     oneTimeTokens: new OneTimeTokens(database.service),
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
-    lookups: liveLookups(live, commands.loader),
+    lookups: liveLookups(live),
     domainChallenge: keyrings.current.digester('domain-challenges'),
     txtRecords: txtRecords(config.dnsServers),
     head: () => store.head(),

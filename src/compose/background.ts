@@ -30,8 +30,8 @@ const REDIS_ANSWER_MS = 250;
 export function openBackground(
   { config, log, onStop }: Site,
   storage: Storage,
-  { executor, loader, objects, pictures }: WriteSide,
-  { freshness, reads }: ReadSide,
+  { executor, objects, pictures }: WriteSide,
+  { loader, freshness, reads }: ReadSide,
 ): Background {
   const { connection, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.

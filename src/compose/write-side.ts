@@ -1,7 +1,6 @@
 import { ArrivalBudgets } from '../arrivals/arrival-budgets.ts';
 import { licensePublicKey } from '../domain/licensing/license.ts';
 import { foldedEmail } from '../domain/tenants/tenant.ts';
-import { AggregateLoader } from '../execution/aggregate-loader.ts';
 import { Executor } from '../execution/executor.ts';
 import { Passwords } from '../identity/passwords.ts';
 import { VerificationCodes } from '../identity/verification-codes.ts';
@@ -20,7 +19,7 @@ import type { Storage } from './storage.ts';
 
 export interface WriteSide extends Pick<
   Services,
-  'loader' | 'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
+  'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
 > {
   readonly objects: ObjectStore;
 }
@@ -28,12 +27,11 @@ export interface WriteSide extends Pick<
 /** What takes commands, and what their decisions need. */
 export function openWriteSide(
   { config, options }: Site,
-  { store, codec, database, keyrings, vault, personKeys, trust }: Storage,
+  { store, codec, database, keyrings, vault, personKeys }: Storage,
   readSide: ReadSide,
 ): WriteSide {
   const keyring = keyrings.current;
-  const loader = new AggregateLoader(store, codec);
-  trust.onDoubt(() => loader.forget());
+  const { loader } = readSide;
   const digestAccount = keyring.digester('account');
   const accountDigest = (email: string) => digestAccount(foldedEmail(email));
   const passwords = options.passwords ?? new Passwords();
@@ -63,7 +61,6 @@ export function openWriteSide(
     vaultWorkbench(ports),
   );
   return {
-    loader,
     executor,
     ports,
     passwords,
