@@ -7,6 +7,7 @@ import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import { forwardAlertJob } from '../portal/forward-alert.ts';
 import { Portal } from '../portal/portal.ts';
 import { forgetTelemetry } from '../employees/forget-telemetry.ts';
+import { destroySecrets } from '../vault/vault-disposal.ts';
 import { forgetScreenshots } from '../screenshots/forget-screenshots.ts';
 import { sweepScreenshots } from '../screenshots/sweep-screenshots.ts';
 import type { Services } from '../services.ts';
@@ -51,6 +52,7 @@ export function openBackground(
     forwardAlertJob({ portal, executor, reads }),
     scanDomainJob(domainScans, reads),
     forgetScreenshots(pictures),
+    destroySecrets(store, vault),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
   const jobs = openJobs({

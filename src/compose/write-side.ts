@@ -4,6 +4,7 @@ import { foldedEmail } from '../domain/tenants/tenant.ts';
 import { Executor } from '../execution/executor.ts';
 import { Passwords } from '../identity/passwords.ts';
 import { VerificationCodes } from '../identity/verification-codes.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { claimedIn, projectedIn } from '../numbers/held-numbers.ts';
 import { NumberFinder } from '../numbers/number-finder.ts';
 import { openObjects } from '../objects/open-objects.ts';
@@ -12,6 +13,7 @@ import { VaultCertificateService } from '../pki/certificate-service.ts';
 import { newAuthority } from '../pki/new-authority.ts';
 import { Pictures } from '../screenshots/pictures.ts';
 import type { CommandPorts, Services } from '../services.ts';
+import { vaultDisposal } from '../vault/vault-disposal.ts';
 import { vaultWorkbench } from '../vault/vault-workbench.ts';
 import type { ReadSide } from './read-side.ts';
 import type { Site } from './site.ts';
@@ -26,9 +28,10 @@ export interface WriteSide extends Pick<
 
 /** What takes commands, and what their decisions need. */
 export function openWriteSide(
-  { config, options }: Site,
+  { config, options, log }: Site,
   { store, codec, database, keyrings, vault, personKeys }: Storage,
   readSide: ReadSide,
+  jobs: () => Jobs,
 ): WriteSide {
   const keyring = keyrings.current;
   const { loader } = readSide;
@@ -57,8 +60,13 @@ export function openWriteSide(
       projectedIn(readSide, () => store.head()),
     ),
   };
-  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () =>
-    vaultWorkbench(ports),
+  const executor: Executor<CommandPorts> = new Executor(
+    store,
+    codec,
+    loader,
+    keyring.digester('claim'),
+    () => vaultWorkbench(ports),
+    vaultDisposal(vault, jobs, log),
   );
   return {
     executor,
