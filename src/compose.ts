@@ -83,8 +83,8 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   const { options, onStop } = site;
   const storage = await openStorage(site);
   const readSide = await openReadSide(site, storage);
-  const writeSide = openWriteSide(site, storage, readSide);
-  const background = openBackground(site, storage, writeSide, readSide);
+  const writeSide = openWriteSide(site, storage, readSide, () => background.jobs);
+  const background: Background = openBackground(site, storage, writeSide, readSide);
   const tokenKey = await tokenKeyGeneration(storage.database.owner, site.config.tokenKeyGeneration);
   const services = assemble(site, storage, writeSide, readSide, background, tokenKey);
   const watch = await watchLog(site, services);
@@ -170,7 +170,7 @@ function assemble(
     oneTimeTokens: new OneTimeTokens(database.service),
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
-    lookups: liveLookups(live, commands.loader),
+    lookups: liveLookups(live),
     domainChallenge: keyrings.current.digester('domain-challenges'),
     txtRecords: txtRecords(config.dnsServers),
     head: () => store.head(),

@@ -6,7 +6,7 @@ import {
   refuseUnlessReauthenticated,
 } from '../../src/domain/tenants/administration.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure } from '../../src/kernel/failure.ts';
 
 interface DeleteAdminUser {
@@ -27,8 +27,8 @@ export const deleteAdminUser = defineCommand({
     if (unproved) return unproved;
     const refused = refuseLosingRights(state, actor, admin);
     if (refused) return refused;
-    const unusedSecrets = [admin.passwordRef, ...secretsOfMfa(admin)];
-    return acceptWith({ unusedSecrets }, [{ type: 'AdminUserDeleted', data: { adminId } }], {
+    return accept([{ type: 'AdminUserDeleted', data: { adminId } }], {
+      forget: [admin.passwordRef, ...secretsOfMfa(admin)],
       release: [adminEmailClaim(admin.accountDigest)],
     });
   },

@@ -36,18 +36,22 @@ export const resetAdminPassword = defineCommand({
     const admin = administered(state, actor, adminId);
     if (isFailure(admin)) return admin;
     const passwordExpiresAt = temporaryPasswordExpiry(now);
-    return acceptWith({ unusedSecrets: [admin.passwordRef], accountDigest: admin.accountDigest, passwordExpiresAt }, [
-      {
-        type: 'AdminPasswordChanged',
-        data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset', passwordExpiresAt },
-      },
-      { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
-    ]);
+    return acceptWith(
+      { accountDigest: admin.accountDigest, passwordExpiresAt },
+      [
+        {
+          type: 'AdminPasswordChanged',
+          data: { adminId, passwordRef, mustChangePassword: true, reason: 'reset', passwordExpiresAt },
+        },
+        { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password reset' } },
+      ],
+      { forget: [admin.passwordRef] },
+    );
   },
   recall(before, [changed], { adminId }) {
-    const { passwordRef, accountDigest } = before.admins.get(adminId)!;
+    const { accountDigest } = before.admins.get(adminId)!;
     const { passwordExpiresAt } = (changed as Extract<typeof changed, { type: 'AdminPasswordChanged' }>).data;
-    return { unusedSecrets: [passwordRef], accountDigest, passwordExpiresAt: passwordExpiresAt! };
+    return { accountDigest, passwordExpiresAt: passwordExpiresAt! };
   },
   freshens: ['admin_users', 'live-state'],
 });

@@ -1,7 +1,7 @@
 import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
 import { passwordPlace } from '../../src/domain/tenants/admin.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, unauthenticated } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
 
@@ -37,13 +37,16 @@ export const changeAdminPassword = defineCommand({
   decide(state, { adminId, epoch }, _context, { passwordRef }: { passwordRef: string }) {
     const admin = state.admins.get(adminId);
     if (admin?.sessionEpoch !== epoch) return unauthenticated('invalid or expired token');
-    return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
-      {
-        type: 'AdminPasswordChanged',
-        data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
-      },
-      { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password changed' } },
-    ]);
+    return accept(
+      [
+        {
+          type: 'AdminPasswordChanged',
+          data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
+        },
+        { type: 'AdminSessionsRevoked', data: { adminId, reason: 'password changed' } },
+      ],
+      { forget: [admin.passwordRef] },
+    );
   },
   freshens: ['admin_users', 'live-state'],
 });

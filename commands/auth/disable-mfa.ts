@@ -1,6 +1,6 @@
 import { secretsOfMfa } from '../../src/domain/identity/account.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 
 interface DisableMfa {
@@ -15,11 +15,10 @@ export const disableMfa = defineCommand({
   decide(state, { adminId }) {
     const admin = state.admins.get(adminId);
     if (!admin) return notFound();
-    const unusedSecrets = secretsOfMfa(admin);
-    return acceptWith(
-      { unusedSecrets },
-      unusedSecrets.length > 0 ? [{ type: 'AdminMfaDisabled', data: { adminId, reason: 'removed' } }] : [],
-    );
+    const forget = secretsOfMfa(admin);
+    return accept(forget.length > 0 ? [{ type: 'AdminMfaDisabled', data: { adminId, reason: 'removed' } }] : [], {
+      forget,
+    });
   },
   freshens: ['admin_users'],
 });

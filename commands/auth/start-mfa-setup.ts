@@ -1,6 +1,6 @@
-import { pendingSecrets, refuseSetup } from '../../src/domain/mfa/decisions.ts';
+import { refuseSetup } from '../../src/domain/mfa/decisions.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 
 interface StartMfaSetup {
   readonly adminId: string;
@@ -16,6 +16,6 @@ export const startMfaSetup = defineCommand({
     const admin = state.admins.get(input.adminId);
     const refused = refuseSetup(admin);
     if (refused) return refused;
-    return acceptWith({ unusedSecrets: pendingSecrets(admin!) }, [{ type: 'AdminMfaSetupStarted', data: input }]);
+    return accept([{ type: 'AdminMfaSetupStarted', data: input }], { forget: [admin!.pendingTotpSecretRef] });
   },
 });

@@ -1,6 +1,6 @@
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure, notFound } from '../../src/kernel/failure.ts';
 import { authorityKeyPlace } from '../../src/pki/certificate-service.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -17,7 +17,7 @@ type Ports = Pick<CommandPorts, 'certificates' | 'vault'>;
 
 /**
  * The authority that signs devices from now on, in place of the one before: devices of that one are accepted until their own
- * certificates expire (choice OP-178). Answers the reference of the key that nobody needs any more, if there is one.
+ * certificates expire (choice OP-178).
  */
 export const installCertificateAuthority = defineCommand({
   name: 'InstallCertificateAuthority',
@@ -44,9 +44,9 @@ export const installCertificateAuthority = defineCommand({
   },
   decide(state, _input, _context, installed: Installed) {
     if (!state.exists) return notFound();
-    const outgoing = { unusedKeyRef: state.authority?.privateKeyRef };
-    return acceptWith(outgoing, [{ type: 'CertificateAuthorityInstalled', data: installed }]);
+    return accept([{ type: 'CertificateAuthorityInstalled', data: installed }], {
+      forget: [state.authority?.privateKeyRef],
+    });
   },
-  recall: (before) => ({ unusedKeyRef: before.authority?.privateKeyRef }),
   freshens: ['certificate_authorities', 'live-state'],
 });

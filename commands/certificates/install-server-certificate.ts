@@ -14,7 +14,7 @@ import { SETUP_CLAIM } from '../setup/set-up-tenant.ts';
 
 /**
  * The certificate that the TLS listener shows from now on, on every node. The listener is everybody's, so only the tenant that set the
- * installation up may change it. Answers the reference of the key that nobody needs any more, if there is one.
+ * installation up may change it.
  */
 export const installServerCertificate = defineCommand({
   name: 'InstallServerCertificate',
@@ -45,10 +45,10 @@ export const installServerCertificate = defineCommand({
     return installed;
   },
   decide({ privateKeyRef }, _upload, _context, installed: ServerCertificateInstalled) {
-    return acceptWith({ installed, unusedKeyRef: privateKeyRef }, [
-      { type: 'ServerCertificateInstalled', data: installed },
-    ]);
+    return acceptWith({ installed }, [{ type: 'ServerCertificateInstalled', data: installed }], {
+      forget: [privateKeyRef],
+    });
   },
-  recall: ({ privateKeyRef }, [event]) => ({ installed: event!.data, unusedKeyRef: privateKeyRef }),
+  recall: (_before, [event]) => ({ installed: event!.data }),
   freshens: ['server_certificates'],
 });

@@ -1,10 +1,10 @@
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 
 /**
  * Leaves the tenant without an authority: nobody enrolls until another one is uploaded (choice OP-176). Devices keep the
- * certificates that they have. Answers the reference of the key that nobody needs any more.
+ * certificates that they have.
  */
 export const removeCertificateAuthority = defineCommand({
   name: 'RemoveCertificateAuthority',
@@ -13,9 +13,7 @@ export const removeCertificateAuthority = defineCommand({
   decide(state) {
     if (!state.authority) return notFound();
     const { privateKeyRef, fingerprintSha256 } = state.authority;
-    return acceptWith({ unusedKeyRef: privateKeyRef }, [
-      { type: 'CertificateAuthorityRemoved', data: { fingerprintSha256 } },
-    ]);
+    return accept([{ type: 'CertificateAuthorityRemoved', data: { fingerprintSha256 } }], { forget: [privateKeyRef] });
   },
   freshens: ['certificate_authorities', 'live-state'],
 });

@@ -1,7 +1,7 @@
 import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
 import type { OrganizationEvent } from '../../src/domain/organizations/events.ts';
 import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, unauthenticated } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
 
@@ -46,14 +46,16 @@ export const changeOrgPassword = defineCommand({
       keptSessionId === null
         ? { type: 'OrgAdminSessionsRevoked', data: { adminId, reason: 'password changed' } }
         : { type: 'OrgAdminOtherSessionsRevoked', data: { adminId, keptSessionId } };
-    return acceptWith({ unusedSecrets: [admin.passwordRef] }, [
-      {
-        type: 'OrgAdminPasswordChanged',
-        data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
-      },
-      revoked,
-    ]);
+    return accept(
+      [
+        {
+          type: 'OrgAdminPasswordChanged',
+          data: { adminId, passwordRef, mustChangePassword: false, reason: 'changed', passwordExpiresAt: null },
+        },
+        revoked,
+      ],
+      { forget: [admin.passwordRef] },
+    );
   },
-  recall: ({ admins }, _events, { adminId }) => ({ unusedSecrets: [admins.get(adminId)!.passwordRef] }),
   freshens: ['org_admins', 'live-state'],
 });

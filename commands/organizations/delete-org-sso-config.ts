@@ -1,5 +1,5 @@
 import { enabledConfigs, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 
 interface DeleteOrgSsoConfig {
@@ -16,7 +16,7 @@ export const deleteOrgSsoConfig = defineCommand({
     if (!config) return notFound();
     const isLast = config.isEnabled && enabledConfigs(state).length === 1;
     if (isLast && state.requireSso) return conflict('single sign-on is required');
-    return acceptWith({ unusedSecret: config.clientSecretRef }, [{ type: 'OrgSsoConfigDeleted', data: { configId } }]);
+    return accept([{ type: 'OrgSsoConfigDeleted', data: { configId } }], { forget: [config.clientSecretRef] });
   },
   freshens: ['org_sso_configs', 'org_sso_routing', 'live-state'],
 });

@@ -1,6 +1,6 @@
 import { secretsOfMfa } from '../../src/domain/identity/account.ts';
 import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 
 interface DisableOrgMfa {
@@ -15,11 +15,10 @@ export const disableOrgMfa = defineCommand({
   decide({ admins }, { adminId }) {
     const admin = admins.get(adminId);
     if (!admin) return notFound();
-    const unusedSecrets = secretsOfMfa(admin);
-    return acceptWith(
-      { unusedSecrets },
-      unusedSecrets.length > 0 ? [{ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'removed' } }] : [],
-    );
+    const forget = secretsOfMfa(admin);
+    return accept(forget.length > 0 ? [{ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'removed' } }] : [], {
+      forget,
+    });
   },
   freshens: ['org_admins'],
 });

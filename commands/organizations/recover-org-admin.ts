@@ -47,7 +47,7 @@ export const recoverOrgAdmin = defineCommand({
     if (mfaSecrets.length > 0) events.push({ type: 'OrgAdminMfaDisabled', data: { adminId, reason: 'recovered' } });
     if (admin.status === 'suspended') events.push({ type: 'OrgAdminReinstated', data: { adminId } });
     if (requireSso) events.push({ type: 'OrgSsoRequirementSet', data: { requireSso: false } });
-    return acceptWith({ unusedSecrets: [admin.passwordRef, ...mfaSecrets], liftedSso: requireSso }, events);
+    return acceptWith({ liftedSso: requireSso }, events, { forget: [admin.passwordRef, ...mfaSecrets] });
   },
   freshens: ['org_admins', 'organizations', 'live-state'],
 });

@@ -1,6 +1,6 @@
-import { pendingSecrets, refuseSetup } from '../../src/domain/mfa/decisions.ts';
+import { refuseSetup } from '../../src/domain/mfa/decisions.ts';
 import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 
 interface StartOrgMfaSetup {
   readonly adminId: string;
@@ -16,6 +16,6 @@ export const startOrgMfaSetup = defineCommand({
     const admin = admins.get(input.adminId);
     const refused = refuseSetup(admin);
     if (refused) return refused;
-    return acceptWith({ unusedSecrets: pendingSecrets(admin!) }, [{ type: 'OrgAdminMfaSetupStarted', data: input }]);
+    return accept([{ type: 'OrgAdminMfaSetupStarted', data: input }], { forget: [admin!.pendingTotpSecretRef] });
   },
 });

@@ -5,7 +5,7 @@ import {
   orgSsoSecretPlace,
 } from '../../src/domain/organizations/organization.ts';
 import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/domain/sso/sso-configs.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
 
@@ -27,7 +27,6 @@ interface Facts {
   readonly clientSecretRef: string | null | undefined;
 }
 
-/** Answers the reference of a secret that nothing uses any more, for the caller to forget. */
 export const updateOrgSsoConfig = defineCommand({
   name: 'UpdateOrgSsoConfig',
   aggregate: organization,
@@ -60,8 +59,9 @@ export const updateOrgSsoConfig = defineCommand({
     const second = refuseSecondEnabled(updated.isEnabled, others.length);
     if (second) return second;
     if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('single sign-on is required');
-    const unusedSecret = stored.clientSecretRef === updated.clientSecretRef ? null : stored.clientSecretRef;
-    return acceptWith({ unusedSecret }, [{ type: 'OrgSsoConfigUpdated', data: updated }]);
+    return accept([{ type: 'OrgSsoConfigUpdated', data: updated }], {
+      forget: replacedSecret(stored.clientSecretRef, updated.clientSecretRef),
+    });
   },
   freshens: ['org_sso_configs', 'org_sso_routing', 'live-state'],
 });

@@ -3,7 +3,7 @@ import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-pas
 import { passwordPlace } from '../../src/domain/tenants/admin.ts';
 import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminByAccount, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
 
@@ -42,7 +42,7 @@ export const recoverAdmin = defineCommand({
     ];
     if (mfaSecrets.length > 0) events.push({ type: 'AdminMfaDisabled', data: { adminId, reason: 'recovered' } });
     if (admin.status === 'suspended') events.push({ type: 'AdminReinstated', data: { adminId } });
-    return acceptWith({ unusedSecrets: [admin.passwordRef, ...mfaSecrets] }, events);
+    return accept(events, { forget: [admin.passwordRef, ...mfaSecrets] });
   },
   freshens: ['admin_users', 'live-state'],
 });

@@ -8,7 +8,7 @@ import {
   ssoSecretPlace,
 } from '../../src/domain/sso/sso-configs.ts';
 import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
 import { invalid, isFailure, notFound, type Failure } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -33,7 +33,6 @@ interface Facts {
   readonly secretRef: string | null | undefined;
 }
 
-/** Answers the reference of a secret that nothing uses any more, for the caller to forget. */
 export const updateSsoConfig = defineCommand({
   name: 'UpdateSsoConfig',
   aggregate: ssoConfigs,
@@ -63,11 +62,12 @@ export const updateSsoConfig = defineCommand({
       ...Object.fromEntries(said),
       secretRef: secretRef === undefined ? stored.secretRef : secretRef,
     } as SsoConfig;
-    const unusedSecret = stored.secretRef === updated.secretRef ? null : stored.secretRef;
     return (
       refuseMovedSecret(stored, updated) ??
       brokenRule(state, updated) ??
-      acceptWith({ unusedSecret }, [{ type: 'SsoConfigUpdated', data: updated }])
+      accept([{ type: 'SsoConfigUpdated', data: updated }], {
+        forget: replacedSecret(stored.secretRef, updated.secretRef),
+      })
     );
   },
   freshens: ['sso_configs', 'live-state'],

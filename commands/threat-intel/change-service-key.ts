@@ -1,6 +1,6 @@
 import type { ScanService } from '../../src/domain/threat-intel/services.ts';
 import { keyPlace, threatIntel, threatIntelStream } from '../../src/domain/threat-intel/settings.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { accept, defineCommand } from '../../src/kernel/command.ts';
 import type { Vault } from '../../src/vault/vault.ts';
 
 interface ChangeServiceKey {
@@ -9,7 +9,7 @@ interface ChangeServiceKey {
   readonly apiKey: string | null;
 }
 
-/** Answers the references of secrets that nothing refers to any more. */
+/** The key with which a service is asked: another one, or none. */
 export const changeServiceKey = defineCommand({
   name: 'ChangeThreatIntelKey',
   aggregate: threatIntel,
@@ -19,9 +19,8 @@ export const changeServiceKey = defineCommand({
   }),
   decide(state, { service }, _context, { keyRef }) {
     const former = state.keyRefs[service];
-    const secretsGivenUp = former === null ? [] : [former];
-    if (former === null && keyRef === null) return acceptWith({ secretsGivenUp }, []);
-    return acceptWith({ secretsGivenUp }, [{ type: 'ThreatIntelKeyChanged', data: { service, keyRef } }]);
+    if (former === null && keyRef === null) return accept([]);
+    return accept([{ type: 'ThreatIntelKeyChanged', data: { service, keyRef } }], { forget: [former] });
   },
   freshens: ['threat_intel_settings'],
 });

@@ -7,6 +7,7 @@ import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import { forwardAlertJob } from '../portal/forward-alert.ts';
 import { Portal } from '../portal/portal.ts';
 import { forgetTelemetry } from '../employees/forget-telemetry.ts';
+import { destroySecrets } from '../vault/vault-disposal.ts';
 import { forgetScreenshots } from '../screenshots/forget-screenshots.ts';
 import { sweepScreenshots } from '../screenshots/sweep-screenshots.ts';
 import type { Services } from '../services.ts';
@@ -30,8 +31,8 @@ const REDIS_ANSWER_MS = 250;
 export function openBackground(
   { config, log, onStop }: Site,
   storage: Storage,
-  { executor, loader, objects, pictures }: WriteSide,
-  { freshness, reads }: ReadSide,
+  { executor, objects, pictures }: WriteSide,
+  { loader, freshness, reads }: ReadSide,
 ): Background {
   const { connection, database, store, trust, vault, personKeys } = storage;
   // The operator named the portal's address, so it may be a private one.
@@ -51,6 +52,7 @@ export function openBackground(
     forwardAlertJob({ portal, executor, reads }),
     scanDomainJob(domainScans, reads),
     forgetScreenshots(pictures),
+    destroySecrets(store, vault),
     sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
   ];
   const jobs = openJobs({

@@ -1,7 +1,9 @@
 import { auditLog } from '../../projections/audit/audit-log.ts';
 import { readModels } from '../../projections/index.ts';
 import { tenantReads } from '../database/tenant-reads.ts';
+import { employeeEvents } from '../domain/employees/events.ts';
 import { families } from '../domain/families.ts';
+import { AggregateLoader } from '../execution/aggregate-loader.ts';
 import { FeedTail } from '../projector/feed-tail.ts';
 import { Freshness } from '../projector/freshness.ts';
 import { LiveState } from '../projector/live-state.ts';
@@ -12,7 +14,7 @@ import type { Storage } from './storage.ts';
 
 export type ReadSide = Pick<
   Services,
-  'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
+  'loader' | 'tail' | 'freshness' | 'projector' | 'live' | 'models' | 'mainModels' | 'reads' | 'vitalReads'
 >;
 
 /** What follows the feed, and what is asked of the tables that come of it. */
@@ -39,13 +41,15 @@ export async function openReadSide(
     log,
     alone,
   });
-  const live = new LiveState(tail, freshness, log, trust);
+  const loader = new AggregateLoader(store, codec);
+  const live = new LiveState({ tail, freshness, aggregates: loader, log, trust });
   trust.onDoubt(() => {
+    loader.forget();
     live.forget();
     freshness.forget();
   });
-  live.heed('EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, (data as { userId: string }).userId));
+  live.heed(employeeEvents, 'EmployeeErased', ({ tenantId, data }) => personKeys.forget(tenantId, data.userId));
   const mainModels = models.filter(({ lane }) => lane === 'main').map(({ name }) => name);
   const { ordinary: reads, vital: vitalReads } = tenantReads(database.reads);
-  return { tail, freshness, projector, live, models, mainModels, reads, vitalReads };
+  return { loader, tail, freshness, projector, live, models, mainModels, reads, vitalReads };
 }

@@ -1,10 +1,10 @@
 import { ArrivalBudgets } from '../arrivals/arrival-budgets.ts';
 import { licensePublicKey } from '../domain/licensing/license.ts';
 import { foldedEmail } from '../domain/tenants/tenant.ts';
-import { AggregateLoader } from '../execution/aggregate-loader.ts';
 import { Executor } from '../execution/executor.ts';
 import { Passwords } from '../identity/passwords.ts';
 import { VerificationCodes } from '../identity/verification-codes.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { claimedIn, projectedIn } from '../numbers/held-numbers.ts';
 import { NumberFinder } from '../numbers/number-finder.ts';
 import { openObjects } from '../objects/open-objects.ts';
@@ -13,6 +13,7 @@ import { VaultCertificateService } from '../pki/certificate-service.ts';
 import { newAuthority } from '../pki/new-authority.ts';
 import { Pictures } from '../screenshots/pictures.ts';
 import type { CommandPorts, Services } from '../services.ts';
+import { vaultDisposal } from '../vault/vault-disposal.ts';
 import { vaultWorkbench } from '../vault/vault-workbench.ts';
 import type { ReadSide } from './read-side.ts';
 import type { Site } from './site.ts';
@@ -20,20 +21,20 @@ import type { Storage } from './storage.ts';
 
 export interface WriteSide extends Pick<
   Services,
-  'loader' | 'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
+  'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
 > {
   readonly objects: ObjectStore;
 }
 
 /** What takes commands, and what their decisions need. */
 export function openWriteSide(
-  { config, options }: Site,
-  { store, codec, database, keyrings, vault, personKeys, trust }: Storage,
+  { config, options, log }: Site,
+  { store, codec, database, keyrings, vault, personKeys }: Storage,
   readSide: ReadSide,
+  jobs: () => Jobs,
 ): WriteSide {
   const keyring = keyrings.current;
-  const loader = new AggregateLoader(store, codec);
-  trust.onDoubt(() => loader.forget());
+  const { loader } = readSide;
   const digestAccount = keyring.digester('account');
   const accountDigest = (email: string) => digestAccount(foldedEmail(email));
   const passwords = options.passwords ?? new Passwords();
@@ -59,11 +60,15 @@ export function openWriteSide(
       projectedIn(readSide, () => store.head()),
     ),
   };
-  const executor: Executor<CommandPorts> = new Executor(store, codec, loader, keyring.digester('claim'), () =>
-    vaultWorkbench(ports),
+  const executor: Executor<CommandPorts> = new Executor(
+    store,
+    codec,
+    loader,
+    keyring.digester('claim'),
+    () => vaultWorkbench(ports),
+    vaultDisposal(vault, jobs, log),
   );
   return {
-    loader,
     executor,
     ports,
     passwords,

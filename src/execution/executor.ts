@@ -9,6 +9,7 @@ import type { EventCodec } from '../eventstore/codec.ts';
 import { EventStoreUnavailable, type ClaimKey, type EventStore } from '../eventstore/port.ts';
 import type { AggregateLoader, Loaded } from './aggregate-loader.ts';
 import { findOwnAppend } from './own-append.ts';
+import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { Turns } from './turns.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -59,6 +60,7 @@ export class Executor<Ports> {
   readonly #loader: AggregateLoader;
   readonly #digest: (value: string) => string;
   readonly #newWorkbench: () => Workbench<Ports>;
+  readonly #disposal: SecretDisposal;
   readonly #turns = new Turns();
 
   constructor(
@@ -67,12 +69,14 @@ export class Executor<Ports> {
     loader: AggregateLoader,
     claimDigest: (value: string) => string,
     newWorkbench: () => Workbench<Ports>,
+    disposal: SecretDisposal = noSecrets,
   ) {
     this.#store = store;
     this.#codec = codec;
     this.#loader = loader;
     this.#digest = claimDigest;
     this.#newWorkbench = newWorkbench;
+    this.#disposal = disposal;
   }
 
   async execute<Input, State, E extends DomainEvent, Facts, Result>(
@@ -216,6 +220,14 @@ export class Executor<Ports> {
         recordedAt: async () => context.now,
       };
     }
+    const givenUp = decision.forget.length > 0 && {
+      tenantId: context.tenantId,
+      stream,
+      expectedRevision: loaded.revision,
+      commandId: context.id,
+      secrets: decision.forget,
+    };
+    if (givenUp) await this.#disposal.plan(givenUp);
     const verdict = await this.#append(decision, context, stream, loaded);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
@@ -226,6 +238,7 @@ export class Executor<Ports> {
       return answer === 'prepareAgain' ? 'lostClaim' : answer;
     }
     this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
+    if (givenUp) await this.#disposal.carryOut(givenUp);
     const { position, revision } = verdict;
     const recordedAt = async () => verdict.recordedAt ?? (await this.#timeAt(stream, revision)) ?? context.now;
     return { result: decision.result, events: decision.events, position, revision, recordedAt };

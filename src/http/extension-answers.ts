@@ -1,9 +1,10 @@
 import { extensionConfig, type ExtensionConfig } from '../../queries/extension/extension-config.ts';
-import { groupIdsOfUser } from '../../queries/policies/group-ids-of-user.ts';
-import { isFailure, orThrow } from '../kernel/failure.ts';
+import { groupIdsOfMember } from '../../queries/policies/group-ids-of-user.ts';
+import { orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Bound, Invalidation, LiveState } from '../projector/live-state.ts';
-import { toldModels, toldTypes } from '../resources/told-to-extensions.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+import type { Bound, LiveState } from '../projector/live-state.ts';
+import { toldModels } from '../resources/told-to-extensions.ts';
 import type { Services } from '../services.ts';
 
 /** What a tenant's extensions are told, as it leaves the house. */
@@ -52,35 +53,31 @@ const BODIES: Bound<ExtensionAnswer> = { most: 64 * 1024 * 1024, weigh: ({ body 
 
 /** By what outlives requests: each request has a view of the services of its own. */
 const built = new WeakMap<LiveState, Remembered>();
-const changes: Invalidation = Object.fromEntries(toldTypes.map((type) => [type, () => 'tenant' as const]));
 
-/** The feed made us forget; tables that have not come as far would make us remember what was before. */
-const isFresh = ({ freshness, tail }: Services): Promise<boolean> => freshness.waitFor(toldModels, tail.head);
+/** The read models that answers are made from, and the one that says who is in which group. `test/laws/cached-reads.test.ts` compares them with the queries. */
+export const ANSWER_TABLES: readonly string[] = toldModels.filter((name) => name !== 'group_members');
+export const GROUP_TABLES: readonly string[] = ['group_members'];
+const modelsNamed = ({ models }: Services, names: readonly string[]): readonly AnyReadModel[] =>
+  models.filter(({ name }) => names.includes(name));
 
 function rememberedAnswers(services: Services): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
-  const remembered = services.live.remember(
-    async (tenantId, name) => ((await isFresh(services)) ? answerFor(services, tenantId, groupsIn(name)) : undefined),
-    changes,
-    BODIES,
-  );
-  return async (tenantId, groupIds) =>
-    (await remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY)) ??
-    answerFor(services, tenantId, groupIds);
+  const tables = modelsNamed(services, ANSWER_TABLES);
+  const remembered = services.live.remember(async (from, tenantId, name) => {
+    await from.tables(tables);
+    return answerFor(services, tenantId, groupsIn(name));
+  }, BODIES);
+  return (tenantId, groupIds) => remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY);
 }
 
 function rememberedGroups(services: Services): Remembered['groupIds'] {
-  const groupIdsOf = async (tenantId: TenantId, userId: string) => {
-    const groupIds = await groupIdsOfUser(services.vitalReads(tenantId), { userId });
-    return isFailure(groupIds) ? [] : groupIds;
-  };
-  const remembered = services.live.remember(
-    async (tenantId, userId) => ((await isFresh(services)) ? groupIdsOf(tenantId, userId) : undefined),
-    changes,
-  );
-  return async (tenantId, userId) =>
-    userId === '' ? [] : ((await remembered(tenantId, userId)) ?? groupIdsOf(tenantId, userId));
+  const tables = modelsNamed(services, GROUP_TABLES);
+  const remembered = services.live.remember(async (from, tenantId, userId) => {
+    await from.tables(tables);
+    return orThrow(await groupIdsOfMember(services.vitalReads(tenantId), { userId }));
+  });
+  return async (tenantId, userId) => (userId === '' ? [] : remembered(tenantId, userId));
 }
 
 async function answerFor(

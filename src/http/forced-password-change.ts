@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { newPassword } from '../domain/identity/password-rule.ts';
 import type { OneTimeToken, TokenPurpose } from '../identity/one-time-tokens.ts';
 import { FailureError, unauthenticated } from '../kernel/failure.ts';
-import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 
 export const forcedChangeBody = z
@@ -21,8 +20,7 @@ interface ForcedChange<Known> {
   readonly tempToken: string;
   /** What has to be known, or refused, before the token is spent. */
   prepare(token: OneTimeToken): Promise<Known>;
-  /** Makes the change; returns the secrets that nothing refers to any more. */
-  change(token: OneTimeToken, known: Known): Promise<readonly string[]>;
+  change(token: OneTimeToken, known: Known): Promise<unknown>;
 }
 
 /** The new password where one must be changed. Only the token's own failure costs a new sign-in. */
@@ -35,12 +33,11 @@ export async function changeForcedPassword<Known>(
   const known = await prepare(token);
   // Spending it decides between many who use it at once, before each of them costs a slow computation.
   if (!(await services.oneTimeTokens.spend(purpose, tempToken))) throw invalidToken();
-  const unusedSecrets = await change(token, known).catch(async (error: unknown) => {
+  await change(token, known).catch(async (error: unknown) => {
     // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
     if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated'))
       await services.oneTimeTokens.giveBack(purpose, tempToken);
     throw error;
   });
-  await forgetSecrets(services, token.tenantId, unusedSecrets);
   return { success: true, message: 'the password was changed; sign in with it' };
 }

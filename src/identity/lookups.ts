@@ -1,5 +1,3 @@
-import type { AggregateReader } from '../kernel/aggregate.ts';
-import type { Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { OrgRole, Role } from '../domain/identity/roles.ts';
 import { device, deviceStream, type DeviceState } from '../domain/devices/device.ts';
@@ -20,7 +18,7 @@ export interface LiveOrgAdmin {
   readonly role: OrgRole;
 }
 
-/** What stands at the door of every request, decided on streams and remembered as long as nothing changes it. */
+/** What every request is checked against: folded from streams, and cached until an event of one of these streams arrives. */
 export interface Lookups {
   /** The admin behind a session that still lives, with the role as it is now. */
   adminSession(tenantId: TenantId, sessionId: string): Promise<LiveAdmin | undefined>;
@@ -32,92 +30,38 @@ export interface Lookups {
   tenant(tenantId: TenantId, id: string): Promise<TenantState | undefined>;
 }
 
-const ofSession = (event: Recorded) => (event.data as { sessionId: string }).sessionId;
-const ofDevice = (event: Recorded) => (event.data as { deviceId: string }).deviceId;
-const ofEmployee = (event: Recorded) => (event.data as { userId: string }).userId;
-const ofTenant = () => 'tenant' as const;
-
-export function liveLookups(live: LiveState, aggregates: AggregateReader): Lookups {
+export function liveLookups(live: LiveState): Lookups {
   return {
-    adminSession: live.remember(
-      async (tenantId, sessionId) => {
-        const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
-          aggregates.load(session, sessionStream(tenantId, sessionId)),
-          aggregates.load(tenant, tenantStream(tenantId)),
-        ]);
-        const admin = admins.get(subjectId);
-        if (!(await isStillVouchedFor(aggregates, 'tenant', tenantId, vouchedBy))) return undefined;
-        if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
-        return { adminId: admin.adminId, role: admin.role };
-      },
-      {
-        SessionEnded: ofSession,
-        AdminRoleChanged: ofTenant,
-        AdminSuspended: ofTenant,
-        AdminUserDeleted: ofTenant,
-        AdminSessionsRevoked: ofTenant,
-        AdminOtherSessionsRevoked: ofTenant,
-        SsoConfigUpdated: ofTenant,
-        SsoConfigDeleted: ofTenant,
-      },
-    ),
-    orgSession: live.remember(
-      async (organizationId, sessionId) => {
-        const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
-          aggregates.load(session, sessionStream(organizationId, sessionId)),
-          aggregates.load(organization, organizationStream(organizationId)),
-        ]);
-        const admin = admins.get(subjectId);
-        if (!(await isStillVouchedFor(aggregates, 'organization', organizationId, vouchedBy))) return undefined;
-        if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
-        return { adminId: admin.adminId, role: admin.role };
-      },
-      {
-        SessionEnded: ofSession,
-        OrgAdminSuspended: ofTenant,
-        OrgAdminReinstated: ofTenant,
-        OrgAdminSessionsRevoked: ofTenant,
-        OrgAdminOtherSessionsRevoked: ofTenant,
-        OrgSsoConfigUpdated: ofTenant,
-        OrgSsoConfigDeleted: ofTenant,
-      },
-    ),
-    device: live.remember(
-      async (tenantId, deviceId) => {
-        const state = await aggregates.load(device, deviceStream(tenantId, deviceId));
-        return state.status === 'none' ? undefined : state;
-      },
-      {
-        DeviceEnrolled: ofDevice,
-        DeviceCertificateIssued: ofDevice,
-        DeviceAccessKeyIssued: ofDevice,
-        DeviceCertificatePinned: ofDevice,
-        DeviceEnrollmentConfirmed: ofDevice,
-        DeviceRevoked: ofDevice,
-        DeviceWipeRequested: ofDevice,
-        DeviceWipeDelivered: ofDevice,
-        DeviceWiped: ofDevice,
-        DeviceDeleted: ofDevice,
-      },
-    ),
-    employee: live.remember((tenantId, userId) => aggregates.load(employee, employeeStream(tenantId, userId)), {
-      EmployeeCreated: ofEmployee,
-      EmployeeUpdated: ofEmployee,
-      EmployeeDeleted: ofEmployee,
-      EmployeeErasureRequested: ofEmployee,
-      EmployeeErased: ofEmployee,
+    adminSession: live.remember(async ({ aggregates }, tenantId, sessionId) => {
+      const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
+        aggregates.load(session, sessionStream(tenantId, sessionId)),
+        aggregates.load(tenant, tenantStream(tenantId)),
+      ]);
+      const admin = admins.get(subjectId);
+      if (!(await isStillVouchedFor(aggregates, 'tenant', tenantId, vouchedBy))) return undefined;
+      if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
+      return { adminId: admin.adminId, role: admin.role };
     }),
-    tenant: live.remember(
-      async (tenantId) => {
-        const state = await aggregates.load(tenant, tenantStream(tenantId));
-        return state.exists ? state : undefined;
-      },
-      {
-        TenantSetUp: ofTenant,
-        LicenseInstalled: ofTenant,
-        CertificateAuthorityInstalled: ofTenant,
-        CertificateAuthorityRemoved: ofTenant,
-      },
+    orgSession: live.remember(async ({ aggregates }, organizationId, sessionId) => {
+      const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
+        aggregates.load(session, sessionStream(organizationId, sessionId)),
+        aggregates.load(organization, organizationStream(organizationId)),
+      ]);
+      const admin = admins.get(subjectId);
+      if (!(await isStillVouchedFor(aggregates, 'organization', organizationId, vouchedBy))) return undefined;
+      if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
+      return { adminId: admin.adminId, role: admin.role };
+    }),
+    device: live.remember(async ({ aggregates }, tenantId, deviceId) => {
+      const state = await aggregates.load(device, deviceStream(tenantId, deviceId));
+      return state.status === 'none' ? undefined : state;
+    }),
+    employee: live.remember(({ aggregates }, tenantId, userId) =>
+      aggregates.load(employee, employeeStream(tenantId, userId)),
     ),
+    tenant: live.remember(async ({ aggregates }, tenantId) => {
+      const state = await aggregates.load(tenant, tenantStream(tenantId));
+      return state.exists ? state : undefined;
+    }),
   };
 }

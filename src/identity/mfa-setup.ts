@@ -1,7 +1,7 @@
 import type { FreshValues } from '../execution/fresh-values.ts';
 import { conflict, FailureError, invalid } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { forgetIfRefused, forgetSecrets } from '../resources/secrets.ts';
+import { forgetIfRefused } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import type { AccountKind } from './account-kinds.ts';
 import { newBackupCodes } from './backup-codes.ts';
@@ -12,9 +12,7 @@ interface Self {
   readonly adminId: string;
 }
 
-type Start = (
-  setup: Self & { readonly totpSecretRef: string },
-) => Promise<{ readonly result: { readonly unusedSecrets: readonly string[] } }>;
+type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<unknown>;
 
 /** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
 export async function beginMfaSetup(
@@ -25,10 +23,9 @@ export async function beginMfaSetup(
   start: Start,
 ): Promise<void> {
   const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
-  const { result } = await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) =>
+  await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) =>
     forgetIfRefused(services, tenantId, [totpSecretRef], error),
   );
-  await forgetSecrets(services, tenantId, result.unusedSecrets);
 }
 
 /** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */

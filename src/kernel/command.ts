@@ -16,11 +16,16 @@ export interface Claim {
   readonly tenantId?: TenantId;
 }
 
-/** What a decider answers: events, and the claims that the same append takes or gives up. */
+/** Refers to a secret in the vault, as events and states do. */
+export type SecretRef = string;
+
+/** What a decider answers: events, the claims that the same append takes or gives up, and the secrets that nothing refers to afterwards. */
 export interface Decision<E extends DomainEvent, Result = void> {
   readonly events: readonly E[];
   readonly take: readonly Claim[];
   readonly release: readonly Claim[];
+  /** Secrets that the events give up. The executor destroys them once the events are appended. */
+  readonly forget: readonly SecretRef[];
   readonly result: Result;
 }
 
@@ -29,11 +34,24 @@ export interface Claims {
   readonly release?: readonly Claim[];
 }
 
-/** The events that follow, with the claims they take or release. No events: the state is already as asked. */
-export const accept = <E extends DomainEvent>(events: readonly E[], claims: Claims = {}): Decision<E> => ({
+export interface Consequences extends Claims {
+  /** References as the state before holds them: null or undefined where there was none. */
+  readonly forget?: readonly (SecretRef | null | undefined)[];
+}
+
+/** A secret that another one replaces, for `forget`: nothing where it is the same. */
+export const replacedSecret = <Ref extends SecretRef | null | undefined>(before: Ref, after: Ref): Ref[] =>
+  before === after ? [] : [before];
+
+/** The events that follow, with the claims they take or release and the secrets they give up. No events: the state is already as asked. */
+export const accept = <E extends DomainEvent>(
+  events: readonly E[],
+  { take = [], release = [], forget = [] }: Consequences = {},
+): Decision<E> => ({
   events,
-  take: claims.take ?? [],
-  release: claims.release ?? [],
+  take,
+  release,
+  forget: forget.filter((secret) => typeof secret === 'string'),
   result: undefined,
 });
 
@@ -41,8 +59,8 @@ export const accept = <E extends DomainEvent>(events: readonly E[], claims: Clai
 export const acceptWith = <E extends DomainEvent, Result>(
   result: Result,
   events: readonly E[],
-  claims: Claims = {},
-): Decision<E, Result> => ({ ...accept(events, claims), result });
+  consequences: Consequences = {},
+): Decision<E, Result> => ({ ...accept(events, consequences), result });
 
 /** Everything a decision may know besides state and input. Ids and time come in, so that `decide` is pure. */
 export interface CommandContext {

@@ -18,7 +18,6 @@ import { randomPassword } from '../identity/passwords.ts';
 import { system, type Actor } from '../kernel/actor.ts';
 import { FailureError, invalid, notFound, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import { forgetSecrets } from '../resources/secrets.ts';
 import type { Services } from '../services.ts';
 import { findOrganization } from './find-organization.ts';
 import { managedConfigs } from './managed-configs.ts';
@@ -147,7 +146,6 @@ export async function recoverOrgAdmin(services: Services, named: NamedOrgAdmin):
     await services.executor.execute(recoverOrgAdminCommand, { adminId, tempPassword: password }, issuer),
   );
   orThrow(await services.executor.execute(unlockLogin, { accountDigest, subjectId: adminId }, issuer));
-  await forgetSecrets(services, tenantId, result.unusedSecrets);
   return { password, liftedSso: result.liftedSso };
 }
 

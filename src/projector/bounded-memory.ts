@@ -1,16 +1,16 @@
-import type { TenantId } from '../kernel/ids.ts';
+import type { Source } from './load-sources.ts';
 
 interface Entry {
-  readonly tenantId: TenantId;
+  readonly sources: ReadonlySet<Source>;
   readonly value: unknown;
   readonly weight: number;
 }
 
-/** Values of tenants by name, up to a weight: what was put first goes first. */
+/** Values by name, up to a total weight; the oldest entry goes first. Each value knows the sources that it was made from. */
 export class BoundedMemory {
   readonly #most: number;
   readonly #entries = new Map<string, Entry>();
-  readonly #byTenant = new Map<TenantId, Set<string>>();
+  readonly #bySource = new Map<Source, Set<string>>();
   #weight = 0;
 
   constructor(most: number) {
@@ -21,16 +21,18 @@ export class BoundedMemory {
     return this.#entries.get(name)?.value;
   }
 
-  /** One that is heavier than all that may be kept is not kept. */
-  put(tenantId: TenantId, name: string, value: unknown, weight: number): void {
+  /** A value that is heavier than the limit is not kept. */
+  put(sources: ReadonlySet<Source>, name: string, value: unknown, weight: number): void {
     this.forget(name);
     if (weight > this.#most) return;
     while (this.#weight + weight > this.#most) this.forget(this.#entries.keys().next().value!);
-    this.#entries.set(name, { tenantId, value, weight });
+    this.#entries.set(name, { sources, value, weight });
     this.#weight += weight;
-    const names = this.#byTenant.get(tenantId);
-    if (names) names.add(name);
-    else this.#byTenant.set(tenantId, new Set([name]));
+    for (const source of sources) {
+      const names = this.#bySource.get(source);
+      if (names) names.add(name);
+      else this.#bySource.set(source, new Set([name]));
+    }
   }
 
   forget(name: string): void {
@@ -38,18 +40,21 @@ export class BoundedMemory {
     if (!entry) return;
     this.#entries.delete(name);
     this.#weight -= entry.weight;
-    const names = this.#byTenant.get(entry.tenantId)!;
-    names.delete(name);
-    if (names.size === 0) this.#byTenant.delete(entry.tenantId);
+    for (const source of entry.sources) {
+      const names = this.#bySource.get(source)!;
+      names.delete(name);
+      if (names.size === 0) this.#bySource.delete(source);
+    }
+  }
+
+  /** Drops every value that was made from this source. */
+  forgetSource(source: Source): void {
+    for (const name of this.#bySource.get(source) ?? []) this.forget(name);
   }
 
   forgetAll(): void {
     this.#entries.clear();
-    this.#byTenant.clear();
+    this.#bySource.clear();
     this.#weight = 0;
-  }
-
-  forgetTenant(tenantId: TenantId): void {
-    for (const name of this.#byTenant.get(tenantId) ?? []) this.forget(name);
   }
 }

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Position, Recorded } from '../kernel/event.ts';
+import type { AggregateReader } from '../kernel/aggregate.ts';
+import type { EventFamily, EventOf, Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { BoundedMemory } from './bounded-memory.ts';
 import { LogTrust } from '../eventstore/log-trust.ts';
+import type { StoredEvent } from '../eventstore/port.ts';
+import { BoundedMemory } from './bounded-memory.ts';
 import type { FeedTail } from './feed-tail.ts';
 import type { Freshness } from './freshness.ts';
-
-/** How one kind of looked-up state goes stale: event type → ids that it concerns, or `tenant` for all of its tenant. */
-export type Invalidation = Readonly<Record<string, (event: Recorded) => string>>;
+import {
+  recordingReader,
+  streamSource,
+  tableSource,
+  type CachedModel,
+  type LoadSources,
+  type Source,
+} from './load-sources.ts';
 
 const PAGE = 2_000;
 const PATIENCE_MS = 250;
@@ -22,69 +29,82 @@ declare module '../kernel/read-model-name.ts' {
   interface ReadModelNames extends Record<typeof LIVE_STATE, true> {}
 }
 
-/** A load under way; what it brings is worth nothing if the feed concerned it in the meantime. */
+/** A load under way. An event of a source that it has read, or is reading, makes its result stale: it must not be cached. */
 interface Load {
-  readonly tenantId: TenantId;
-  readonly name: string;
-  stale: boolean;
+  readonly sources: Set<Source>;
+  isStale: boolean;
 }
 
 interface Cache {
   readonly loads: Set<Load>;
   readonly entries: BoundedMemory;
-  readonly invalidation: Invalidation;
 }
 
-/** How much may be remembered of one kind, and what each value counts for. */
+/** How much one cache may hold, and what each value counts for. */
 export interface Bound<Value> {
   readonly most: number;
-  weigh(value: Value): number;
+  weigh(value: NonNullable<Value>): number;
 }
 const BY_COUNT: Bound<unknown> = { most: 50_000, weigh: () => 1 };
 
+type LookUp<Value> = (tenantId: TenantId, id: string) => Promise<Value>;
+type Heard = (event: Recorded) => void;
+
+export interface LiveStateParts {
+  readonly tail: FeedTail;
+  readonly freshness: Freshness;
+  readonly aggregates: AggregateReader;
+  readonly log: Logger;
+  readonly trust?: LogTrust;
+}
+
 /**
- * What every request asks (does this session still live, may this device still talk) is folded from its stream once, kept
- * in memory, and dropped the moment the feed says that it changed: within a millisecond or so on every node. A process
- * that cannot follow the feed stops believing its memory and asks the store each time.
+ * Caches what every request looks up: whether a session is live, what state a device is in, what extensions are told. A load
+ * records the streams and tables that it reads, and any event of these drops its value, within milliseconds on every node. No list
+ * of event types is kept by hand. A process that cannot follow the log stops using its caches and loads each time.
  */
 export class LiveState {
   readonly #tail: FeedTail;
   readonly #freshness: Freshness;
+  readonly #aggregates: AggregateReader;
   readonly #log: Logger;
   readonly #trust: LogTrust;
   readonly #caches: Cache[] = [];
-  readonly #heeded = new Map<string, (event: Recorded) => void>();
+  readonly #heeded = new Map<string, Heard[]>();
+  /** Event type to names of the read models that fold it, of models that some load has read. */
+  readonly #modelsByType = new Map<string, Set<string>>();
   readonly #stop = new AbortController();
   #position: Position;
   #currentAt = 0;
   #running: Promise<void> | undefined;
 
-  constructor(tail: FeedTail, freshness: Freshness, log: Logger, trust = new LogTrust()) {
-    this.#trust = trust;
+  constructor({ tail, freshness, aggregates, log, trust = new LogTrust() }: LiveStateParts) {
     this.#tail = tail;
     this.#freshness = freshness;
+    this.#aggregates = aggregates;
     this.#log = log;
+    this.#trust = trust;
     this.#position = tail.head;
   }
 
-  /** A look-up that remembers. `load` folds streams; it answers undefined where there is nothing (which is not remembered). */
+  /** A cached look-up. `load` reads through `from` alone; undefined, and what was made from nothing, is not cached. */
   remember<Value>(
-    load: (tenantId: TenantId, id: string) => Promise<Value | undefined>,
-    invalidation: Invalidation,
+    load: (from: LoadSources, tenantId: TenantId, id: string) => Promise<Value>,
     { most, weigh }: Bound<Value> = BY_COUNT,
-  ): (tenantId: TenantId, id: string) => Promise<Value | undefined> {
-    const cache: Cache = { loads: new Set(), entries: new BoundedMemory(most), invalidation };
+  ): LookUp<Value> {
+    const cache: Cache = { loads: new Set(), entries: new BoundedMemory(most) };
     this.#caches.push(cache);
     return async (tenantId, id) => {
       const name = `${tenantId}/${id}`;
       const trusted = this.#trust.holds && Date.now() - this.#currentAt < TRUSTED_MS;
       const known = trusted ? cache.entries.get(name) : undefined;
       if (known !== undefined) return known as Value;
-      const under: Load = { tenantId, name, stale: false };
+      const under: Load = { sources: new Set(), isStale: !trusted };
       cache.loads.add(under);
       try {
-        const value = await load(tenantId, id);
-        if (value !== undefined && trusted && !under.stale) cache.entries.put(tenantId, name, value, weigh(value));
+        const value = await load(this.#sourcesOf(under, tenantId), tenantId, id);
+        const isCached = value !== undefined && value !== null && !under.isStale && under.sources.size > 0;
+        if (isCached) cache.entries.put(under.sources, name, value, weigh(value));
         return value;
       } finally {
         cache.loads.delete(under);
@@ -92,17 +112,21 @@ export class LiveState {
     };
   }
 
-  /** Calls back for every event of a type: for what this process keeps in memory elsewhere and has to forget. */
-  heed(type: string, forget: (event: Recorded) => void): void {
-    this.#heeded.set(type, forget);
+  /** Calls back for every event of a type: for state that this process keeps elsewhere. */
+  heed<Family extends EventFamily, Type extends EventOf<Family>['type']>(
+    _family: Family,
+    type: Type,
+    heard: (event: Recorded<Extract<EventOf<Family>, { type: Type }>>) => void,
+  ): void {
+    this.#heeded.set(type, [...(this.#heeded.get(type) ?? []), heard as Heard]);
   }
 
-  /** Nothing that was looked up so far is believed any more, nor what is being looked up now. */
+  /** Drops every cached value, and the results of loads under way. */
   forget(): void {
     this.#currentAt = 0;
     for (const { entries, loads } of this.#caches) {
       entries.forgetAll();
-      for (const load of loads) load.stale = true;
+      for (const load of loads) load.isStale = true;
     }
   }
 
@@ -125,10 +149,10 @@ export class LiveState {
           await this.#tail.wait(this.#position, PATIENCE_MS, { signal });
           continue;
         }
-        const wanted = slice.events.filter(
-          ({ type }) => this.#heeded.has(type) || this.#caches.some(({ invalidation }) => invalidation[type]),
-        );
-        for (const event of await this.#tail.decode(wanted)) if (event) this.#forget(event);
+        for (const event of slice.events) this.#dropWhatCameOf(event);
+        const heeded = slice.events.filter(({ type }) => this.#heeded.has(type));
+        for (const event of await this.#tail.decode(heeded))
+          if (event) for (const heard of this.#heeded.get(event.type)!) heard(event);
         this.#position = slice.position;
         this.#freshness.passed([LIVE_STATE], this.#position);
       } catch (error) {
@@ -138,25 +162,40 @@ export class LiveState {
     }
   }
 
-  #forget(event: Recorded): void {
-    this.#heeded.get(event.type)?.(event);
-    for (const { entries, invalidation, loads } of this.#caches) {
-      const concerned = concernedBy(event, invalidation);
-      if (concerned === undefined) continue;
-      const name = `${event.tenantId}/${concerned}`;
-      for (const load of loads)
-        if (concerned === 'tenant' ? load.tenantId === event.tenantId : load.name === name) load.stale = true;
-      if (concerned === 'tenant') entries.forgetTenant(event.tenantId);
-      else entries.forget(name);
+  #sourcesOf(load: Load, tenantId: TenantId): LoadSources {
+    return {
+      aggregates: recordingReader(this.#aggregates, (stream) => load.sources.add(streamSource(stream))),
+      tables: async (models) => {
+        for (const model of models) {
+          this.#followModel(model);
+          load.sources.add(tableSource(model.name, tenantId));
+        }
+        const names = models.map(({ name }) => name);
+        if (!(await this.#freshness.waitFor(names, this.#tail.head))) load.isStale = true;
+      },
+    };
+  }
+
+  #followModel({ name, on, scope }: CachedModel): void {
+    if (scope === 'installation')
+      throw new TypeError(`${name} holds rows of all tenants, which no cached value may depend on`);
+    for (const type of Object.keys(on)) {
+      const names = this.#modelsByType.get(type);
+      if (names) names.add(name);
+      else this.#modelsByType.set(type, new Set([name]));
     }
   }
-}
 
-/** An event that cannot be read concerns everything that it might. */
-function concernedBy(event: Recorded, invalidation: Invalidation): string | undefined {
-  try {
-    return invalidation[event.type]?.(event);
-  } catch {
-    return 'tenant';
+  /** Needs no decoded event: one that cannot be read drops what it may have changed all the same. */
+  #dropWhatCameOf({ stream, type, tenantId }: StoredEvent): void {
+    this.#drop(streamSource(stream));
+    for (const model of this.#modelsByType.get(type) ?? []) this.#drop(tableSource(model, tenantId));
+  }
+
+  #drop(source: Source): void {
+    for (const { entries, loads } of this.#caches) {
+      for (const load of loads) if (load.sources.has(source)) load.isStale = true;
+      entries.forgetSource(source);
+    }
   }
 }

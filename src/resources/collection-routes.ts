@@ -8,7 +8,6 @@ import type { AnyCollection, Verb } from './declaration.ts';
 import { defaultOf, valuesOf, withoutDefault, type AnyValues } from './fields.ts';
 import { inWords, snakeCase } from './names.ts';
 import { bodySchema } from './schemas.ts';
-import { forgetSecrets } from './secrets.ts';
 import { recordView } from './views.ts';
 
 /** The routes of a declared collection, one for each of its verbs. */
@@ -62,9 +61,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
         summary: `Change a ${noun}; what is left out stays`,
         body: bodySchema(fields, 'change'),
         answer: view,
-        handle: async ({ run, ask, params, body, principal, services }) => {
+        handle: async ({ run, ask, params, body, principal }) => {
           const { result } = await run(update, { id: idOf(params), changes: body });
-          await forgetSecrets(services, principal.tenantId, result.secretsGivenUp);
           // The read side may be behind: what was decided is what is answered.
           return recordView(declared, { ...(await ask(get, result)), ...result.values }, principal.role);
         },
@@ -75,9 +73,8 @@ export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
         method: 'DELETE',
         access: admin(access.write),
         summary: `Delete a ${noun}`,
-        handle: async ({ run, params, principal, services }) => {
-          const { result } = await run(remove, { id: idOf(params) });
-          await forgetSecrets(services, principal.tenantId, result.secretsGivenUp);
+        handle: async ({ run, params }) => {
+          await run(remove, { id: idOf(params) });
         },
       }),
   };

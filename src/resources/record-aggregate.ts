@@ -17,7 +17,8 @@ export const recordAggregate = (
   category,
   initial,
   fold(state, { type, data }) {
-    if (type === ends) return { ...state, exists: false };
+    // A record that is gone refers to no secret.
+    if (type === ends) return initial;
     if (!writes.includes(type)) return state;
     const { id: _, ...values } = data as AnyValues;
     return { exists: true, values: { ...state.values, ...values } };

@@ -9,14 +9,13 @@ import type { AnyDeclared } from './declaration.ts';
 import { changedValues, defaultOf, isWritable, valuesOf, type AnyValues, type Fields } from './fields.ts';
 import { capitalized } from './names.ts';
 import type { RecordState } from './record-aggregate.ts';
-import { keepSecrets, refuseMovedSecret, secretPlace, secretsGivenUp } from './secrets.ts';
+import { keepSecrets, refuseMovedSecret, secretPlace, secretsOnlyIn } from './secrets.ts';
 import { slotClaims, slotFor, slotKind, type SlotPorts } from './slots.ts';
 
-/** What the caller of a command learns: the record as decided, and which secrets nothing refers to any more. */
+/** What the caller of a command learns: the record as decided. */
 export interface Written<Values> {
   readonly id: string;
   readonly values: Values;
-  readonly secretsGivenUp: readonly string[];
 }
 
 interface Ports extends SlotPorts {
@@ -41,11 +40,6 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
   const idOf = ({ id }: Named, { tenantId }: CommandContext) => id ?? tenantId;
   const stream = (named: Named, context: CommandContext) => streamName(noun, context.tenantId, idOf(named, context));
   const place = (id: string) => (field: string) => secretPlace(noun, id, field);
-  const written = (id: string, before: AnyValues, values: AnyValues) => ({
-    id,
-    values,
-    secretsGivenUp: secretsGivenUp(fields, before, values),
-  });
 
   const create = (tell: Tell) =>
     defineCommand({
@@ -65,16 +59,16 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       whenClaimed: ({ kind }) => (kind === slotKind(noun) ? 'prepareAgain' : conflict()),
       recall(_before, [event], _draft, { id }) {
         const { id: _, ...values } = event!.data as AnyValues;
-        return written(id, {}, values);
+        return { id, values };
       },
       decide(state, draft, { id }, facts) {
         // The same command once more: its record is there.
-        if (state.exists) return acceptWith(written(id, {}, state.values), []);
+        if (state.exists) return acceptWith({ id, values: state.values }, []);
         const values = settled({ ...facts, ...plainValues(fields, draft) }) as AnyValues;
         const broken = rule?.(values as never);
         return isFailure(broken)
           ? broken
-          : acceptWith(written(id, {}, values), tell(id, values), { take: claimsOf(declared, values) });
+          : acceptWith({ id, values }, tell(id, values), { take: claimsOf(declared, values) });
       },
     });
 
@@ -97,9 +91,10 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
           : (refuseMovedSecret(fields, state.values, values) ?? rule?.(values as never));
         if (isFailure(broken)) return broken;
         const [held, wanted] = [claimsOf(declared, state.values), claimsOf(declared, values)];
-        return acceptWith(written(id, state.values, values), nothing ? [] : tell(id, changed), {
+        return acceptWith({ id, values }, nothing ? [] : tell(id, changed), {
           take: without(wanted, held),
           release: without(held, wanted),
+          forget: secretsOnlyIn(fields, state.values, values),
         });
       },
     });
@@ -112,7 +107,10 @@ export function recordCommands(declared: AnyDeclared, aggregate: Aggregate<Recor
       decide(state, input, context) {
         if (!state.exists) return notFound();
         const id = idOf(input, context);
-        return acceptWith(written(id, state.values, {}), tell(id, {}), { release: claimsOf(declared, state.values) });
+        return acceptWith({ id, values: {} }, tell(id, {}), {
+          release: claimsOf(declared, state.values),
+          forget: secretsOnlyIn(fields, state.values, {}),
+        });
       },
     });
 

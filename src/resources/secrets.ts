@@ -43,16 +43,16 @@ export function refuseMovedSecret(fields: Fields, before: AnyValues, after: AnyV
   return undefined;
 }
 
-/** The secrets that nothing refers to once `after` follows `before`. */
-export function secretsGivenUp(fields: Fields, before: AnyValues, after: AnyValues): string[] {
+/** For `forget`: the secrets that `before` refers to and `after` does not. */
+export function secretsOnlyIn(fields: Fields, before: AnyValues, after: AnyValues): string[] {
   const references = valuesOf(fields, (field, name) => (isSecret(field) ? before[`${name}Ref`] : undefined));
   return Object.entries(references).flatMap(([name, reference]) =>
     reference !== null && reference !== after[name] ? [reference as string] : [],
   );
 }
 
-/** The change is made, whatever becomes of this: a secret that stays behind is sealed, and nothing refers to it. */
-export async function forgetSecrets(
+/** A secret that stays behind is sealed, and nothing refers to it. */
+async function forgetSecrets(
   { vault, log }: { readonly vault: Vault; readonly log: Logger },
   tenantId: TenantId,
   references: readonly string[],

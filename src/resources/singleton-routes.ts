@@ -2,7 +2,6 @@ import { admin } from '../http/access.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { inWords } from './names.ts';
 import { bodySchema } from './schemas.ts';
-import { forgetSecrets } from './secrets.ts';
 import type { AnyDefinedSingleton } from './singleton.ts';
 import { settingsView } from './views.ts';
 
@@ -26,9 +25,8 @@ export function singletonRoutes({ declared, view, read, update }: AnyDefinedSing
       summary: `Change the ${noun}; what is left out stays`,
       body: bodySchema(declared.fields, 'change'),
       answer: view,
-      handle: async ({ run, ask, body, principal, services }) => {
+      handle: async ({ run, ask, body }) => {
         const { result } = await run(update, { changes: body });
-        await forgetSecrets(services, principal.tenantId, result.secretsGivenUp);
         // The read side may be behind: what was decided is what is answered.
         return settingsView(declared, { ...(await ask(read, undefined)), ...result.values });
       },

@@ -1,7 +1,10 @@
 import type { Server } from 'node:https';
 import { installedServerCertificate } from '../../queries/certificates/installed-server-certificate.ts';
-import { serverKeyPlace, type ServerCertificateInstalled } from '../domain/certificates/server-certificate.ts';
-import type { Recorded } from '../kernel/event.ts';
+import {
+  serverCertificateEvents,
+  serverKeyPlace,
+  type ServerCertificateInstalled,
+} from '../domain/certificates/server-certificate.ts';
 import { orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import { readCertificate } from '../pki/certificate.ts';
@@ -30,7 +33,7 @@ export class ListenerCertificate {
 
   constructor(services: Services) {
     this.#services = services;
-    services.live.heed('ServerCertificateInstalled', (event) => void this.#follow(event as never));
+    services.live.heed(serverCertificateEvents, 'ServerCertificateInstalled', (event) => void this.#follow(event));
   }
 
   /** The pair to begin with. */
@@ -61,7 +64,7 @@ export class ListenerCertificate {
     this.#note(pair, 'uploaded');
   }
 
-  async #follow({ tenantId, data }: Recorded & { data: ServerCertificateInstalled }): Promise<void> {
+  async #follow({ tenantId, data }: { tenantId: TenantId; data: ServerCertificateInstalled }): Promise<void> {
     await this.show(tenantId, data).catch((error: Error) =>
       this.#services.log.error({ reason: error.message }, 'the listener keeps its old certificate'),
     );

@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import type { Aggregate } from '../../src/kernel/aggregate.ts';
-import type { Claim, Command, CommandContext, Decision } from '../../src/kernel/command.ts';
+import type { Claim, Command, CommandContext, Decision, SecretRef } from '../../src/kernel/command.ts';
 import type { DomainEvent, Recorded } from '../../src/kernel/event.ts';
 import { isFailure, type Failure } from '../../src/kernel/failure.ts';
 import { asTenantId } from '../../src/kernel/ids.ts';
 import type { AnyReadModel } from '../../src/kernel/read-model.ts';
+import { secretsIn } from './secrets-in.ts';
 import { WorkSet, type RowStep } from '../../src/projector/fold-batch.ts';
 
 export const TENANT = asTenantId('11111111-1111-4111-8111-111111111111');
@@ -35,9 +36,22 @@ export function given(...history: readonly DomainEvent[]) {
         aggregate.initial,
       );
       const decision = command.decide(state, input, context(over), facts as Facts);
+      if (!isFailure(decision)) expectNoSecretLeftBehind(command, state, decision);
       return outcome(decision);
     },
   };
+}
+
+/** Holds for every decision that a test makes: it gives up exactly the secrets that the state refers to no more. */
+function expectNoSecretLeftBehind<State, E extends DomainEvent>(
+  { name, aggregate }: { readonly name: string; readonly aggregate: Aggregate<State, E> },
+  before: State,
+  { events, forget }: Decision<E, unknown>,
+) {
+  const lost = secretsIn(before);
+  for (const kept of secretsIn(events.reduce((folded, event) => aggregate.fold(folded, event), before)))
+    if (lost.includes(kept)) lost.splice(lost.indexOf(kept), 1);
+  expect([...forget].sort(), `${name} forgets the secrets that its events give up, and no others`).toEqual(lost.sort());
 }
 
 function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | Failure) {
@@ -54,6 +68,7 @@ function outcome<E extends DomainEvent, Result>(decision: Decision<E, Result> | 
     },
     thenTakes: (...claims: Claim[]) => expect(accepted().take).toEqual(claims),
     thenReleases: (...claims: Claim[]) => expect(accepted().release).toEqual(claims),
+    thenForgets: (...secrets: SecretRef[]) => expect(accepted().forget).toEqual(secrets),
     result: () => accepted().result,
   };
 }

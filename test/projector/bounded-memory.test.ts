@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { asTenantId } from '../../src/kernel/ids.ts';
 import { BoundedMemory } from '../../src/projector/bounded-memory.ts';
+import { streamSource, type Source } from '../../src/projector/load-sources.ts';
 
 describe('what is remembered up to a weight', () => {
-  const [acme, globex] = [asTenantId(randomUUID()), asTenantId(randomUUID())];
+  const [both, one, other] = ['both', 'one', 'other'].map(streamSource) as [Source, Source, Source];
+  const acme = new Set([one, both]);
+  const globex = new Set([other, both]);
   const known = (memory: BoundedMemory, names: string) =>
     [...names].filter((name) => memory.get(name) !== undefined).join('');
 
@@ -30,16 +31,19 @@ describe('what is remembered up to a weight', () => {
     expect(known(memory, 'ab')).toBe('a');
   });
 
-  it('forgets a name, or a tenant and no other, and has their room again', () => {
+  it('forgets a name, or what came from a source and nothing else, and has their room again', () => {
     const memory = new BoundedMemory(10);
     memory.put(acme, 'a', 1, 3);
     memory.put(globex, 'b', 1, 3);
     memory.put(acme, 'c', 1, 3);
     memory.forget('a');
     memory.forget('a');
-    memory.forgetTenant(acme);
+    memory.forgetSource(one);
+    memory.forgetSource(one);
     expect(known(memory, 'abc')).toBe('b');
     memory.put(acme, 'd', 1, 7);
     expect(known(memory, 'abcd')).toBe('bd');
+    memory.forgetSource(both);
+    expect(known(memory, 'abcd')).toBe('');
   });
 });

@@ -35,7 +35,3 @@ export function refuseBackupCode(
     ? unauthenticated('invalid code')
     : undefined;
 }
-
-/** What a set-up that is started anew leaves behind. */
-export const pendingSecrets = (account: AccountState): string[] =>
-  account.pendingTotpSecretRef === undefined ? [] : [account.pendingTotpSecretRef];

@@ -12,7 +12,6 @@ import { emailField, newPassword } from '../../domain/identity/password-rule.ts'
 import { roles, roleSchema } from '../../domain/identity/roles.ts';
 import { randomPassword } from '../../identity/passwords.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
 import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
@@ -101,9 +100,8 @@ export const adminUserRoutes: RouteGroup = {
       method: 'DELETE',
       access: adminReauthenticatedWhere('admin-users:write', 'the account is super_admin or admin'),
       summary: 'Remove an admin and end their sessions; not oneself, and not the last active super admin',
-      handle: async ({ run, services, params: { userID }, principal }) => {
-        const { result } = await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });
-        await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
+      handle: async ({ run, params: { userID }, principal }) => {
+        await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });
       },
     }),
     route({
@@ -118,12 +116,11 @@ export const adminUserRoutes: RouteGroup = {
         temporaryPasswordExpiresAt: z.iso.datetime(),
         message: z.string(),
       }),
-      handle: async ({ run, services, params: { userID }, principal, fresh }) => {
+      handle: async ({ run, params: { userID }, fresh }) => {
         const temporaryPassword = randomPassword(fresh.integers('temporary password'));
         const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
         // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
         await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
-        await forgetSecrets(services, principal.tenantId, result.unusedSecrets);
         return {
           temporaryPassword,
           temporaryPasswordExpiresAt: result.passwordExpiresAt,

@@ -156,7 +156,7 @@ export const authRoutes: RouteGroup = {
               id: adminId,
             };
             const input = { adminId, newPassword: body.newPassword, epoch: Number(payload['epoch']), known };
-            return (await run(changeAdminPassword, input, { tenantId, actor })).result.unusedSecrets;
+            await run(changeAdminPassword, input, { tenantId, actor });
           },
         }),
     }),

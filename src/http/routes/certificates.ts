@@ -7,18 +7,11 @@ import {
   certificateAuthorityView,
 } from '../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
-import type { TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
 import { route, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/certificates/ca';
-
-/** An authority that signs no more needs no key. What is lost here in a crash is only the tidying up. */
-const dropKey = async ({ vault }: Services, tenantId: TenantId, unusedKeyRef: string | undefined): Promise<void> => {
-  if (unusedKeyRef) await vault.forget(tenantId, unusedKeyRef);
-};
 
 export const certificateRoutes: RouteGroup = {
   area: 'certificates',
@@ -31,10 +24,9 @@ export const certificateRoutes: RouteGroup = {
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
       answer: certificateAuthorityView,
-      handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
+      handle: async ({ run, ask, body }) => {
         refuseLargePem(body.certificate, body.privateKey);
-        const { result } = await run(installCertificateAuthority, body);
-        await dropKey(services, tenantId, result.unusedKeyRef);
+        await run(installCertificateAuthority, body);
         return ask(certificateAuthorityStatus, undefined);
       },
     }),
@@ -43,9 +35,8 @@ export const certificateRoutes: RouteGroup = {
       path: base,
       access: adminReauthenticated('certificates:write'),
       summary: 'Remove the CA: nobody enrolls until another is installed',
-      handle: async ({ run, principal: { tenantId }, services }) => {
-        const { result } = await run(removeCertificateAuthority, undefined);
-        await dropKey(services, tenantId, result.unusedKeyRef);
+      handle: async ({ run }) => {
+        await run(removeCertificateAuthority, undefined);
       },
     }),
     route({

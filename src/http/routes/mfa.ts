@@ -8,7 +8,7 @@ import { newBackupCodes } from '../../identity/backup-codes.ts';
 import { tenantAdmins } from '../../identity/account-kinds.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
-import { forgetIfRefused, forgetSecrets } from '../../resources/secrets.ts';
+import { forgetIfRefused } from '../../resources/secrets.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 
@@ -77,9 +77,8 @@ export const mfaRoutes: RouteGroup = {
       path: '/api/v1/admin/mfa',
       access: adminReauthenticated('self:write'),
       summary: 'Turn the second factor off; needs a re-authentication token',
-      handle: async ({ run, services, principal: { tenantId, adminId } }) => {
-        const { result } = await run(disableMfa, { adminId });
-        await forgetSecrets(services, tenantId, result.unusedSecrets);
+      handle: async ({ run, principal: { adminId } }) => {
+        await run(disableMfa, { adminId });
       },
     }),
   ],

@@ -16,7 +16,7 @@ import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-
 import { confirmOrgPassword } from '../../identity/org-sign-in.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { uuid } from '../../kernel/ids.ts';
-import { forgetIfRefused, forgetSecrets } from '../../resources/secrets.ts';
+import { forgetIfRefused } from '../../resources/secrets.ts';
 import { orgReader, orgSelfReauthenticated } from '../access.ts';
 import { passwordChanged } from '../forced-password-change.ts';
 import { orgAdminNames } from '../org-admin-names.ts';
@@ -91,9 +91,8 @@ export const orgAccountRoutes: RouteGroup = {
       path: mfa,
       access: orgSelfReauthenticated,
       summary: 'Turn the second factor off',
-      handle: async ({ run, services, principal: { tenantId, adminId } }) => {
-        const { result } = await run(disableOrgMfa, { adminId });
-        await forgetSecrets(services, tenantId, result.unusedSecrets);
+      handle: async ({ run, principal: { adminId } }) => {
+        await run(disableOrgMfa, { adminId });
       },
     }),
     route({
@@ -123,8 +122,7 @@ export const orgAccountRoutes: RouteGroup = {
           actor,
         );
         const known = await orgAdminNames(services, tenantId, adminId);
-        const { result } = await run(changeOrgPassword, { ...asked, provedRef, known });
-        await forgetSecrets(services, tenantId, result.unusedSecrets);
+        await run(changeOrgPassword, { ...asked, provedRef, known });
         return done;
       },
     }),

@@ -114,7 +114,7 @@ export const orgSignInRoutes: RouteGroup = {
               keptSessionId: null,
               known,
             };
-            return (await run(changeOrgPassword, input, { tenantId, actor })).result.unusedSecrets;
+            await run(changeOrgPassword, input, { tenantId, actor });
           },
         }),
     }),

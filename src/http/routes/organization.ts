@@ -107,10 +107,9 @@ export const organizationRoutes: RouteGroup = {
       params,
       body: changes,
       answer: orgSsoConfigView,
-      handle: async ({ run, ask, params: { configId }, body, services, principal }) => {
+      handle: async ({ run, ask, params: { configId }, body, services }) => {
         refuseInsecure(services, body);
-        const { result } = await run(updateOrgSsoConfig, { ...body, configId });
-        if (result.unusedSecret) await services.vault.forget(principal.tenantId, result.unusedSecret);
+        await run(updateOrgSsoConfig, { ...body, configId });
         return ask(getOrgSsoConfig, { configId });
       },
     }),
@@ -120,9 +119,8 @@ export const organizationRoutes: RouteGroup = {
       access: orgOwnerReauthenticated,
       summary: 'Remove an SSO configuration',
       params,
-      handle: async ({ run, params: { configId }, services, principal }) => {
-        const { result } = await run(deleteOrgSsoConfig, { configId });
-        if (result.unusedSecret) await services.vault.forget(principal.tenantId, result.unusedSecret);
+      handle: async ({ run, params: { configId } }) => {
+        await run(deleteOrgSsoConfig, { configId });
       },
     }),
   ],

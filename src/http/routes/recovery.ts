@@ -8,7 +8,6 @@ import { randomPassword } from '../../identity/passwords.ts';
 import { isRecoveryKey, recoverableAccount } from '../../identity/recovery.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { INSTALLATION } from '../../kernel/ids.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
 import { openWhere } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
@@ -50,16 +49,14 @@ export const recoveryRoutes: RouteGroup = {
         const tempPassword = randomPassword();
         const behalf = { tenantId, actor };
         const recoverIt = async () => {
-          if (kind === 'admin')
-            return {
-              liftedSso: false,
-              ...(await run(recoverAdmin, { adminId, accountDigest, tempPassword }, behalf)).result,
-            };
+          if (kind === 'admin') {
+            await run(recoverAdmin, { adminId, accountDigest, tempPassword }, behalf);
+            return { liftedSso: false };
+          }
           return (await run(recoverOrgAdmin, { adminId, tempPassword }, behalf)).result;
         };
-        const { unusedSecrets, liftedSso } = await recoverIt();
+        const { liftedSso } = await recoverIt();
         await run(unlockLogin, { accountDigest, subjectId: adminId }, behalf);
-        await forgetSecrets(services, tenantId, unusedSecrets);
         return {
           success: true,
           tempPassword,

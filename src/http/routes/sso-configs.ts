@@ -7,7 +7,6 @@ import { listSsoConfigs } from '../../../queries/sso/list-sso-configs.ts';
 import { ssoConfigView } from '../../../queries/sso/sso-config-view.ts';
 import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
 import { guardedFetch } from '../../outbound/guarded-fetch.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
 import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
 import { probeSaml } from '../../sso/probe-saml.ts';
 import {
@@ -113,12 +112,7 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
         refuseInsecure(call.services, call.body);
         const { tenantId, configId } = configOf(call as Asked);
         const { protocol, clientSecret, spSigningKey, ...changes } = call.body;
-        const { result } = await call.run(
-          updateSsoConfig,
-          { configId, protocol, changes, clientSecret, spSigningKey },
-          tenantId,
-        );
-        await forgetSecrets(call.services, tenantId, result.unusedSecret ? [result.unusedSecret] : []);
+        await call.run(updateSsoConfig, { configId, protocol, changes, clientSecret, spSigningKey }, tenantId);
         return call.ask(getSsoConfig, { configId }, tenantId);
       },
     }),
@@ -129,8 +123,7 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
       summary: 'Remove an SSO configuration',
       handle: async (call) => {
         const { tenantId, configId } = configOf(call as Asked);
-        const { result } = await call.run(deleteSsoConfig, { configId }, tenantId);
-        await forgetSecrets(call.services, tenantId, result.unusedSecret ? [result.unusedSecret] : []);
+        await call.run(deleteSsoConfig, { configId }, tenantId);
       },
     }),
   ];

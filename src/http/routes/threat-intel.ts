@@ -3,7 +3,6 @@ import { changeServiceKey } from '../../../commands/threat-intel/change-service-
 import { switchServices } from '../../../commands/threat-intel/switch-services.ts';
 import { getThreatIntelSettings } from '../../../queries/threat-intel/get-threat-intel-settings.ts';
 import { scanServices } from '../../domain/threat-intel/services.ts';
-import { forgetSecrets } from '../../resources/secrets.ts';
 import { ProviderFailed } from '../../threat-intel/provider.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { route, type RouteGroup } from '../route.ts';
@@ -57,9 +56,8 @@ export const threatIntelRoutes: RouteGroup = {
       summary: "Store a service's key, which is never shown again; an empty one removes it",
       body: z.object({ service, apiKey }),
       answer: z.object({ service, configured: z.boolean() }),
-      handle: async ({ run, body, services, principal: { tenantId } }) => {
-        const { result } = await run(changeServiceKey, { service: body.service, apiKey: body.apiKey || null });
-        await forgetSecrets(services, tenantId, result.secretsGivenUp);
+      handle: async ({ run, body }) => {
+        await run(changeServiceKey, { service: body.service, apiKey: body.apiKey || null });
         return { service: body.service, configured: body.apiKey !== '' };
       },
     }),

@@ -51,7 +51,6 @@ export const tlsRoutes: RouteGroup = {
         refuseLargePem(certificate, privateKey, chain ?? '');
         const { result } = await run(installServerCertificate, { certificate, privateKey, chain: chain ?? undefined });
         await services.listenerCertificate().show(tenantId, result.installed);
-        if (result.unusedKeyRef) await services.vault.forget(tenantId, result.unusedKeyRef);
         return statusOf(services);
       },
     }),

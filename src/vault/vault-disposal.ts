@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { EventStore } from '../eventstore/port.ts';
+import type { GivenUpSecrets, SecretDisposal } from '../execution/secret-disposal.ts';
+import { derivedId } from '../execution/executor.ts';
+import { defineJob, type AnyJob } from '../jobs/job.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { asTenantId, uuid } from '../kernel/ids.ts';
+import type { Vault } from './vault.ts';
+
+const DESTROY_SECRETS = 'destroy-secrets';
+/** Longer than an append may take, so that the job finds out what became of it. */
+const DELAY_MS = 60_000;
+
+const data = z.object({
+  tenantId: uuid(),
+  stream: z.string(),
+  /** Decimal digits, or -1. */
+  expectedRevision: z.string(),
+  commandId: z.string(),
+  secrets: z.array(uuid()),
+});
+
+type Forgetting = Pick<Vault, 'forget'>;
+
+/**
+ * Destroys secrets right after the append. Before it, a job is enqueued that does the same a minute later, for a process that died
+ * in between or never learned whether it had appended. Destroying a secret twice is the same as once.
+ */
+export const vaultDisposal = (vault: Forgetting, jobs: () => Pick<Jobs, 'enqueue'>, log: Logger): SecretDisposal => ({
+  async plan({ tenantId, stream, expectedRevision, commandId, secrets }) {
+    const planned = { tenantId, stream, expectedRevision: String(expectedRevision), commandId, secrets };
+    const id = derivedId(commandId, planned.expectedRevision, ...secrets);
+    await jobs()
+      .enqueue(DESTROY_SECRETS, planned, { id, delayMs: DELAY_MS, tenantId })
+      .catch((error: Error) =>
+        log.warn({ tenantId, reason: error.message }, 'the destruction of secrets was not planned'),
+      );
+  },
+  async carryOut({ tenantId, secrets }) {
+    for (const secret of secrets)
+      await vault
+        .forget(tenantId, secret)
+        .catch((error: Error) =>
+          log.warn({ tenantId, secret, reason: error.message }, 'a secret stayed behind for now'),
+        );
+  },
+});
+
+/** Whether the events that give the secrets up are in the log: the command may have lost a race, and decided anew. */
+const isAppended = async (
+  store: Pick<EventStore, 'readStream'>,
+  { stream, expectedRevision, commandId }: Pick<GivenUpSecrets, 'stream' | 'expectedRevision' | 'commandId'>,
+): Promise<boolean> => {
+  const [next] = await store.readStream(stream, { from: expectedRevision + 1n, limit: 1 });
+  return next?.metadata.commandId === commandId;
+};
+
+/** Destroys what a planned append gave up. Without the append the secrets are in use, and stay. */
+export const destroySecrets = (store: Pick<EventStore, 'readStream'>, vault: Forgetting): AnyJob =>
+  defineJob({
+    name: DESTROY_SECRETS,
+    data,
+    attempts: 12,
+    backoff: { firstMs: 5_000, longestMs: 3_600_000 },
+    handle: async ({ tenantId, expectedRevision, secrets, ...append }) => {
+      if (!(await isAppended(store, { ...append, expectedRevision: BigInt(expectedRevision) }))) return;
+      for (const secret of secrets) await vault.forget(asTenantId(tenantId), secret);
+    },
+  });

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { readModels } from '../../projections/index.ts';
+import { extensionConfig } from '../../queries/extension/extension-config.ts';
+import { groupIdsOfMember } from '../../queries/policies/group-ids-of-user.ts';
+import { ANSWER_TABLES, GROUP_TABLES } from '../../src/http/extension-answers.ts';
+import type { TenantReads } from '../../src/kernel/query.ts';
+import { TENANT } from '../dsl/given.ts';
+
+const models = new Set(readModels.map(({ name }) => name));
+
+/** The read models that a query reads, of a database that holds nothing. */
+async function tablesReadBy(query: (reads: TenantReads) => Promise<unknown>): Promise<string[]> {
+  const read = new Set<string>();
+  const note = (sql: string) => {
+    for (const [word] of sql.matchAll(/\w+/g)) if (models.has(word)) read.add(word);
+  };
+  await query({
+    tenantId: TENANT,
+    rows: async (sql) => (note(sql), []),
+    one: async (sql) => (note(sql), undefined),
+    figures: async (sql) => (note(sql), undefined),
+  });
+  return [...read].sort();
+}
+
+/** A cached answer is dropped at events that change the tables that it names. One that it reads without naming would leave it stale. */
+describe('a cached answer names every table that it reads', () => {
+  it('what extensions are told', async () => {
+    expect(await tablesReadBy((reads) => extensionConfig(reads, { groupIds: ['a'] }))).toEqual(
+      [...ANSWER_TABLES].sort(),
+    );
+  });
+
+  it('the groups of a member', async () => {
+    expect(await tablesReadBy((reads) => groupIdsOfMember(reads, { userId: 'a' }))).toEqual([...GROUP_TABLES]);
+  });
+});
