@@ -8,10 +8,11 @@ import {
 } from '../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
+import type { RevocationList } from '../../pki/revocation-list.ts';
 import type { Services } from '../../services.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { route, type Call, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/certificates/ca';
 
@@ -19,6 +20,20 @@ const base = '/api/v1/admin/certificates/ca';
 const dropKey = async ({ vault }: Services, tenantId: TenantId, unusedKeyRef: string | undefined): Promise<void> => {
   if (unusedKeyRef) await vault.forget(tenantId, unusedKeyRef);
 };
+
+async function revocationListOf(
+  { lookups, ports }: Services,
+  tenantId: TenantId,
+  ask: Call<undefined, undefined, undefined>['ask'],
+): Promise<RevocationList> {
+  const now = Date.now();
+  const [tenant, revoked] = await Promise.all([
+    lookups.tenant(tenantId, tenantId),
+    ask(revokedCertificates, { now: new Date(now).toISOString() }),
+  ]);
+  if (!tenant?.authority) throw new FailureError(notFound());
+  return orThrow(await ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
+}
 
 export const certificateRoutes: RouteGroup = {
   area: 'certificates',
@@ -33,9 +48,11 @@ export const certificateRoutes: RouteGroup = {
       answer: certificateAuthorityView,
       handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
         refuseLargePem(body.certificate, body.privateKey);
-        const { result } = await run(installCertificateAuthority, body);
-        await dropKey(services, tenantId, result.unusedKeyRef);
-        return ask(certificateAuthorityStatus, undefined);
+        return services.limits.certificates.run(tenantId, async () => {
+          const { result } = await run(installCertificateAuthority, body);
+          await dropKey(services, tenantId, result.unusedKeyRef);
+          return ask(certificateAuthorityStatus, undefined);
+        });
       },
     }),
     route({
@@ -43,10 +60,11 @@ export const certificateRoutes: RouteGroup = {
       path: base,
       access: adminReauthenticated('certificates:write'),
       summary: 'Remove the CA: nobody enrolls until another is installed',
-      handle: async ({ run, principal: { tenantId }, services }) => {
-        const { result } = await run(removeCertificateAuthority, undefined);
-        await dropKey(services, tenantId, result.unusedKeyRef);
-      },
+      handle: ({ run, principal: { tenantId }, services }) =>
+        services.limits.certificates.run(tenantId, async () => {
+          const { result } = await run(removeCertificateAuthority, undefined);
+          await dropKey(services, tenantId, result.unusedKeyRef);
+        }),
     }),
     route({
       method: 'GET',
@@ -55,15 +73,7 @@ export const certificateRoutes: RouteGroup = {
       summary: 'The revocation list of the CA (RFC 5280, DER), for a proxy that ends TLS in front of this service',
       answer: { media: 'application/pkix-crl' },
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
-        const now = Date.now();
-        const [tenant, revoked] = await Promise.all([
-          services.lookups.tenant(tenantId, tenantId),
-          ask(revokedCertificates, { now: new Date(now).toISOString() }),
-        ]);
-        if (!tenant?.authority) throw new FailureError(notFound());
-        const list = orThrow(
-          await services.ports.certificates.revocationList(tenantId, tenant.authority, revoked, now),
-        );
+        const list = await services.limits.certificates.run(tenantId, () => revocationListOf(services, tenantId, ask));
         reply.type('application/pkix-crl');
         return list.der;
       },
