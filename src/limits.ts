@@ -7,6 +7,10 @@ export interface Limits {
   readonly exports: FairLimiter;
   /** CSV files: thousands of commands each. */
   readonly imports: FairLimiter;
+  /** Uploaded signature packs: as many commands as signatures. */
+  readonly packs: FairLimiter;
+  /** Device certificates, revocation lists, and authorities that are installed or removed. */
+  readonly certificates: FairLimiter;
   /** Zip archives, made in memory, with as many secrets as entries. */
   readonly archives: FairLimiter;
   /** Audit chains that are computed anew. */
@@ -38,6 +42,25 @@ export const openLimits = (probe: () => Promise<unknown>): Limits => ({
     waitingPerKey: 2,
     waitMs: 30 * SECOND,
     retryAfterSeconds: 10,
+  }),
+  packs: new FairLimiter({
+    what: 'signature packs',
+    atOnce: 4,
+    perKey: 2,
+    waiting: 12,
+    waitingPerKey: 2,
+    waitMs: 30 * SECOND,
+    retryAfterSeconds: 10,
+  }),
+  // A fleet that enrolls in one morning waits for its own devices; enough run at once to share commits.
+  certificates: new FairLimiter({
+    what: 'certificates',
+    atOnce: 24,
+    perKey: 8,
+    waiting: 1_024,
+    waitingPerKey: 256,
+    waitMs: 10 * SECOND,
+    isShort: true,
   }),
   archives: new FairLimiter({
     what: 'archives',

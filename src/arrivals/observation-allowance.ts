@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { TenantId } from '../kernel/ids.ts';
 import { ordinaryDays } from '../kernel/token-bucket.ts';
 import type { ArrivalBudgets } from './arrival-budgets.ts';
@@ -9,14 +10,24 @@ const FETCHED = 1_000;
 /** Devices whose rest is kept here; what is left of others goes back. */
 const MOST_KEPT = 20_000;
 
+interface Rest {
+  readonly tenantId: TenantId;
+  readonly deviceId: string;
+  readonly left: number;
+}
+
 /**
  * The observations that a device may still report, by arrival. A process fetches some more than it needs and spends the rest of
  * them in memory. What it holds when it ends abruptly is lost: a fraction of a percent of a device's budget.
  */
 export class ObservationAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
-  /** Least recently used first. */
-  readonly #kept = new Map<string, { readonly tenantId: TenantId; readonly deviceId: string; readonly left: number }>();
+  readonly #kept = new LRUCache<string, Rest>({
+    max: MOST_KEPT,
+    dispose: (rest, _key, reason) => {
+      if (reason === 'evict') void this.#fetch(rest.tenantId, rest.deviceId, -rest.left).catch(() => undefined);
+    },
+  });
 
   constructor(budgets: Pick<ArrivalBudgets, 'take'>) {
     this.#budgets = budgets;
@@ -54,12 +65,8 @@ export class ObservationAllowance {
 
   #keep(tenantId: TenantId, deviceId: string, left: number): void {
     const key = `${tenantId}/${deviceId}`;
-    this.#kept.delete(key);
     if (left > 0) this.#kept.set(key, { tenantId, deviceId, left });
-    if (this.#kept.size <= MOST_KEPT) return;
-    const [oldest, rest] = this.#kept.entries().next().value!;
-    this.#kept.delete(oldest);
-    void this.#fetch(rest.tenantId, rest.deviceId, -rest.left).catch(() => undefined);
+    else this.#kept.delete(key);
   }
 
   #fetch(tenantId: TenantId, deviceId: string, amount: number): Promise<number> {

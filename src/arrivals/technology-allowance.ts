@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { byHost } from '../domain/discovery/sightings.ts';
 import type { Observation } from '../domain/telemetry/observation.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -10,8 +11,8 @@ export const MOST_OF_A_HOST = 40;
 const NEW_OF_A_DEVICE = ordinaryDays(500);
 const NEW_A_SEAT = 100;
 const LEAST_NEW_OF_A_TENANT = 2_000;
-/** Names in memory; twice as many at most. */
-const MOST_KNOWN = 100_000;
+/** Names in memory. */
+const MOST_KNOWN = 200_000;
 
 interface Reporter {
   readonly tenantId: TenantId;
@@ -26,10 +27,11 @@ interface Reporter {
  */
 export class TechnologyAllowance {
   readonly #budgets: Pick<ArrivalBudgets, 'take'>;
-  /** Names by tenant and host. Two generations: the older one is dropped when the newer is full. */
-  #known = new Map<string, Set<string>>();
-  #older = new Map<string, Set<string>>();
-  #names = 0;
+  /** Names by tenant and host. */
+  readonly #known = new LRUCache<string, ReadonlySet<string>>({
+    maxSize: MOST_KNOWN,
+    sizeCalculation: (names) => names.size,
+  });
 
   constructor(budgets: Pick<ArrivalBudgets, 'take'>) {
     this.#budgets = budgets;
@@ -55,7 +57,7 @@ export class TechnologyAllowance {
     let [allowed, isTooMuch] = [0, false];
     for (const { domain, observations: there } of byHost(observations)) {
       const host = `${tenantId}/${domain}`;
-      const known = this.#of(host);
+      const known = this.#known.get(host);
       for (const name of namesIn(there)) {
         if (known?.has(name)) continue;
         let ofHost = names.get(host);
@@ -73,23 +75,12 @@ export class TechnologyAllowance {
 
   #withoutUnknown(tenantId: TenantId, observation: Observation): Observation {
     if (observation.kind !== 'navigation' || observation.technologies.length === 0) return observation;
-    const known = this.#of(`${tenantId}/${observation.domain}`);
+    const known = this.#known.get(`${tenantId}/${observation.domain}`);
     return { ...observation, technologies: observation.technologies.filter(({ name }) => known?.has(name)) };
   }
 
-  #of(host: string): Set<string> | undefined {
-    const known = this.#known.get(host);
-    if (known) return known;
-    const older = this.#older.get(host);
-    if (older) this.#learn(host, older);
-    return older;
-  }
-
   #learn(host: string, names: ReadonlySet<string>): void {
-    if (this.#names >= MOST_KNOWN) [this.#older, this.#known, this.#names] = [this.#known, new Map(), 0];
-    const known = this.#known.get(host);
-    this.#known.set(host, known ? new Set([...known, ...names]) : new Set(names));
-    this.#names += names.size;
+    this.#known.set(host, new Set([...(this.#known.get(host) ?? []), ...names]));
   }
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Aggregate, AggregateReader } from '../kernel/aggregate.ts';
 import type { DomainEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
@@ -10,7 +11,11 @@ export interface Loaded<State> {
   readonly revision: bigint;
 }
 
+/** Streams of one aggregate, least recently used out first. */
+type Cache = LRUCache<string, Loaded<unknown>>;
 const MOST_CACHED = 20_000;
+/** Bounded by size: `max` would allocate room for all entries at once, for each of dozens of aggregates. */
+const newCache = (): Cache => new LRUCache({ maxSize: MOST_CACHED, sizeCalculation: () => 1 });
 
 /**
  * Folds streams, remembering where it stopped: a later load reads only what came since. What is remembered is never
@@ -19,7 +24,7 @@ const MOST_CACHED = 20_000;
 export class AggregateLoader implements AggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
-  #caches = new WeakMap<object, Map<string, Loaded<unknown>>>();
+  #caches = new WeakMap<object, Cache>();
   readonly #leaving = new WeakMap<object, Map<string, Promise<Loaded<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
@@ -41,7 +46,7 @@ export class AggregateLoader implements AggregateReader {
     aggregate: Aggregate<State, E>,
     stream: string,
   ): Promise<Loaded<State>> {
-    const leaving = mapOf(this.#leaving, aggregate);
+    const leaving = ofAggregate(this.#leaving, aggregate, () => new Map());
     let load = leaving.get(stream) as Promise<Loaded<State>> | undefined;
     if (!load) {
       load = nextTurn().then(() => {
@@ -121,20 +126,17 @@ export class AggregateLoader implements AggregateReader {
   }
 
   #remember<State>(aggregate: object, stream: string, loaded: Loaded<State>): Loaded<State> {
-    const cache = this.#cacheOf(aggregate);
-    cache.delete(stream);
-    cache.set(stream, loaded);
-    if (cache.size > MOST_CACHED) cache.delete(cache.keys().next().value!);
+    this.#cacheOf(aggregate).set(stream, loaded);
     return loaded;
   }
 
-  #cacheOf(aggregate: object): Map<string, Loaded<unknown>> {
-    return mapOf(this.#caches, aggregate);
+  #cacheOf(aggregate: object): Cache {
+    return ofAggregate(this.#caches, aggregate, newCache);
   }
 }
 
-function mapOf<Value>(maps: WeakMap<object, Map<string, Value>>, aggregate: object): Map<string, Value> {
-  let map = maps.get(aggregate);
-  if (!map) maps.set(aggregate, (map = new Map()));
-  return map;
+function ofAggregate<Kept>(kept: WeakMap<object, Kept>, aggregate: object, make: () => Kept): Kept {
+  let own = kept.get(aggregate);
+  if (!own) kept.set(aggregate, (own = make()));
+  return own;
 }

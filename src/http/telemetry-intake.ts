@@ -16,7 +16,6 @@ import { extensionAnswer } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
 import { ensureRetention, retentionOf } from './telemetry-retention.ts';
-import { Turns } from './turns.ts';
 import { failureOfIssues } from './validation.ts';
 
 interface Batch {
@@ -33,9 +32,6 @@ export interface Taken {
 
 /** Observations, half a millisecond or so. */
 const JUDGED_IN_A_TURN = 50;
-
-/** A browser that lost its answers sends the same batches side by side. */
-const turns = new Turns();
 
 type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
 
@@ -87,9 +83,7 @@ export async function takeIn(
     for (const [day, ofDay] of admission.days) {
       const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
       for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
-        const { result } = await turns.take(`${tenantId}/${deviceId}`, () =>
-          run(recordTelemetry, { ...input, observations }),
-        );
+        const { result } = await run(recordTelemetry, { ...input, observations });
         accepted += result.accepted;
         duplicates += result.duplicates;
         rejected.push(

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { retentionUnder } from '../domain/settings/retention.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -13,18 +14,17 @@ export async function retentionOf(
 }
 
 /** Streams whose retention this process has set. A process that died before it could leaves that to the next report. */
-const retained = new WeakMap<EventStore, Set<string>>();
+const retained = new WeakMap<EventStore, LRUCache<string, true>>();
 const MOST_REMEMBERED = 100_000;
 
 /** Nothing that was set so far is believed any more: the log may be another one. */
 export const forgetRetention = (store: EventStore): boolean => retained.delete(store);
 
-/** Lets a device-day leave the log in time; asks the store once for each. */
+/** Lets a device-day leave the log in time; asks the store once for each that was reported lately. */
 export async function ensureRetention(store: EventStore, stream: string, maxAgeDays: number): Promise<void> {
   let known = retained.get(store);
-  if (!known) retained.set(store, (known = new Set()));
-  if (known.has(stream)) return;
+  if (!known) retained.set(store, (known = new LRUCache({ max: MOST_REMEMBERED })));
+  if (known.get(stream)) return;
   await store.setRetention(stream, maxAgeDays);
-  if (known.size >= MOST_REMEMBERED) known.clear();
-  known.add(stream);
+  known.set(stream, true);
 }

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
 import { ed25519Key } from '../vault/ed25519.ts';
@@ -48,7 +49,7 @@ interface SigningKey {
  */
 export class AccessTokens {
   readonly #keys: readonly SigningKey[];
-  readonly #remembered = new Map<string, AccessClaims>();
+  readonly #remembered = new LRUCache<string, AccessClaims>({ max: MOST_REMEMBERED });
 
   constructor({ current, other }: Keyrings, { number, since }: TokenKeyGeneration) {
     const retiresAt = since + ACCESS_TOKEN_SECONDS * 1000;
@@ -85,7 +86,8 @@ export class AccessTokens {
     if (known) return known.expiresAt > Date.now() ? known : undefined;
     if (token.length > 2_048) return undefined;
     const claims = await this.#claimsOf(token);
-    if (claims) this.#remember(token, claims);
+    // A signature that was good once stays good: a second look costs a look into memory.
+    if (claims) this.#remembered.set(token, claims);
     return claims;
   }
 
@@ -111,12 +113,6 @@ export class AccessTokens {
       }
     }
     return undefined;
-  }
-
-  /** A signature that was good once stays good: a second look costs a map read. */
-  #remember(token: string, claims: AccessClaims): void {
-    if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!);
-    this.#remembered.set(token, claims);
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Numbering } from './held-numbers.ts';
 
 /** As long as it takes, on a busy day, until a number that was offered is claimed and projected. */
@@ -6,7 +7,7 @@ const MOST_NUMBERINGS = 1_000;
 
 /** Numbers that this process has offered within seconds. A hint that spares races: nothing is refused because of it. */
 export class OfferedNumbers {
-  readonly #until = new Map<string, Map<number, number>>();
+  readonly #until = new LRUCache<string, Map<number, number>>({ max: MOST_NUMBERINGS });
 
   add({ tenantId, kind }: Numbering, numbers: readonly number[]): void {
     const name = `${tenantId}/${kind}`;
@@ -21,7 +22,6 @@ export class OfferedNumbers {
       offered.delete(number);
       offered.set(number, now + FRESH_MS);
     }
-    if (this.#until.size >= MOST_NUMBERINGS) this.#until.clear();
     this.#until.set(name, offered);
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { isFailure, unavailable, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Vault } from '../vault/vault.ts';
@@ -47,11 +48,11 @@ export const authorityKeyPlace = (tenantId: TenantId) => ({ owner: `tenant/${ten
 
 /**
  * Signs with keys from the vault. An authority made ready is kept in memory, since opening and checking its key costs far
- * more than a signature; the oldest one goes when there are too many tenants.
+ * more than a signature; the least recently used one goes when there are too many tenants.
  */
 export class VaultCertificateService implements CertificateService {
   readonly #vault: Vault;
-  readonly #issuers = new Map<string, Promise<Issuer | undefined>>();
+  readonly #issuers = new LRUCache<string, Promise<Issuer | undefined>>({ max: MOST_ISSUERS });
 
   readonly inspect = inspectAuthority;
 
@@ -91,12 +92,11 @@ export class VaultCertificateService implements CertificateService {
   /** The reference is part of the name: the same certificate may be uploaded again with its key kept elsewhere. */
   async #issuer(tenantId: TenantId, authority: SigningAuthority): Promise<Issuer | undefined> {
     const name = `${tenantId}/${authority.fingerprintSha256}/${authority.privateKeyRef}`;
-    const preparing = this.#issuers.get(name) ?? this.#prepare(tenantId, authority);
-    this.#issuers.delete(name);
-    this.#issuers.set(name, preparing);
-    if (this.#issuers.size > MOST_ISSUERS) this.#issuers.delete(this.#issuers.keys().next().value!);
+    const known = this.#issuers.get(name);
+    const preparing = known ?? this.#prepare(tenantId, authority);
+    if (!known) this.#issuers.set(name, preparing);
     const forget = () => {
-      if (this.#issuers.get(name) === preparing) this.#issuers.delete(name);
+      if (this.#issuers.peek(name) === preparing) this.#issuers.delete(name);
     };
     const issuer = await preparing.catch((error: unknown) => {
       forget();

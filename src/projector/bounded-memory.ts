@@ -1,20 +1,18 @@
+import { LRUCache } from 'lru-cache';
 import type { Source } from './load-sources.ts';
 
 interface Entry {
   readonly sources: ReadonlySet<Source>;
   readonly value: unknown;
-  readonly weight: number;
 }
 
-/** Values by name, up to a total weight; the oldest entry goes first. Each value knows the sources that it was made from. */
+/** Values by name, up to a total weight; the least recently used goes first. Each value knows the sources that it was made from. */
 export class BoundedMemory {
-  readonly #most: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: LRUCache<string, Entry>;
   readonly #bySource = new Map<Source, Set<string>>();
-  #weight = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#entries = new LRUCache({ maxSize: most, dispose: (entry, name) => this.#unlist(entry, name) });
   }
 
   get(name: string): unknown {
@@ -23,11 +21,8 @@ export class BoundedMemory {
 
   /** A value that is heavier than the limit is not kept. */
   put(sources: ReadonlySet<Source>, name: string, value: unknown, weight: number): void {
-    this.forget(name);
-    if (weight > this.#most) return;
-    while (this.#weight + weight > this.#most) this.forget(this.#entries.keys().next().value!);
-    this.#entries.set(name, { sources, value, weight });
-    this.#weight += weight;
+    this.#entries.set(name, { sources, value }, { size: Math.max(1, weight) });
+    if (!this.#entries.has(name)) return;
     for (const source of sources) {
       const names = this.#bySource.get(source);
       if (names) names.add(name);
@@ -36,15 +31,7 @@ export class BoundedMemory {
   }
 
   forget(name: string): void {
-    const entry = this.#entries.get(name);
-    if (!entry) return;
     this.#entries.delete(name);
-    this.#weight -= entry.weight;
-    for (const source of entry.sources) {
-      const names = this.#bySource.get(source)!;
-      names.delete(name);
-      if (names.size === 0) this.#bySource.delete(source);
-    }
   }
 
   /** Drops every value that was made from this source. */
@@ -54,7 +41,14 @@ export class BoundedMemory {
 
   forgetAll(): void {
     this.#entries.clear();
-    this.#bySource.clear();
-    this.#weight = 0;
+  }
+
+  /** Called for every entry that goes, whatever the reason. */
+  #unlist({ sources }: Entry, name: string): void {
+    for (const source of sources) {
+      const names = this.#bySource.get(source);
+      names?.delete(name);
+      if (names?.size === 0) this.#bySource.delete(source);
+    }
   }
 }

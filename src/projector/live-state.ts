@@ -1,3 +1,4 @@
+import { derivedReadModelName } from '../kernel/read-model-name.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AggregateReader } from '../kernel/aggregate.ts';
@@ -170,7 +171,7 @@ export class LiveState {
           this.#followModel(model);
           load.sources.add(tableSource(model.name, tenantId));
         }
-        const names = models.map(({ name }) => name);
+        const names = models.map(({ name }) => derivedReadModelName(name));
         if (!(await this.#freshness.waitFor(names, this.#tail.head))) load.isStale = true;
       },
     };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { TenantPool } from '../database/tenant-pool.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { newKey, open, seal } from './keyring.ts';
@@ -8,15 +9,16 @@ const MOST_IN_MEMORY = 50_000;
 /** However an erasure elsewhere was missed, no process opens with a destroyed key for longer than this. */
 const TRUSTED_FOR_MS = 60_000;
 
-interface Known {
-  readonly key: Buffer;
-  readonly until: number;
-}
-
 export class PostgresPersonKeys implements PersonKeys {
   readonly #pool: TenantPool;
   readonly #dataKeys: TenantDataKeys;
-  readonly #known = new Map<string, Known>();
+  /** Ages by the wall clock: the monotonic one stands still while a virtual machine is suspended. */
+  readonly #known = new LRUCache<string, Buffer>({
+    max: MOST_IN_MEMORY,
+    ttl: TRUSTED_FOR_MS,
+    ttlResolution: 0,
+    perf: Date,
+  });
 
   constructor(pool: TenantPool, dataKeys: TenantDataKeys) {
     this.#pool = pool;
@@ -24,7 +26,7 @@ export class PostgresPersonKeys implements PersonKeys {
   }
 
   async forSealing(tenantId: TenantId, personId: string): Promise<Buffer | undefined> {
-    const known = this.#remembered({ tenantId, personId });
+    const known = this.#known.get(personKey({ tenantId, personId }));
     if (known) return known;
     const dataKey = await this.#dataKeys.get(tenantId);
     const wrapped = seal(dataKey, newKey(), bound(personId));
@@ -50,7 +52,7 @@ export class PostgresPersonKeys implements PersonKeys {
     const keys = new Map<string, Buffer>();
     const unknown = new Map<TenantId, Set<string>>();
     for (const person of persons) {
-      const key = this.#remembered(person);
+      const key = this.#known.get(personKey(person));
       if (key) keys.set(personKey(person), key);
       else unknown.set(person.tenantId, (unknown.get(person.tenantId) ?? new Set()).add(person.personId));
     }
@@ -98,14 +100,8 @@ export class PostgresPersonKeys implements PersonKeys {
     this.#known.delete(personKey({ tenantId, personId }));
   }
 
-  #remembered(person: Person): Buffer | undefined {
-    const known = this.#known.get(personKey(person));
-    return known && known.until > Date.now() ? known.key : undefined;
-  }
-
   #remember(person: Person, key: Buffer): Buffer {
-    if (this.#known.size >= MOST_IN_MEMORY) this.#known.delete(this.#known.keys().next().value!);
-    this.#known.set(personKey(person), { key, until: Date.now() + TRUSTED_FOR_MS });
+    this.#known.set(personKey(person), key);
     return key;
   }
 }

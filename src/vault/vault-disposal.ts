@@ -3,12 +3,11 @@ import { z } from 'zod';
 import type { EventStore } from '../eventstore/port.ts';
 import type { GivenUpSecrets, SecretDisposal } from '../execution/secret-disposal.ts';
 import { derivedId } from '../execution/executor.ts';
-import { defineJob, type AnyJob } from '../jobs/job.ts';
+import { declareJob, defineJob, type AnyJob } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { asTenantId, uuid } from '../kernel/ids.ts';
 import type { Vault } from './vault.ts';
 
-const DESTROY_SECRETS = 'destroy-secrets';
 /** Longer than an append may take, so that the job finds out what became of it. */
 const DELAY_MS = 60_000;
 
@@ -21,6 +20,13 @@ const data = z.object({
   secrets: z.array(uuid()),
 });
 
+export const destroySecretsJob = declareJob({
+  name: 'destroy-secrets',
+  data,
+  attempts: 12,
+  backoff: { firstMs: 5_000, longestMs: 3_600_000 },
+});
+
 type Forgetting = Pick<Vault, 'forget'>;
 
 /**
@@ -29,10 +35,16 @@ type Forgetting = Pick<Vault, 'forget'>;
  */
 export const vaultDisposal = (vault: Forgetting, jobs: () => Pick<Jobs, 'enqueue'>, log: Logger): SecretDisposal => ({
   async plan({ tenantId, stream, expectedRevision, commandId, secrets }) {
-    const planned = { tenantId, stream, expectedRevision: String(expectedRevision), commandId, secrets };
+    const planned = {
+      tenantId,
+      stream,
+      expectedRevision: String(expectedRevision),
+      commandId,
+      secrets: [...secrets],
+    };
     const id = derivedId(commandId, planned.expectedRevision, ...secrets);
     await jobs()
-      .enqueue(DESTROY_SECRETS, planned, { id, delayMs: DELAY_MS, tenantId })
+      .enqueue(destroySecretsJob, planned, { id, delayMs: DELAY_MS, tenantId })
       .catch((error: Error) =>
         log.warn({ tenantId, reason: error.message }, 'the destruction of secrets was not planned'),
       );
@@ -59,10 +71,7 @@ const isAppended = async (
 /** Destroys what a planned append gave up. Without the append the secrets are in use, and stay. */
 export const destroySecrets = (store: Pick<EventStore, 'readStream'>, vault: Forgetting): AnyJob =>
   defineJob({
-    name: DESTROY_SECRETS,
-    data,
-    attempts: 12,
-    backoff: { firstMs: 5_000, longestMs: 3_600_000 },
+    ...destroySecretsJob,
     handle: async ({ tenantId, expectedRevision, secrets, ...append }) => {
       if (!(await isAppended(store, { ...append, expectedRevision: BigInt(expectedRevision) }))) return;
       for (const secret of secrets) await vault.forget(asTenantId(tenantId), secret);

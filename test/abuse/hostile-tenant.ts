@@ -8,10 +8,13 @@ import type { Party } from './party.ts';
 
 const ROWS = 500;
 const TOKENS = 100;
+const SIGNATURES = 500;
+/** Tokens of one batch that are used at once. */
+const ENROLLED_AT_ONCE = 8;
 /** As much as the callback takes. */
 const GARBAGE_BYTES = 40 * 1024;
 
-/** A whole tenant with many addresses: floods of sign-ins, imports, single sign-on with garbage, enrollments. */
+/** A whole tenant with many addresses: floods of sign-ins, imports, signature packs, single sign-on with garbage, enrollments. */
 export const hostileTenant: Attack = {
   /** It has an identity provider, so that its responses are answers to requests and have to be looked into. */
   async prepare({ url, headers, password }: Party): Promise<void> {
@@ -46,6 +49,10 @@ export const hostileTenant: Attack = {
         post('/api/v1/auth/login', { email, password: 'Wrong-Horse-7!', tenantId }),
       ),
       flood(tally, signal, 'import', 2, () => importPeople(url, headers, from())),
+      flood(tally, signal, 'signature pack', 4, () => uploadPack(url, headers, from())),
+      flood(tally, signal, 'revocation list', 4, () =>
+        ask(`${url}/api/v1/admin/certificates/ca/crl`, { headers, from: from(), timeoutMs: 30_000 }),
+      ),
       flood(tally, signal, 'SAML', 4, () => garbage(party, from)),
       flood(tally, signal, 'SSO start', 4, () => startSaml(party, from())),
       flood(tally, signal, 'enrollment', 2, () => enrollMany(party, tlsUrl, from())),
@@ -61,6 +68,24 @@ function importPeople(url: string, headers: Party['headers'], from: string): Pro
     type: 'text/csv',
   });
   return ask(`${url}/api/v1/admin/users/import`, {
+    method: 'POST',
+    headers: { ...headers, ...form },
+    raw,
+    from,
+    timeoutMs: 60_000,
+  });
+}
+
+function uploadPack(url: string, headers: Party['headers'], from: string): Promise<Reply> {
+  const signatures = Array.from({ length: SIGNATURES }, (_, n) => ({
+    name: `Kit ${n}`,
+    type: 'domain',
+    pattern: `kit-${n}.example`,
+    patternType: 'exact',
+  }));
+  const pack = { name: 'Kits', version: randomUUID(), signatures };
+  const { raw, headers: form } = multipart({ file: Buffer.from(JSON.stringify(pack)), type: 'application/json' });
+  return ask(`${url}/api/v1/admin/signatures/upload`, {
     method: 'POST',
     headers: { ...headers, ...form },
     raw,
@@ -100,18 +125,20 @@ async function enrollMany({ url, tenantId, headers }: Party, tlsUrl: string, fro
     timeoutMs: 60_000,
   });
   if (issued.status !== 200) return issued;
-  const [{ token }] = issued.body.configs as [{ token: string }];
-  const body = {
-    enrollmentToken: token,
-    deviceFingerprint: randomUUID(),
-    browserType: 'chrome',
-    extensionVersion: '1',
-  };
-  return ask(`${tlsUrl}/api/v1/enroll/certificate`, {
-    method: 'POST',
-    headers: { 'x-tenant-id': tenantId },
-    body,
-    from,
-    timeoutMs: 30_000,
-  });
+  const tokens = (issued.body.configs as { token: string }[]).slice(0, ENROLLED_AT_ONCE);
+  const enroll = ({ token }: { token: string }) =>
+    ask(`${tlsUrl}/api/v1/enroll/certificate`, {
+      method: 'POST',
+      headers: { 'x-tenant-id': tenantId },
+      body: {
+        enrollmentToken: token,
+        deviceFingerprint: randomUUID(),
+        browserType: 'chrome',
+        extensionVersion: '1',
+      },
+      from,
+      timeoutMs: 30_000,
+    });
+  const [first] = await Promise.all(tokens.map(enroll));
+  return first!;
 }

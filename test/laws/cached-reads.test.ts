@@ -6,7 +6,7 @@ import { ANSWER_TABLES, GROUP_TABLES } from '../../src/http/extension-answers.ts
 import type { TenantReads } from '../../src/kernel/query.ts';
 import { TENANT } from '../dsl/given.ts';
 
-const models = new Set(readModels.map(({ name }) => name));
+const models = new Set<string>(readModels.map(({ name }) => name));
 
 /** The read models that a query reads, of a database that holds nothing. */
 async function tablesReadBy(query: (reads: TenantReads) => Promise<unknown>): Promise<string[]> {

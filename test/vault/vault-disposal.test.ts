@@ -58,7 +58,7 @@ describe('secrets that a decision gives up', () => {
     },
   };
   const jobs = {
-    enqueue: async (_name: string, data: unknown, options?: { id?: string }) => {
+    enqueue: async (_job: unknown, data: unknown, options?: { id?: string }) => {
       planned.push({ data: JSON.parse(JSON.stringify(data)), id: options?.id });
     },
   };

@@ -3,6 +3,10 @@ import { invalid, type Failure } from '../../kernel/failure.ts';
 import { whyCommon, whyGuessable } from './guessable-password.ts';
 
 const LEAST_CHARACTERS = 12;
+/** Far beyond any passphrase. Judging a password takes time that grows with the square of its length. */
+const MOST_CHARACTERS = 256;
+/** A password of a wrong length is not looked at any further. */
+const conclusive = { abort: true };
 
 /**
  * At least 12 characters with upper case, lower case, digit and special character (interface, "Setup"), and none of the passwords that are
@@ -10,18 +14,18 @@ const LEAST_CHARACTERS = 12;
  */
 export const newPassword = z
   .string()
-  .min(LEAST_CHARACTERS)
-  .max(256)
+  .min(LEAST_CHARACTERS, conclusive)
+  .max(MOST_CHARACTERS, conclusive)
   .refine((text) => /\p{Lu}/u.test(text), 'must contain an upper-case letter')
   .refine((text) => /\p{Ll}/u.test(text), 'must contain a lower-case letter')
   .refine((text) => /\p{Nd}/u.test(text), 'must contain a digit')
   .refine((text) => /[^\p{L}\p{N}\s]/u.test(text), 'must contain a special character')
   .superRefine((text, { addIssue }) => {
-    const reason = text.length < LEAST_CHARACTERS ? undefined : whyCommon(text);
+    const reason = whyCommon(text);
     if (reason) addIssue({ code: 'custom', message: reason });
   })
   .describe(
-    'At least 12 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.',
+    '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.',
   );
 
 /** For passwords that people choose. Those that are made here are random. */
@@ -31,5 +35,5 @@ export function refuseGuessable(field: string, password: string, known: readonly
 }
 
 /** What a login form may send: the field's minimum of 6, and a bound. */
-export const presentedPassword = z.string().min(6).max(256);
+export const presentedPassword = z.string().min(6).max(MOST_CHARACTERS);
 export const emailField = z.email().max(254);

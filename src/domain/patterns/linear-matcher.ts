@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 
 /** Longer ones are refused where they are written (choice OP-108); here it keeps memory bounded whoever calls. */
@@ -5,7 +6,7 @@ export const MOST_PATTERN_CHARACTERS = 512;
 const MOST_REMEMBERED = 2_000;
 
 export type Matcher = (text: string) => boolean;
-const remembered = new Map<string, Matcher>();
+const remembered = new LRUCache<string, Matcher>({ max: MOST_REMEMBERED });
 
 /**
  * A regular expression as RE2 reads it, for whole texts. Matching takes time linear to the text, whatever the pattern is.
@@ -17,7 +18,6 @@ export function linearMatcher(pattern: string): Matcher {
   if (pattern.length > MOST_PATTERN_CHARACTERS) throw new RangeError('the pattern is too long');
   const compiled = RE2JS.compile(pattern);
   const matches: Matcher = (text) => compiled.testExact(text);
-  if (remembered.size >= MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!);
   remembered.set(pattern, matches);
   return matches;
 }

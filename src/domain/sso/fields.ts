@@ -4,6 +4,8 @@ import { isCertificateBundle, isSigningKey, verifiesSignatures } from './saml-ma
 /** What an SSO configuration is made of, of a tenant and of an organization alike (choices OP-131 … OP-134). */
 const ADDRESS_CHARACTERS = 2_048;
 const PEM_CHARACTERS = 32_768;
+/** A text that is too long is not parsed. */
+const conclusive = { abort: true };
 
 export const DEFAULT_SCOPES = 'openid email profile';
 /** Configurations that one tenant or organization keeps. */
@@ -24,7 +26,7 @@ export const emailDomain = z
   .string()
   .trim()
   .toLowerCase()
-  .max(253)
+  .max(253, conclusive)
   .regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]{2,}$/, 'must be a domain');
 /** Whose e-mails the provider speaks for; empty: anybody's. */
 export const emailDomains = z.array(emailDomain).max(100);
@@ -37,12 +39,12 @@ export const ssoAddress = z.url({ protocol: /^https?$/, error: 'must be an https
 /** One certificate or, while the provider changes its key, a few. */
 export const certificateBundle = z
   .string()
-  .max(PEM_CHARACTERS)
+  .max(PEM_CHARACTERS, conclusive)
   .refine(isCertificateBundle, 'must be X.509 certificates in PEM');
 export const providerCertificates = certificateBundle.refine(verifiesSignatures, 'must hold RSA keys');
 export const signingKey = z
   .string()
-  .max(PEM_CHARACTERS)
+  .max(PEM_CHARACTERS, conclusive)
   .refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
 export const attributeName = z.string().trim().min(1).max(512);
 

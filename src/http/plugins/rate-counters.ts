@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
@@ -12,23 +13,18 @@ export interface Counters {
   count(key: string, windowMs: number): Promise<Counted>;
 }
 
-/** In this process alone. Beyond `most` clients the one that was counted first is forgotten. */
+/** In this process alone. Beyond `most` clients the one that has made no request for longest is forgotten. */
 export class LocalCounters implements Counters {
-  readonly #windows = new Map<string, { count: number; readonly ends: number }>();
-  readonly #most: number;
+  readonly #windows: LRUCache<string, { count: number; readonly ends: number }>;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#windows = new LRUCache({ max: most });
   }
 
   count(key: string, windowMs: number): Promise<Counted> {
     const now = Date.now();
     let window = this.#windows.get(key);
-    if (!window || window.ends <= now) {
-      this.#windows.delete(key);
-      if (this.#windows.size >= this.#most) this.#windows.delete(this.#windows.keys().next().value!);
-      this.#windows.set(key, (window = { count: 0, ends: now + windowMs }));
-    }
+    if (!window || window.ends <= now) this.#windows.set(key, (window = { count: 0, ends: now + windowMs }));
     window.count += 1;
     return Promise.resolve({ current: window.count, ttl: window.ends - now });
   }

@@ -12,7 +12,7 @@ import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
 import { deviceOf } from '../plugins/device-identity.ts';
-import { route, type Refused, type RouteGroup } from '../route.ts';
+import { route, type Call, type Refused, type RouteGroup } from '../route.ts';
 import { familyName } from '../validation.ts';
 
 const text = z.string().trim().min(1).max(256);
@@ -88,6 +88,48 @@ async function syncedUser(
 const fingerprintOf = ({ accountDigest }: Services, userId: string, hostname: string | null): string =>
   `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
 
+/** The caller has shown the tenant's secret. */
+async function enrollAgent(
+  { request, services, run }: Pick<Call<undefined, undefined, unknown, undefined>, 'request' | 'services' | 'run'>,
+  tenantId: TenantId,
+  body: AutoEnrollment,
+) {
+  const userId = await syncedUser(services, tenantId, body);
+  const { hostname = null, osType = null, osVersion = null, agentVersion = null } = body.deviceInfo ?? {};
+  const deviceFingerprint = fingerprintOf(services, userId, hostname);
+  const accessKey = randomBytes(32).toString('base64url');
+  const accessKeyDigest = createHash('sha256').update(accessKey).digest('hex');
+  const shown = await deviceOf(request, services);
+  return enrollingDeviceOf(
+    services,
+    tenantId,
+    { fingerprint: deviceFingerprint, userId: null, shown },
+    async (target) => {
+      const { deviceId } = target;
+      const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+      const input = {
+        ...target,
+        certificateSerial,
+        userId,
+        accessKeyDigest,
+        device: { deviceFingerprint, hostname, osType, osVersion, agentVersion },
+      };
+      const { result } = await run(autoEnrollDevice, input, {
+        tenantId,
+        actor: { kind: 'device', id: deviceId },
+      });
+      const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
+      return {
+        success: true,
+        userId,
+        accessKey,
+        deviceId,
+        certificateData: Buffer.from(bundle).toString('base64'),
+      };
+    },
+  );
+}
+
 export const autoEnrollmentRoutes: RouteGroup = {
   area: 'enroll',
   routes: [
@@ -115,40 +157,8 @@ export const autoEnrollmentRoutes: RouteGroup = {
           reply.status(NOT_OFFERED.status);
           return refusal(NOT_OFFERED);
         }
-        const userId = await syncedUser(services, tenantId, body);
-        const { hostname = null, osType = null, osVersion = null, agentVersion = null } = body.deviceInfo ?? {};
-        const deviceFingerprint = fingerprintOf(services, userId, hostname);
-        const accessKey = randomBytes(32).toString('base64url');
-        const accessKeyDigest = createHash('sha256').update(accessKey).digest('hex');
-        const shown = await deviceOf(request, services);
-        return enrollingDeviceOf(
-          services,
-          tenantId,
-          { fingerprint: deviceFingerprint, userId: null, shown },
-          async (target) => {
-            const { deviceId } = target;
-            const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
-            const input = {
-              ...target,
-              certificateSerial,
-              userId,
-              accessKeyDigest,
-              device: { deviceFingerprint, hostname, osType, osVersion, agentVersion },
-            };
-            const { result } = await run(autoEnrollDevice, input, {
-              tenantId,
-              actor: { kind: 'device', id: deviceId },
-            });
-            const bundle =
-              result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
-            return {
-              success: true,
-              userId,
-              accessKey,
-              deviceId,
-              certificateData: Buffer.from(bundle).toString('base64'),
-            };
-          },
+        return services.limits.certificates.run(tenantId, () =>
+          enrollAgent({ request, services, run }, tenantId, body),
         );
       },
     }),

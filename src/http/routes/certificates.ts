@@ -7,11 +7,28 @@ import {
   certificateAuthorityView,
 } from '../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { RevocationList } from '../../pki/revocation-list.ts';
+import type { Services } from '../../services.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { route, type Call, type RouteGroup } from '../route.ts';
 
 const base = '/api/v1/admin/certificates/ca';
+
+async function revocationListOf(
+  { lookups, ports }: Services,
+  tenantId: TenantId,
+  ask: Call<undefined, undefined, undefined>['ask'],
+): Promise<RevocationList> {
+  const now = Date.now();
+  const [tenant, revoked] = await Promise.all([
+    lookups.tenant(tenantId, tenantId),
+    ask(revokedCertificates, { now: new Date(now).toISOString() }),
+  ]);
+  if (!tenant?.authority) throw new FailureError(notFound());
+  return orThrow(await ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
+}
 
 export const certificateRoutes: RouteGroup = {
   area: 'certificates',
@@ -24,10 +41,12 @@ export const certificateRoutes: RouteGroup = {
       body: z.object({ certificate: pemField, privateKey: pemField }),
       status: 201,
       answer: certificateAuthorityView,
-      handle: async ({ run, ask, body }) => {
+      handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
         refuseLargePem(body.certificate, body.privateKey);
-        await run(installCertificateAuthority, body);
-        return ask(certificateAuthorityStatus, undefined);
+        return services.limits.certificates.run(tenantId, async () => {
+          await run(installCertificateAuthority, body);
+          return ask(certificateAuthorityStatus, undefined);
+        });
       },
     }),
     route({
@@ -35,9 +54,10 @@ export const certificateRoutes: RouteGroup = {
       path: base,
       access: adminReauthenticated('certificates:write'),
       summary: 'Remove the CA: nobody enrolls until another is installed',
-      handle: async ({ run }) => {
-        await run(removeCertificateAuthority, undefined);
-      },
+      handle: ({ run, principal: { tenantId }, services }) =>
+        services.limits.certificates.run(tenantId, async () => {
+          await run(removeCertificateAuthority, undefined);
+        }),
     }),
     route({
       method: 'GET',
@@ -46,15 +66,7 @@ export const certificateRoutes: RouteGroup = {
       summary: 'The revocation list of the CA (RFC 5280, DER), for a proxy that ends TLS in front of this service',
       answer: { media: 'application/pkix-crl' },
       handle: async ({ ask, principal: { tenantId }, services, reply }) => {
-        const now = Date.now();
-        const [tenant, revoked] = await Promise.all([
-          services.lookups.tenant(tenantId, tenantId),
-          ask(revokedCertificates, { now: new Date(now).toISOString() }),
-        ]);
-        if (!tenant?.authority) throw new FailureError(notFound());
-        const list = orThrow(
-          await services.ports.certificates.revocationList(tenantId, tenant.authority, revoked, now),
-        );
+        const list = await services.limits.certificates.run(tenantId, () => revocationListOf(services, tenantId, ask));
         reply.type('application/pkix-crl');
         return list.der;
       },

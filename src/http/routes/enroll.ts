@@ -4,7 +4,12 @@ import { renewDeviceCertificate } from '../../../commands/devices/renew-device-c
 import { createPlaceholderEmployee } from '../../../commands/employees/create-placeholder-employee.ts';
 import { enrollDevice } from '../../../commands/enrollment/enroll-device.ts';
 import { browserTypes, osTypes } from '../../domain/devices/events.ts';
-import { enrollmentToken, enrollmentTokenStream, identifyToken } from '../../domain/enrollment/enrollment-token.ts';
+import {
+  enrollmentToken,
+  enrollmentTokenStream,
+  identifyToken,
+  isRedeemable,
+} from '../../domain/enrollment/enrollment-token.ts';
 import { employee, employeeStream } from '../../domain/employees/employee.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import type { DeviceCertificate } from '../../pki/device-certificate.ts';
@@ -101,18 +106,14 @@ export const enrollRoutes: RouteGroup = {
         const tenantId = tenantOfHeader(request);
         const { enrollmentToken: token, browserVersion = null, osType = null, osVersion = null, ...required } = body;
         const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
-        const [{ userId }, shown] = await Promise.all([
-          services.ports.aggregates.load(
-            enrollmentToken,
-            enrollmentTokenStream(tenantId, identifyToken(token).tokenId),
-          ),
+        const { tokenId, tokenDigest } = identifyToken(token);
+        const [issued, shown] = await Promise.all([
+          services.ports.aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, tokenId)),
           deviceOf(request, services),
         ]);
-        return enrollingDeviceOf(
-          services,
-          tenantId,
-          { fingerprint: body.deviceFingerprint, userId, shown },
-          async (target) => {
+        const enrolling = { fingerprint: body.deviceFingerprint, userId: issued.userId, shown };
+        const enroll = () =>
+          enrollingDeviceOf(services, tenantId, enrolling, async (target) => {
             const { deviceId } = target;
             const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
             const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
@@ -123,8 +124,11 @@ export const enrollRoutes: RouteGroup = {
             );
             await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
             return answerOf(deviceId, result);
-          },
-        );
+          });
+        // The tenant is only named in a header: without a token of that tenant, nobody takes from its share, and the command refuses.
+        return isRedeemable(issued, tokenDigest, Date.now())
+          ? services.limits.certificates.run(tenantId, enroll)
+          : enroll();
       },
     }),
     route({
@@ -133,10 +137,11 @@ export const enrollRoutes: RouteGroup = {
       access: device,
       summary: 'The next certificate, in the last 30 days of the current one',
       answer: enrolledView,
-      handle: async ({ run, principal: { deviceId, certificateSerial } }) => {
-        const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial });
-        return answerOf(deviceId, result);
-      },
+      handle: ({ run, services, principal: { tenantId, deviceId, certificateSerial } }) =>
+        services.limits.certificates.run(tenantId, async () => {
+          const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial });
+          return answerOf(deviceId, result);
+        }),
     }),
   ],
 };

@@ -20,7 +20,7 @@ import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
 import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { jsonOf } from '../json-file.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { route, type Call, type RouteGroup } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
 
 const base = '/api/v1/admin/signatures';
@@ -74,6 +74,44 @@ async function slotsFor(
   return new Map(fresh.map((id, at) => [id, left[at]!]));
 }
 
+async function takePack(
+  { run, services }: Pick<Call<undefined, undefined, unknown>, 'run' | 'services'>,
+  tenantId: TenantId,
+  file: Buffer,
+) {
+  const { name, version, signatures: said } = await packIn(file);
+  const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
+  const upload = {
+    nameId: derivedId('signature-pack', tenantId, foldedName(name)),
+    packId,
+    name,
+    version,
+    digest: createHash('sha256').update(file).digest('hex'),
+  };
+  const once = [...namedOnce(said)].map(([key, signature]) => ({
+    id: derivedId('signature', tenantId, foldedName(name), key),
+    packId,
+    signature,
+  }));
+  const slots = await slotsFor(
+    services,
+    tenantId,
+    once.map(({ id }) => id),
+  );
+  await run(beginSignaturePack, upload);
+  const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
+  for (let from = 0; from < once.length; from += AT_ONCE) {
+    const batch = once.slice(from, from + AT_ONCE).map(async (one) => {
+      const { result } = await run(importSignature, { ...one, slot: slots.get(one.id) }, undefined, one.id);
+      counts[result] += 1;
+    });
+    const refused = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected');
+    if (refused) throw refused.reason;
+  }
+  await run(recordSignaturePack, { ...upload, ...counts });
+  return { packId, name, version, ...counts };
+}
+
 export const signaturePackRoutes: RouteGroup = {
   area: 'signatures',
   routes: [
@@ -97,38 +135,9 @@ export const signaturePackRoutes: RouteGroup = {
         skipped: z.int(),
       }),
       handle: async ({ file: fileOf, run, principal: { tenantId }, services }) => {
+        // A place is taken when the file is there: a slow upload holds none.
         const file = await fileOf();
-        const { name, version, signatures: said } = await packIn(file);
-        const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
-        const upload = {
-          nameId: derivedId('signature-pack', tenantId, foldedName(name)),
-          packId,
-          name,
-          version,
-          digest: createHash('sha256').update(file).digest('hex'),
-        };
-        const once = [...namedOnce(said)].map(([key, signature]) => ({
-          id: derivedId('signature', tenantId, foldedName(name), key),
-          packId,
-          signature,
-        }));
-        const slots = await slotsFor(
-          services,
-          tenantId,
-          once.map(({ id }) => id),
-        );
-        await run(beginSignaturePack, upload);
-        const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
-        for (let from = 0; from < once.length; from += AT_ONCE) {
-          const batch = once.slice(from, from + AT_ONCE).map(async (one) => {
-            const { result } = await run(importSignature, { ...one, slot: slots.get(one.id) }, undefined, one.id);
-            counts[result] += 1;
-          });
-          const refused = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected');
-          if (refused) throw refused.reason;
-        }
-        await run(recordSignaturePack, { ...upload, ...counts });
-        return { packId, name, version, ...counts };
+        return services.limits.packs.run(tenantId, () => takePack({ run, services }, tenantId, file));
       },
     }),
     route({

@@ -35,7 +35,8 @@ const onPool =
 
 /**
  * BullMQ's own function (it is the interface of its ports to other languages), called by ourselves, because a `Queue` cannot
- * be told to use the connection of an open transaction.
+ * be told to use the connection of an open transaction. The arguments go by position: package.json pins BullMQ exactly, and a new
+ * version is taken only after its `add_job` has been compared with this call.
  */
 const ADD_JOB = {
   name: 'add-job',

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
+import { deviceDayStream } from '../../../src/domain/telemetry/device-day.ts';
+import { telemetryEvents } from '../../../src/domain/telemetry/events.ts';
+import { AggregateLoader } from '../../../src/execution/aggregate-loader.ts';
+import { Executor } from '../../../src/execution/executor.ts';
+import type { Append } from '../../../src/eventstore/port.ts';
+import { orThrow } from '../../../src/kernel/failure.ts';
+import { DAY, DEVICE, login, USER } from '../../dsl/observations.ts';
+import { TENANTS } from '../../projector/ledger.ts';
+import { openHouse, type House } from '../../projector/house.ts';
+
+const COPIES = 12;
+const tenantId = TENANTS[0]!;
+const issuer = { tenantId, actor: { kind: 'device' as const, id: DEVICE } };
+
+describe('copies of one batch, side by side in one process', () => {
+  let house: House;
+  const appends: string[] = [];
+  let executor: Executor<object>;
+  beforeAll(async () => {
+    house = await openHouse([telemetryEvents]);
+    const append = async (asked: Append) => {
+      const verdict = await house.store.append(asked);
+      appends.push(verdict.kind);
+      return verdict;
+    };
+    const store = new Proxy(house.store, {
+      get: (target, key) => {
+        if (key === 'append') return append;
+        const value = Reflect.get(target, key) as unknown;
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    executor = new Executor<object>(
+      store,
+      house.codec,
+      new AggregateLoader(store, house.codec),
+      () => randomUUID(),
+      () => ({ ports: {}, undo: async () => {} }),
+    );
+  });
+  afterAll(() => house?.close());
+
+  it('append once and lose no race: the executor takes the commands on one stream one after another', async () => {
+    const batch = {
+      deviceId: DEVICE,
+      userId: USER,
+      day: DAY,
+      deviceSequence: 1,
+      extensionMode: 'learning',
+      policyVersion: null,
+      observations: [login(), login(), login()],
+    };
+    const outcomes = await Promise.all(
+      Array.from({ length: COPIES }, () => executor.execute(recordTelemetry, batch, issuer)),
+    );
+    const results = outcomes.map((outcome) => orThrow(outcome).result);
+    expect(results.filter(({ accepted }) => accepted === 3)).toHaveLength(1);
+    expect(results.filter(({ duplicates }) => duplicates === 3)).toHaveLength(COPIES - 1);
+    expect(appends).toEqual(['appended']);
+    expect(await house.store.readStream(deviceDayStream(tenantId, DEVICE, DAY))).toHaveLength(1);
+  });
+});

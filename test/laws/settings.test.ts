@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { settingNames } from '../../src/config.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** A convention of terminals (https://no-color.org), not a setting of ours. */
+const OF_THE_TERMINAL = ['NO_COLOR'];
+
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+
+const sourcesBelow = (folder: string): string[] =>
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => path.join(folder, file));
+
+/** The names in the first column of the table below `## Configuration`. */
+const described = (readme: string): string[] =>
+  (/^## Configuration$([^]*?)^## /m.exec(readme)?.[1] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...line.split('|')[1]!.matchAll(/`([A-Z][A-Z0-9_]*)`/g)].map(([, name]) => name!));
+
+describe('settings', () => {
+  it('stand in the README, each once: exactly those that are read', () => {
+    expect(described(read('README.md')).sort()).toEqual([...settingNames].sort());
+  });
+
+  it('are the only variables that the service reads by name', () => {
+    const named = sourcesBelow('src').flatMap((file) =>
+      [...read(file).matchAll(/\benv(?:\['|\.)([A-Z][A-Z0-9_]*)/g)].map(([, name]) => name!),
+    );
+    expect(named).toContain('DATA_DIR');
+    expect(named.filter((name) => !settingNames.includes(name) && !OF_THE_TERMINAL.includes(name))).toEqual([]);
+  });
+});
