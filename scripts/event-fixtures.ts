@@ -56,6 +56,7 @@ const CANDIDATES: readonly unknown[] = [
 /** A value that the schema takes: the same one every time, with every optional field there. */
 export function sampleOf(schema: z.ZodType): unknown {
   const definition = schema._zod.def as unknown as Definition;
+  if (definition.innerType) return sampleOf(definition.innerType);
   switch (definition.type) {
     case 'object':
       return Object.fromEntries(Object.entries(definition.shape!).map(([name, field]) => [name, sampleOf(field)]));
@@ -65,14 +66,6 @@ export function sampleOf(schema: z.ZodType): unknown {
       return definition.items!.map(sampleOf);
     case 'record':
       return { [String(sampleOf(definition.keyType!))]: sampleOf(definition.valueType!) };
-    case 'nullable':
-    case 'optional':
-    case 'default':
-    case 'prefault':
-    case 'readonly':
-    case 'catch':
-    case 'nonoptional':
-      return sampleOf(definition.innerType!);
     case 'lazy':
       return sampleOf(definition.getter!());
     case 'union':
@@ -85,9 +78,6 @@ export function sampleOf(schema: z.ZodType): unknown {
       return true;
     case 'null':
       return null;
-    case 'unknown':
-    case 'any':
-      return 'text';
     case 'pipe':
       return leaf(schema) ?? sampleOf(definition.out!);
     default:

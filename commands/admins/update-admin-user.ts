@@ -34,20 +34,18 @@ export const updateAdminUser = defineCommand({
   decide(state, input, { actor }, { accountDigest }: { accountDigest: string | undefined }) {
     const admin = administered(state, actor, input.adminId);
     if (isFailure(admin)) return admin;
-    const { roleType = admin.role, status = admin.status } = input;
-    const refused = refuseUnlessAdministers(state, actor, [roleType]);
+    const wanted: Standing = { role: input.roleType ?? admin.role, status: input.status ?? admin.status };
+    const refused = refuseUnlessAdministers(state, actor, [wanted.role]);
     if (refused) return refused;
     // The same address in other letters is the same claim.
     const moves = accountDigest !== undefined && accountDigest !== admin.accountDigest;
-    const standing = standingChanged(admin, roleType, status);
-    const changesControl = moves || (standing.length > 0 && (governs(admin.role) || governs(roleType)));
-    const unproved = changesControl ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined;
+    const needsProof = moves || changesControl(admin, wanted);
+    const unproved = needsProof ? refuseUnlessReauthenticated(actor, input.reauthenticated) : undefined;
     if (unproved) return unproved;
-    const loses = roleType !== admin.role || (status === 'suspended' && admin.status === 'active');
-    const refusedLoss = loses ? refuseLosingRights(state, actor, admin) : undefined;
+    const refusedLoss = losesRights(admin, wanted) ? refuseLosingRights(state, actor, admin) : undefined;
     if (refusedLoss) return refusedLoss;
     return accept(
-      [...detailsChanged(input, accountDigest), ...standing],
+      [...detailsChanged(input, accountDigest), ...standingChanged(admin, wanted)],
       moves ? { take: [adminEmailClaim(accountDigest)], release: [adminEmailClaim(admin.accountDigest)] } : {},
     );
   },
@@ -66,14 +64,23 @@ function detailsChanged(
   return [{ type: 'AdminUserUpdated', data: { adminId, ...named } }];
 }
 
-function standingChanged(
-  { adminId, role, status: before }: AdminState,
-  roleType: Role,
-  status: 'active' | 'suspended',
-): TenantEvent[] {
+/** What decides what an admin may do. */
+interface Standing {
+  readonly role: Role;
+  readonly status: 'active' | 'suspended';
+}
+
+/** Who administers others changes: by a role, or by whether its holder may sign in. */
+const changesControl = (before: Standing, after: Standing): boolean =>
+  (after.role !== before.role || after.status !== before.status) && (governs(before.role) || governs(after.role));
+
+const losesRights = (before: Standing, after: Standing): boolean =>
+  after.role !== before.role || (after.status === 'suspended' && before.status === 'active');
+
+function standingChanged({ adminId, ...before }: AdminState, after: Standing): TenantEvent[] {
   const events: TenantEvent[] = [];
-  if (roleType !== role) events.push({ type: 'AdminRoleChanged', data: { adminId, roleType } });
-  if (status !== before)
-    events.push({ type: status === 'suspended' ? 'AdminSuspended' : 'AdminReinstated', data: { adminId } });
+  if (after.role !== before.role) events.push({ type: 'AdminRoleChanged', data: { adminId, roleType: after.role } });
+  if (after.status !== before.status)
+    events.push({ type: after.status === 'suspended' ? 'AdminSuspended' : 'AdminReinstated', data: { adminId } });
   return events;
 }

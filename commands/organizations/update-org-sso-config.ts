@@ -3,6 +3,7 @@ import {
   organization,
   organizationStream,
   orgSsoSecretPlace,
+  type OrgSsoConfigState,
 } from '../../src/domain/organizations/organization.ts';
 import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
@@ -27,6 +28,21 @@ interface Facts {
   readonly clientSecretRef: string | null | undefined;
 }
 
+const withChanges = (
+  stored: OrgSsoConfigState,
+  { name, issuerUrl, clientId, scopes, emailDomains, isEnabled }: UpdateOrgSsoConfig,
+  clientSecretRef: string | null | undefined,
+) => ({
+  configId: stored.configId,
+  name: name ?? stored.name,
+  issuerUrl: issuerUrl ?? stored.issuerUrl,
+  clientId: clientId ?? stored.clientId,
+  clientSecretRef: clientSecretRef === undefined ? stored.clientSecretRef : clientSecretRef,
+  scopes: scopes ?? stored.scopes,
+  emailDomains: [...(emailDomains ?? stored.emailDomains)],
+  isEnabled: isEnabled ?? stored.isEnabled,
+});
+
 export const updateOrgSsoConfig = defineCommand({
   name: 'UpdateOrgSsoConfig',
   aggregate: organization,
@@ -41,17 +57,7 @@ export const updateOrgSsoConfig = defineCommand({
   decide(state, input, _context, { clientSecretRef }: Facts) {
     const stored = state.ssoConfigs.get(input.configId);
     if (!stored) return notFound();
-    const { name, issuerUrl, clientId, scopes, emailDomains, isEnabled } = input;
-    const updated = {
-      configId: stored.configId,
-      name: name ?? stored.name,
-      issuerUrl: issuerUrl ?? stored.issuerUrl,
-      clientId: clientId ?? stored.clientId,
-      clientSecretRef: clientSecretRef === undefined ? stored.clientSecretRef : clientSecretRef,
-      scopes: scopes ?? stored.scopes,
-      emailDomains: [...(emailDomains ?? stored.emailDomains)],
-      isEnabled: isEnabled ?? stored.isEnabled,
-    };
+    const updated = withChanges(stored, input, clientSecretRef);
     const keepsSecret = stored.clientSecretRef !== null && updated.clientSecretRef === stored.clientSecretRef;
     const movedSecret = refuseSecretForNewIssuer(stored, updated, keepsSecret);
     if (movedSecret) return movedSecret;

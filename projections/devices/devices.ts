@@ -57,6 +57,20 @@ const change = (deviceId: string, fold: (row: DeviceRow) => DeviceRow) => ({
   fold: (row: DeviceRow | undefined) => row && fold(row),
 });
 
+/** What stays of a device that enrolls again. */
+const keptByEnrolling = (row: DeviceRow | undefined, enrolledAt: string) => ({
+  last_seen_at: row?.last_seen_at ?? null,
+  stale_alerts_silenced: row?.stale_alerts_silenced ?? false,
+  stale_alerts_silenced_until: row?.stale_alerts_silenced_until ?? null,
+  created_at: row?.created_at ?? enrolledAt,
+});
+
+/** A wipe that was asked for outlasts an enrollment, and is delivered again. */
+const pendingWipe = (row: DeviceRow | undefined, wipeId: string | null) =>
+  wipeId === null
+    ? ({ status: 'active', wipe_requested_at: null } as const)
+    : ({ status: 'wipe_pending', wipe_requested_at: row?.wipe_requested_at ?? null } as const);
+
 /** The device list and the device itself, as `GET /devices` and `GET /devices/{deviceID}` show them. */
 export const devices = defineReadModel({
   name: 'devices',
@@ -101,22 +115,18 @@ export const devices = defineReadModel({
           os_version: osVersion,
           extension_version: extensionVersion,
           agent_version: agentVersion,
-          status: wipeId === null ? 'active' : 'wipe_pending',
+          ...pendingWipe(row, wipeId),
           certificate_serial: null,
           certificate_expires_at: null,
           enrolled_at: at(event),
-          last_seen_at: row?.last_seen_at ?? null,
           policy_version: null,
-          wipe_requested_at: wipeId === null ? null : (row?.wipe_requested_at ?? null),
           wipe_delivered_at: null,
           wiped_at: null,
           revoked_at: null,
-          stale_alerts_silenced: row?.stale_alerts_silenced ?? false,
-          stale_alerts_silenced_until: row?.stale_alerts_silenced_until ?? null,
           beside_device_id: besideDeviceId ?? row?.beside_device_id ?? null,
           enrollment_confirmed: isConfirmed,
           reenrollment_allowed: false,
-          created_at: row?.created_at ?? at(event),
+          ...keptByEnrolling(row, at(event)),
           updated_at: at(event),
         };
       },

@@ -91,22 +91,30 @@ function seenAgain(row: Counters, { observations, firstSeenAt, lastSeenAt }: Hos
     first_seen_at: earlier(row.first_seen_at, firstSeenAt),
     last_seen_at: later(row.last_seen_at, lastSeenAt),
   };
-  for (const one of observations) {
-    if (one.kind === 'credential_attempt') next.credential_attempts += 1;
-    if (one.kind === 'credential_attempt' && one.passwordHash !== null) next.has_credentials = true;
-    if (one.kind === 'credential_attempt' && one.isBreached) next.breached_attempts += 1;
-    if (one.kind === 'auth_flow' && one.mfaObserved) next.mfa_sign_ins += 1;
-    if (one.kind === 'clickfix_detected') next.dangers += 1;
-    if (
-      one.kind === 'policy_decision' &&
-      one.signals.some((signal) => signal === 'phishing_signal' || signal === 'malicious_domain')
-    )
-      next.dangers += 1;
-    if ('action' in one && one.action === 'warn') next.warnings += 1;
-    if ('action' in one && one.action === 'block') next.blocks += 1;
-  }
+  for (const one of observations) count(next, one);
   return next;
 }
+
+type Counts = { -readonly [Key in keyof Counters]: Counters[Key] };
+
+function count(into: Counts, one: Observation): void {
+  if (one.kind === 'credential_attempt') countAttempt(into, one);
+  if (one.kind === 'auth_flow' && one.mfaObserved) into.mfa_sign_ins += 1;
+  if (isDanger(one)) into.dangers += 1;
+  if ('action' in one && one.action === 'warn') into.warnings += 1;
+  if ('action' in one && one.action === 'block') into.blocks += 1;
+}
+
+function countAttempt(into: Counts, one: Extract<Observation, { kind: 'credential_attempt' }>): void {
+  into.credential_attempts += 1;
+  if (one.passwordHash !== null) into.has_credentials = true;
+  if (one.isBreached) into.breached_attempts += 1;
+}
+
+const isDanger = (one: Observation): boolean =>
+  one.kind === 'clickfix_detected' ||
+  (one.kind === 'policy_decision' &&
+    one.signals.some((signal) => signal === 'phishing_signal' || signal === 'malicious_domain'));
 
 function mark(domain: string, now: string, change: (known: Mark) => Mark) {
   const site = siteOf(domain);

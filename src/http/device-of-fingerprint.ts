@@ -61,20 +61,29 @@ async function targetOf(
   tenantId: TenantId,
   { fingerprint, userId, shown }: Enrolling,
 ): Promise<EnrollmentTarget> {
-  const stateOf = async (stream: string | undefined): Promise<DeviceState | undefined> =>
-    stream === undefined ? undefined : ports.aggregates.load(device, stream);
-  const shownStream =
-    shown?.tenantId === tenantId && (userId === null || userId === shown.userId)
-      ? deviceStream(tenantId, shown.deviceId)
-      : undefined;
-  const [holder, ofUser] = await Promise.all([
+  const candidateOf = async (stream: string | undefined): Promise<Candidate | undefined> =>
+    stream === undefined
+      ? undefined
+      : { deviceId: streamSubject(stream), state: await ports.aggregates.load(device, stream) };
+  const [holderStream, ofUserStream] = await Promise.all([
     ports.claimHolder(tenantId, fingerprintClaim(fingerprint)),
     userId === null ? undefined : ports.claimHolder(tenantId, userFingerprintClaim(fingerprint, userId)),
   ]);
-  const [shownState, heldBy, ofUserState] = await Promise.all([stateOf(shownStream), stateOf(holder), stateOf(ofUser)]);
-  if (shownStream && shownState?.fingerprint === fingerprint) return known(streamSubject(shownStream));
-  if (ofUser && ofUserState?.userId === userId) return known(streamSubject(ofUser));
-  if (!holder || !heldBy) return fresh(null);
-  const isTheirs = heldBy.status === 'revoked' || (userId !== null && heldBy.userId === userId);
-  return isTheirs ? known(streamSubject(holder)) : fresh(streamSubject(holder));
+  const isFor = (principal: DevicePrincipal): boolean =>
+    principal.tenantId === tenantId && (userId === null || userId === principal.userId);
+  const shownStream = shown && isFor(shown) ? deviceStream(tenantId, shown.deviceId) : undefined;
+  const [itself, holder, ofUser] = await Promise.all([shownStream, holderStream, ofUserStream].map(candidateOf));
+  if (itself?.state.fingerprint === fingerprint) return known(itself.deviceId);
+  if (ofUser && ofUser.state.userId === userId) return known(ofUser.deviceId);
+  if (!holder) return fresh(null);
+  return mayBe(holder.state, userId) ? known(holder.deviceId) : fresh(holder.deviceId);
 }
+
+interface Candidate {
+  readonly deviceId: string;
+  readonly state: DeviceState;
+}
+
+/** A browser may continue as the device that has its fingerprint if that one was revoked, or is the same user's. */
+const mayBe = ({ status, userId: holderId }: DeviceState, userId: string | null): boolean =>
+  status === 'revoked' || (userId !== null && holderId === userId);

@@ -42,60 +42,74 @@ export const isUnavailable = (error: unknown): boolean =>
   isDatabaseUnavailable(error) ||
   isStorageFull(error);
 
-/** What the framework itself refuses, in the interface's words. Anything else is our own fault: 500, and no detail. */
-function failureOf(error: FastifyError): { status: number; message: string; retryAfter?: number } {
-  if (error instanceof FailureError) {
-    const { failure } = error;
-    return {
-      status: statusOf(failure),
-      message: failure.message,
-      ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
-    };
-  }
-  if (error instanceof TooBusy)
-    return {
-      status: error.isOwnShare ? 429 : 503,
-      message: error.isOwnShare ? 'too many requests at once' : unavailable().message,
-      retryAfter: error.retryAfterSeconds,
-    };
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly retryAfter?: number;
+}
+
+const TOO_LARGE: Refusal = { status: 413, message: tooLarge().message };
+const OTHER_MEDIA: Refusal = { status: 415, message: 'unsupported media type' };
+const NOT_JSON: Refusal = { status: 400, message: invalid('body', 'is not valid JSON').message };
+
+/** What Fastify and its plugins refuse by themselves, by the codes of their errors. */
+const BY_CODE: Readonly<Record<string, Refusal>> = {
+  FST_ERR_BAD_URL: { status: 400, message: invalid('path', 'has a malformed percent escape').message },
+  FST_ERR_CTP_BODY_TOO_LARGE: TOO_LARGE,
+  FST_REQ_FILE_TOO_LARGE: TOO_LARGE,
+  FST_FILES_LIMIT: TOO_LARGE,
+  FST_PARTS_LIMIT: TOO_LARGE,
+  FST_FIELDS_LIMIT: TOO_LARGE,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: OTHER_MEDIA,
+  FST_INVALID_MULTIPART_CONTENT_TYPE: OTHER_MEDIA,
+  FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, message: invalid('body', 'must not be empty').message },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: NOT_JSON,
+  FST_ERR_CTP_INVALID_JSON_BODY: NOT_JSON,
+};
+
+/** Its other refusals, by their status. */
+const BY_STATUS: Readonly<Record<number, Refusal>> = {
+  400: { status: 400, message: invalid('request', 'is malformed').message },
+  404: { status: 404, message: notFound().message },
+  413: TOO_LARGE,
+  414: { status: 414, message: 'address too long' },
+  415: OTHER_MEDIA,
+};
+
+/** Any other error is our own fault, and gives no detail away. */
+const OUR_FAULT: Refusal = { status: 500, message: 'internal error' };
+
+const refusalOf = (error: FastifyError): Refusal =>
+  ownRefusal(error) ?? BY_CODE[error.code] ?? BY_STATUS[error.statusCode ?? 500] ?? OUR_FAULT;
+
+/** What our own code refuses, or cannot do now. */
+function ownRefusal(error: Error): Refusal | undefined {
+  if (error instanceof FailureError) return refusalOfFailure(error.failure);
+  if (error instanceof TooBusy) return refusalOfTooBusy(error);
   if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: AWAY_SECONDS };
   if (error instanceof EventIsNoText)
     return { status: 400, message: invalid('request', 'contains characters that are not text').message };
-  if (error instanceof EventTooLarge) return { status: 413, message: tooLarge().message };
-  switch (error.code) {
-    case 'FST_ERR_BAD_URL':
-      return { status: 400, message: invalid('path', 'has a malformed percent escape').message };
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-    case 'FST_REQ_FILE_TOO_LARGE':
-    case 'FST_FILES_LIMIT':
-    case 'FST_PARTS_LIMIT':
-    case 'FST_FIELDS_LIMIT':
-      return { status: 413, message: tooLarge().message };
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-    case 'FST_INVALID_MULTIPART_CONTENT_TYPE':
-      return { status: 415, message: 'unsupported media type' };
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return { status: 400, message: invalid('body', 'must not be empty').message };
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return { status: 400, message: invalid('body', 'is not valid JSON').message };
-    default:
-  }
-  const status = error.statusCode ?? 500;
-  if (status === 400) return { status, message: invalid('request', 'is malformed').message };
-  if (status === 404) return { status, message: notFound().message };
-  if (status === 413) return { status, message: tooLarge().message };
-  if (status === 414) return { status, message: 'address too long' };
-  if (status === 415) return { status, message: 'unsupported media type' };
-  return { status: 500, message: 'internal error' };
+  return error instanceof EventTooLarge ? TOO_LARGE : undefined;
 }
+
+const refusalOfFailure = (failure: Failure): Refusal => ({
+  status: statusOf(failure),
+  message: failure.message,
+  ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
+});
+
+const refusalOfTooBusy = ({ isOwnShare, retryAfterSeconds }: TooBusy): Refusal => ({
+  status: isOwnShare ? 429 : 503,
+  message: isOwnShare ? 'too many requests at once' : unavailable().message,
+  retryAfter: retryAfterSeconds,
+});
 
 /** What a handler may have said about a body that is not sent after all. */
 const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
 
 /** Writes the one shape of every refusal, and logs what is our own fault. */
 export function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, message, retryAfter } = failureOf(error);
+  const { status, message, retryAfter } = refusalOf(error);
   // A client that went away leaves requests half done: no fault of ours, and no alarm.
   const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
   if (status >= 500)

@@ -47,7 +47,7 @@ export function registerRoute(
   services: Services,
   answers: IdempotentAnswers,
 ): void {
-  const { access, method, params, query, body, status, answer } = declared;
+  const { access, method, params, query, body } = declared;
   const schema: Record<string, unknown> = {};
   if (params) schema['params'] = params;
   if (query) schema['querystring'] = query;
@@ -81,19 +81,8 @@ export function registerRoute(
           declared.handle(callOf(request, reply, request.services!, declared, begun)),
         );
         if (reply.sent) return reply;
-        const code =
-          status ?? (reply.statusCode !== 200 ? reply.statusCode : outcome === undefined && !answer ? 204 : 200);
-        if (begun && typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
-          await answers.keep(begun, {
-            status: code,
-            body: JSON.stringify(outcome),
-            logPosition: reply.getHeader('x-log-position') as string | undefined,
-          });
-        } else if (begun) {
-          // Files are not stored: a retry makes the same one again.
-          begun.hasAppended();
-          await answers.release(begun);
-        }
+        const code = successStatus(declared, reply, outcome);
+        if (begun) await keepForRetries(answers, begun, reply, code, outcome);
         return await reply.status(code).send(outcome);
       } catch (error) {
         begun?.hasFailed(error);
@@ -116,6 +105,34 @@ const inTurn = <T>({ principal }: FastifyRequest, { limits }: Services, work: ()
 function replay(reply: FastifyReply, { status, body, logPosition }: Answered): FastifyReply {
   if (logPosition !== undefined) reply.header('x-log-position', logPosition);
   return reply.status(status).header('idempotent-replayed', 'true').type('application/json').send(body);
+}
+
+/** What the route declares, what its handler has set, or 204 where there is nothing to send. */
+function successStatus(
+  { status, answer }: { readonly status?: number | undefined; readonly answer?: unknown },
+  { statusCode }: FastifyReply,
+  outcome: unknown,
+): number {
+  if (status !== undefined) return status;
+  if (statusCode !== 200) return statusCode;
+  return outcome === undefined && !answer ? 204 : 200;
+}
+
+/** Files are not stored: a retry makes the same one again. */
+async function keepForRetries(
+  answers: IdempotentAnswers,
+  begun: KeyedRequest,
+  reply: FastifyReply,
+  status: number,
+  outcome: unknown,
+): Promise<void> {
+  if (typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
+    const logPosition = reply.getHeader('x-log-position') as string | undefined;
+    await answers.keep(begun, { status, body: JSON.stringify(outcome), logPosition });
+  } else {
+    begun.hasAppended();
+    await answers.release(begun);
+  }
 }
 
 /** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */

@@ -49,15 +49,21 @@ const TIMES = {
 
 /** Epoch milliseconds of either Time form (RFC 5280 §4.1.2.5): UTC, to the second, a date that exists. */
 export function readTime(element: Element): number {
-  const pattern = element.tag === TAG.utcTime || element.tag === TAG.generalizedTime ? TIMES[element.tag] : undefined;
-  const parts = pattern?.exec(element.content.toString('latin1'));
+  const { tag, content } = element;
+  const parts = tag === TAG.utcTime || tag === TAG.generalizedTime ? TIMES[tag].exec(content.toString('latin1')) : null;
   if (!parts) throw new DerError('time');
-  const [written = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1).map(Number);
-  const century = element.tag === TAG.generalizedTime ? 0 : written >= 50 ? 1900 : 2000;
-  const epochMs = Date.UTC(century + written, month - 1, day, hour, minute, second);
-  const spelled = `${month}-${day} ${hour}:${minute}:${second}`;
-  const date = new Date(epochMs);
-  const meant = `${date.getUTCMonth() + 1}-${date.getUTCDate()} ${date.getUTCHours()}:${date.getUTCMinutes()}:${date.getUTCSeconds()}`;
-  if (spelled !== meant || (element.tag === TAG.generalizedTime && written < 1000)) throw new DerError('time');
+  const [written, month, day, hour, minute, second] = parts.slice(1).map(Number) as SixNumbers;
+  const year = tag === TAG.utcTime ? yearOfTwoDigits(written) : written;
+  const epochMs = Date.UTC(year, month - 1, day, hour, minute, second);
+  const exists = `${month}-${day} ${hour}:${minute}:${second}` === dateAndTimeOf(new Date(epochMs));
+  if (!exists || year < 1000) throw new DerError('time');
   return epochMs;
 }
+
+type SixNumbers = [number, number, number, number, number, number];
+
+const yearOfTwoDigits = (written: number): number => written + (written >= 50 ? 1900 : 2000);
+
+/** A day or an hour that does not exist moves a date on: then it reads otherwise. */
+const dateAndTimeOf = (date: Date): string =>
+  `${date.getUTCMonth() + 1}-${date.getUTCDate()} ${date.getUTCHours()}:${date.getUTCMinutes()}:${date.getUTCSeconds()}`;

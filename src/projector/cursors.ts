@@ -37,7 +37,7 @@ export interface Move {
 
 /**
  * A statement of these writes, CTEs each, that moves checkpoints and prolongs their leases besides: all of them, or it fails and nothing
- * of it was done (`migrations/012_lean_checkpoints.sql`). Its own two parameters stand at this place and the next.
+ * of it was done (`migrations/base/07_projections.sql`). Its own two parameters stand at this place and the next.
  *
  * A checkpoint moves by compare-and-set: on the holder's epoch and on the position it was last saved at. Commits do not wait for the
  * disk, so a crash of the database can undo the newest ones under a holder that saw no error. The epoch does not show that; the position does.

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
 import { transaction } from '../database/transaction.ts';
-import type { EventStore, StoredEvent } from '../eventstore/port.ts';
+import type { EventStore, FeedPage, StoredEvent } from '../eventstore/port.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { Poisoned } from './fold-batch.ts';
 import { Projection } from './projection.ts';
@@ -60,62 +60,96 @@ export async function fill(
   for (;;) {
     signal?.throwIfAborted();
     const page = await next;
-    const events = until ? page.events.filter((event) => within(event, until)) : page.events;
-    // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
-    const last =
-      (page.events.length < most && !page.more) || events.length < page.events.length || passed(page.position, until);
-    next = last ? next : store.readFeed(page.position, most);
+    const { events, to, isLast } = boundedPage(page, position, most, until);
+    next = isLast ? next : store.readFeed(page.position, most);
     next.catch(() => undefined); // reported where it is awaited
     const wanted = events.filter(({ type }) => projection.wants(type));
-    const to = events.length < page.events.length ? (events.at(-1)?.position ?? position) : page.position;
-    const ahead = projection.canFoldAhead ? await foldAhead(projection, codec, wanted) : undefined;
-    const decoded = ahead ? [] : await decodedOf(codec, wanted);
+    const isAhead = projection.canFoldAhead;
+    const folded = await (isAhead ? foldAhead : foldWhenWritten)(projection, codec, wanted);
     await writing;
     writing = transaction(pool, async (client) => {
-      const [poison] = ahead ? ahead.poisoned : await projection.apply(client, decoded);
+      const [poison] = await folded.write(client);
       if (poison)
         throw new Error(`${model.name} cannot fold the event at ${poison.event.position}: ${poison.error.message}`, {
           cause: poison.error,
         });
-      await ahead?.write(client);
       await options.checkpoint?.(client, to);
     });
     writing.catch(() => undefined); // reported where it is awaited
-    if (!ahead) {
+    if (!isAhead) {
       // What is loaded next has to see it.
       await writing;
       projection.committed();
     }
-    if (last) await writing;
+    if (isLast) await writing;
     position = to;
     seen += events.length;
     options.onProgress?.({
       model: model.name,
       from: options.from,
       position,
-      head: until?.position ?? (last ? position : await store.head()),
+      head: until?.position ?? (isLast ? position : await store.head()),
       events: seen,
       elapsedMs: performance.now() - started,
     });
-    if (last) return position;
+    if (isLast) return position;
   }
 }
 
 const decodedOf = async (codec: EventCodec, stored: readonly StoredEvent[]): Promise<Recorded[]> =>
   (await codec.decode(stored)).filter((event) => event !== undefined);
 
-/** Folds a page in slices, up to the first event that cannot be folded. */
+/** A page that was decoded, and perhaps folded already. Writing it returns the first event that cannot be folded, if any. */
+interface FoldedPage {
+  readonly write: (client: pg.PoolClient) => Promise<readonly Poisoned[]>;
+}
+
+/** Where rows have to be loaded: the fold runs in the transaction that writes. */
+async function foldWhenWritten(
+  projection: Projection,
+  codec: EventCodec,
+  stored: readonly StoredEvent[],
+): Promise<FoldedPage> {
+  const events = await decodedOf(codec, stored);
+  return { write: (client) => projection.apply(client, events) };
+}
+
+/** Folds in slices, while the page before is written, up to the first event that cannot be folded. */
 async function foldAhead(
   projection: Projection,
   codec: EventCodec,
   stored: readonly StoredEvent[],
-): Promise<{ poisoned: Poisoned[]; write: (client: pg.PoolClient) => Promise<unknown> }> {
+): Promise<FoldedPage> {
   const poisoned: Poisoned[] = [];
   for (let from = 0; from < stored.length && poisoned.length === 0; from += SLICE) {
     poisoned.push(...projection.foldAhead(await decodedOf(codec, stored.slice(from, from + SLICE))));
     await setImmediate();
   }
-  return { poisoned, write: projection.takeAhead() };
+  const write = projection.takeAhead();
+  return {
+    write: async (client) => {
+      if (poisoned.length === 0) await write(client);
+      return poisoned;
+    },
+  };
+}
+
+/** What of a page lies within the bounds, up to which position it reaches, and whether the fill ends with it. */
+function boundedPage(
+  page: FeedPage,
+  position: Position,
+  most: number,
+  until: Until | undefined,
+): { readonly events: readonly StoredEvent[]; readonly to: Position; readonly isLast: boolean } {
+  const events = until ? page.events.filter((event) => within(event, until)) : page.events;
+  const isCut = events.length < page.events.length;
+  // A page that is not full was the feed's end when it was read. What came since is the lane's: chasing it never ends.
+  const isEnd = page.events.length < most && !page.more;
+  return {
+    events,
+    to: isCut ? (events.at(-1)?.position ?? position) : page.position,
+    isLast: isEnd || isCut || passed(page.position, until),
+  };
 }
 
 type Until = NonNullable<FillOptions['until']>;

@@ -59,49 +59,56 @@ export async function workShare(
   { tenantId, flowing, behind, from, to }: Share,
   rows: readonly TableRow[],
   runner: EffectRunner,
-  { effects, atLeastOne, signal }: Bounds,
+  bounds: Bounds,
 ): Promise<Worked> {
   const unfoldable = flowing.fold(rows);
-  const { events } = flowing;
-  let failed: Poisoned | undefined;
-  let spent = 0;
-  let done = 0;
-  for (; done < events.length && !failed; done += 1) {
-    const event = events[done]!;
-    if (event === unfoldable?.event) failed = unfoldable;
-    else {
-      const due = flowing.dueAt(done);
-      const isFirst = spent === 0 && atLeastOne;
-      if (spent + due.length > effects && !isFirst) break;
-      spent += due.length;
-      try {
-        for (const one of due) {
-          if (signal.aborted) throw new Stopped('stopped');
-          await runner.run(one);
-        }
-      } catch (error) {
-        failed = { event, error: error as Error };
-      }
-    }
-    if (failed) break;
-  }
-  const isPoison =
-    failed !== undefined &&
-    (failed === unfoldable ? setbackOf(failed.error) !== 'outage' : setbackOf(failed.error) === 'poison');
-  const next = events[done];
-  const reached =
-    next === undefined ? to : isPoison ? next.position : (lastBefore(next, events[done - 1], behind) ?? from);
+  const { done, failed } = await runEffects(flowing, unfoldable, runner, bounds);
+  const poison = failed && isPoison(failed, failed === unfoldable) ? failed : undefined;
+  const next = flowing.events[done];
+  const reached = poison?.event.position ?? (next ? (lastBefore(next, flowing.events[done - 1], behind) ?? from) : to);
   return {
     tenantId,
     page: flowing.first(done),
     parked: [
       ...behind.filter(({ position }) => position <= reached).map((event) => ({ event })),
-      ...(isPoison ? [{ event: next!, error: failed!.error.message }] : []),
+      ...(poison ? [{ event: poison.event, error: poison.error.message }] : []),
     ],
     reached,
     isCut: reached < to,
-    ...(failed && !isPoison ? { interruption: failed } : {}),
+    ...(failed && !poison ? { interruption: failed } : {}),
   };
+}
+
+/** Runs what each event asks for, until the bound or the first event that fails. `done` counts the events that are finished. */
+async function runEffects(
+  flowing: ReactionPage,
+  unfoldable: Poisoned | undefined,
+  runner: EffectRunner,
+  { effects, atLeastOne, signal }: Bounds,
+): Promise<{ readonly done: number; readonly failed?: Poisoned }> {
+  let spent = 0;
+  for (const [done, event] of flowing.events.entries()) {
+    if (event === unfoldable?.event) return { done, failed: unfoldable };
+    const due = flowing.dueAt(done);
+    const isFirst = spent === 0 && atLeastOne;
+    if (spent + due.length > effects && !isFirst) return { done };
+    spent += due.length;
+    try {
+      for (const one of due) {
+        if (signal.aborted) throw new Stopped('stopped');
+        await runner.run(one);
+      }
+    } catch (error) {
+      return { done, failed: { event, error: error as Error } };
+    }
+  }
+  return { done: flowing.events.length };
+}
+
+/** A fold reaches nothing outside, so its error is about the event unless the database was away. Effects get more tries. */
+function isPoison({ error }: Poisoned, isFold: boolean): boolean {
+  const setback = setbackOf(error);
+  return isFold ? setback !== 'outage' : setback === 'poison';
 }
 
 /** The last position that is passed when the next event is not. */

@@ -1,7 +1,7 @@
 import { defineAggregate, streamName } from '../../kernel/aggregate.ts';
 import type { Claim } from '../../kernel/command.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { deviceEvents, type browserTypes } from './events.ts';
+import { deviceEvents, type browserTypes, type DeviceEvent } from './events.ts';
 
 export interface CertificateState {
   readonly serialNumber: string;
@@ -59,61 +59,71 @@ const endedBy = (certificate: CertificateState, end: string): CertificateState =
   validUntil: certificate.validUntil < end ? certificate.validUntil : end,
 });
 
+type Data<Type extends DeviceEvent['type']> = Extract<DeviceEvent, { type: Type }>['data'];
+
+/** Enrolling again is a fresh start of the same device, except for a wipe that is still pending. */
+function enrolled(state: DeviceState, data: Data<'DeviceEnrolled'>): DeviceState {
+  const { userId, deviceFingerprint: fingerprint, browserType, isConfirmed, wipeId, besideDeviceId } = data;
+  return {
+    ...initial,
+    ...(wipeId === null ? { status: 'active' } : { status: 'wipe_pending', wipe: { id: wipeId, delivered: false } }),
+    userId,
+    fingerprint,
+    browserType,
+    isConfirmed,
+    holdsFingerprint: state.status === 'none' ? besideDeviceId === null : state.holdsFingerprint,
+    certificates: state.certificates,
+  };
+}
+
+const certificateOf = ({
+  serialNumber,
+  expiresAt,
+  publicKeySha256,
+}: Data<'DeviceCertificateIssued'>): CertificateState => ({
+  serialNumber,
+  validUntil: expiresAt,
+  publicKeySha256,
+});
+
+/** What a renewal leaves of the certificates before it: they end, and only the newest are kept. */
+const endedByIssue = (
+  { certificates }: DeviceState,
+  { previousValidUntil }: Data<'DeviceCertificateIssued'>,
+): CertificateState[] =>
+  previousValidUntil ? certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil)) : [];
+
+const pinned = (
+  known: CertificateState,
+  { serialNumber, publicKeySha256 }: Data<'DeviceCertificatePinned'>,
+): CertificateState => (known.serialNumber === serialNumber ? { ...known, publicKeySha256 } : known);
+
+const revoked = (state: DeviceState, { reason }: Data<'DeviceRevoked'>): DeviceState => ({
+  ...state,
+  ...cutOff,
+  userId: reason === 'user_deleted' ? '' : state.userId,
+  mayReenroll: false,
+  status: state.status === 'wiped' ? 'wiped' : 'revoked',
+});
+
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
   switch (event.type) {
     case 'EnrollmentTokenUsed':
       return state;
-    case 'DeviceEnrolled': {
-      // Enrolling again is a fresh start of the same device, except for a wipe that is still pending.
-      const { userId, deviceFingerprint: fingerprint, browserType, isConfirmed, wipeId, besideDeviceId } = event.data;
-      const pending =
-        wipeId === null
-          ? ({ status: 'active' } as const)
-          : ({ status: 'wipe_pending', wipe: { id: wipeId, delivered: false } } as const);
-      const holdsFingerprint = state.status === 'none' ? besideDeviceId === null : state.holdsFingerprint;
-      return {
-        ...initial,
-        ...pending,
-        userId,
-        fingerprint,
-        browserType,
-        isConfirmed,
-        holdsFingerprint,
-        certificates: state.certificates,
-      };
-    }
+    case 'DeviceEnrolled':
+      return enrolled(state, event.data);
     case 'DeviceReenrollmentAllowed':
       return { ...state, mayReenroll: true };
     case 'DeviceEnrollmentConfirmed':
       return { ...state, isConfirmed: true };
-    case 'DeviceCertificateIssued': {
-      const { serialNumber, expiresAt, publicKeySha256, previousValidUntil } = event.data;
-      const previous = previousValidUntil
-        ? state.certificates.slice(-KEPT).map((known) => endedBy(known, previousValidUntil))
-        : [];
-      return { ...state, certificates: [...previous, { serialNumber, validUntil: expiresAt, publicKeySha256 }] };
-    }
-    case 'DeviceCertificatePinned': {
-      const { serialNumber, publicKeySha256 } = event.data;
-      return {
-        ...state,
-        certificates: state.certificates.map((known) =>
-          known.serialNumber === serialNumber ? { ...known, publicKeySha256 } : known,
-        ),
-      };
-    }
+    case 'DeviceCertificateIssued':
+      return { ...state, certificates: [...endedByIssue(state, event.data), certificateOf(event.data)] };
+    case 'DeviceCertificatePinned':
+      return { ...state, certificates: state.certificates.map((known) => pinned(known, event.data)) };
     case 'DeviceAccessKeyIssued':
       return { ...state, accessKeyDigest: event.data.accessKeyDigest };
-    case 'DeviceRevoked': {
-      const userId = event.data.reason === 'user_deleted' ? '' : state.userId;
-      return {
-        ...state,
-        ...cutOff,
-        userId,
-        mayReenroll: false,
-        status: state.status === 'wiped' ? 'wiped' : 'revoked',
-      };
-    }
+    case 'DeviceRevoked':
+      return revoked(state, event.data);
     case 'DeviceWipeRequested':
       return { ...state, status: 'wipe_pending', wipe: { id: event.data.wipeId, delivered: false } };
     case 'DeviceWipeDelivered':

@@ -12,7 +12,7 @@ import {
   type AccountState,
 } from '../identity/account.ts';
 import type { OrgRole } from '../identity/roles.ts';
-import { organizationEvents } from './events.ts';
+import { organizationEvents, type OrganizationEvent } from './events.ts';
 
 export interface OrgAdminState extends AccountState {
   readonly role: OrgRole;
@@ -59,19 +59,11 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
   organizationEvents,
   initial,
   (state, event) => {
-    const changedAdmin = (adminId: string, change: (admin: OrgAdminState) => OrgAdminState): OrganizationState => {
-      const admin = state.admins.get(adminId);
-      return admin ? { ...state, admins: new Map(state.admins).set(adminId, change(admin)) } : state;
-    };
     switch (event.type) {
-      case 'OrganizationCreated':
-        return {
-          ...state,
-          exists: true,
-          name: event.data.name,
-          slug: event.data.slug,
-          externalBaseUrl: event.data.externalBaseUrl,
-        };
+      case 'OrganizationCreated': {
+        const { name, slug, externalBaseUrl } = event.data;
+        return { ...state, exists: true, name, slug, externalBaseUrl };
+      }
       case 'TenantAttached':
         return { ...state, tenants: new Set(state.tenants).add(event.data.tenantId) };
       case 'TenantDetached': {
@@ -83,27 +75,6 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
         const { adminId, role } = event.data;
         return { ...state, admins: new Map(state.admins).set(adminId, { ...newAccount(event.data), role }) };
       }
-      case 'OrgAdminSuspended':
-        return changedAdmin(event.data.adminId, (admin) => ({ ...withoutSessions(admin), status: 'suspended' }));
-      case 'OrgAdminReinstated':
-        return changedAdmin(event.data.adminId, (admin) => ({ ...admin, status: 'active' }));
-      case 'OrgAdminPasswordChanged':
-        return changedAdmin(event.data.adminId, (admin) => withPassword(admin, event.data));
-      case 'OrgAdminSessionsRevoked':
-        return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin));
-      case 'OrgAdminOtherSessionsRevoked':
-        return changedAdmin(event.data.adminId, (admin) => withoutSessions(admin, event.data.keptSessionId));
-      case 'OrgAdminMfaSetupStarted':
-        return changedAdmin(event.data.adminId, (admin) => ({
-          ...admin,
-          pendingTotpSecretRef: event.data.totpSecretRef,
-        }));
-      case 'OrgAdminMfaEnabled':
-        return changedAdmin(event.data.adminId, (admin) => withMfa(admin, event.data));
-      case 'OrgAdminBackupCodeUsed':
-        return changedAdmin(event.data.adminId, (admin) => withBackupCodeUsed(admin, event.data.place));
-      case 'OrgAdminMfaDisabled':
-        return changedAdmin(event.data.adminId, (admin) => withoutMfa(admin));
       case 'OrgSsoConfigCreated':
       case 'OrgSsoConfigUpdated':
         return { ...state, ssoConfigs: new Map(state.ssoConfigs).set(event.data.configId, event.data) };
@@ -118,9 +89,41 @@ export const organization = defineAggregate<OrganizationState, typeof organizati
         return { ...state, domains: new Set([...state.domains].filter((domain) => domain !== event.data.domain)) };
       case 'OrgSsoRequirementSet':
         return { ...state, requireSso: event.data.requireSso };
+      default: {
+        const admin = state.admins.get(event.data.adminId);
+        return admin
+          ? { ...state, admins: new Map(state.admins).set(event.data.adminId, changedAdmin(admin, event)) }
+          : state;
+      }
     }
   },
 );
+
+/** What happens to one admin after the account was created. */
+type OrgAdminChange = Exclude<Extract<OrganizationEvent, { type: `OrgAdmin${string}` }>, { type: 'OrgAdminCreated' }>;
+
+function changedAdmin(admin: OrgAdminState, event: OrgAdminChange): OrgAdminState {
+  switch (event.type) {
+    case 'OrgAdminSuspended':
+      return { ...withoutSessions(admin), status: 'suspended' };
+    case 'OrgAdminReinstated':
+      return { ...admin, status: 'active' };
+    case 'OrgAdminPasswordChanged':
+      return withPassword(admin, event.data);
+    case 'OrgAdminSessionsRevoked':
+      return withoutSessions(admin);
+    case 'OrgAdminOtherSessionsRevoked':
+      return withoutSessions(admin, event.data.keptSessionId);
+    case 'OrgAdminMfaSetupStarted':
+      return { ...admin, pendingTotpSecretRef: event.data.totpSecretRef };
+    case 'OrgAdminMfaEnabled':
+      return withMfa(admin, event.data);
+    case 'OrgAdminBackupCodeUsed':
+      return withBackupCodeUsed(admin, event.data.place);
+    case 'OrgAdminMfaDisabled':
+      return withoutMfa(admin);
+  }
+}
 
 export const organizationStream = (organizationId: TenantId): string =>
   streamName('organization', organizationId, organizationId);

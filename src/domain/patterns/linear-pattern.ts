@@ -16,9 +16,8 @@ export function patternFault(pattern: string): string | undefined {
   const repetitions = [1];
   let last = 1;
   for (const [token] of pattern.matchAll(TOKENS)) {
-    if (/^\\[1-9k]/.test(token)) return 'must not refer back to a group';
-    if (/^\((?:\?<?[=!])/.test(token)) return 'must not look around';
-    if (UNSHARED.test(token)) return 'holds what RE2 does not know';
+    const fault = tokenFault(token);
+    if (fault) return fault;
     if (token.startsWith('(')) repetitions.push((last = 1));
     else if (token === ')') last = repetitions.pop() ?? 1;
     else if (/^\{\d/.test(token)) last *= Math.max(...token.match(/\d+/g)!.map(Number));
@@ -29,6 +28,13 @@ export function patternFault(pattern: string): string | undefined {
   if (partsOf(pattern) > MOST_PARTS)
     return `must not come to more than ${MOST_PARTS} parts with its repetitions written out`;
   return knownToRe2(pattern) ? undefined : 'holds what RE2 does not know';
+}
+
+/** What no linear matcher can do, or RE2 reads otherwise. */
+function tokenFault(token: string): string | undefined {
+  if (/^\\[1-9k]/.test(token)) return 'must not refer back to a group';
+  if (/^\((?:\?<?[=!])/.test(token)) return 'must not look around';
+  return UNSHARED.test(token) ? 'holds what RE2 does not know' : undefined;
 }
 
 /** Characters, classes and escapes, each as often as the repetitions around it have it. */

@@ -21,27 +21,38 @@ export function walkPng(bytes: Buffer, from: number): Dimensions {
   let dimensions: Dimensions | undefined;
   let previous = '';
   let hasData = false;
-  for (let at = from; at + AROUND_DATA <= bytes.length;) {
-    const length = bytes.readUInt32BE(at);
-    const end = at + AROUND_DATA + length;
-    if (end > bytes.length) break;
-    const type = bytes.toString('latin1', at + 4, at + 8);
-    if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw new ImageRefused(BROKEN);
-    if (!/^[A-Za-z]{4}$/.test(type) || (isCritical(type) && !CRITICAL.has(type))) throw new ImageRefused(BROKEN);
+  for (let at = from; ;) {
+    const { type, data, end } = chunkAt(bytes, at);
     if ((type === 'IHDR') !== (dimensions === undefined)) throw new ImageRefused(BROKEN);
-    if (type === 'IHDR') dimensions = headerOf(bytes.subarray(at + 8, end - 4));
+    dimensions ??= headerOf(data);
     // §5.6: one stream in consecutive chunks.
     if (type === 'IDAT' && hasData && previous !== 'IDAT') throw new ImageRefused(BROKEN);
-    hasData ||= type === 'IDAT' && length > 0;
+    hasData ||= type === 'IDAT' && data.length > 0;
     if (type === 'IEND') {
-      if (length !== 0 || !hasData) throw new ImageRefused(BROKEN);
+      if (data.length > 0 || !hasData) throw new ImageRefused(BROKEN);
       if (end !== bytes.length) throw new ImageRefused('has something behind its end');
-      return dimensions!;
+      return dimensions;
     }
     previous = type;
     at = end;
   }
-  throw new ImageRefused(BROKEN);
+}
+
+interface Chunk {
+  readonly type: string;
+  readonly data: Buffer;
+  readonly end: number;
+}
+
+/** One chunk, of a kind that is known or may be passed over, as its check sum says it is. */
+function chunkAt(bytes: Buffer, at: number): Chunk {
+  if (at + AROUND_DATA > bytes.length) throw new ImageRefused(BROKEN);
+  const end = at + AROUND_DATA + bytes.readUInt32BE(at);
+  if (end > bytes.length) throw new ImageRefused(BROKEN);
+  if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw new ImageRefused(BROKEN);
+  const type = bytes.toString('latin1', at + 4, at + 8);
+  if (!/^[A-Za-z]{4}$/.test(type) || (isCritical(type) && !CRITICAL.has(type))) throw new ImageRefused(BROKEN);
+  return { type, data: bytes.subarray(at + 8, end - 4), end };
 }
 
 /** §5.4: the case of the first letter says so. */

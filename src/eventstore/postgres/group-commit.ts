@@ -182,7 +182,7 @@ export class GroupCommit {
     return fitting ?? this.#askOfEach(appends);
   }
 
-  /** A caller who is alone waits for every step: this has fewer (`migrations/013_tighter_lone_appends.sql`). */
+  /** A caller who is alone waits for every step: this has fewer (`migrations/base/03_appends.sql`). */
   async #fitAlone({
     tenantId,
     stream,

@@ -10,7 +10,7 @@ import {
 import type { Append, ClaimKey } from '../port.ts';
 
 /**
- * The columns of a group, in the order of the parameters of `append_events` (`migrations/003_append_events.sql`); those of its
+ * The columns of a group, in the order of the parameters of `append_events` (`migrations/base/03_appends.sql`); those of its
  * claims are left out when there are none.
  */
 export function encodeGroup(group: readonly Append[]): Buffer[] {
@@ -33,7 +33,7 @@ export function encodeGroup(group: readonly Append[]): Buffer[] {
   ];
 }
 
-/** The columns of a group in the order of the parameters of `append_fitting` (`migrations/010_fitting_appends.sql`). */
+/** The columns of a group in the order of the parameters of `append_fitting` (`migrations/base/03_appends.sql`). */
 export function encodeFitting(group: readonly Append[]): Buffer[] {
   const known = group.filter(({ expectedRevision }) => expectedRevision >= 0n);
   const rows = group.flatMap((append) =>

@@ -52,7 +52,7 @@ const TRIM_MS = 120_000;
 /** Reads of the whole feed, by followers of this process, have a share as a tenant has. */
 const EVERYBODY = 'everybody';
 
-/** The default store: one table, one SQL function per group of appends (`migrations/010_fitting_appends.sql`). */
+/** The default store: one table, one SQL function per group of appends (`migrations/base/03_appends.sql`). */
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
   readonly gapless = true;
