@@ -1,4 +1,5 @@
 import { employee, employeeEmailClaim, employeeStream } from '../../src/domain/employees/employee.ts';
+import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
 import type { CommandPorts } from '../../src/services.ts';
@@ -12,6 +13,8 @@ export interface UpdateEmployee {
   readonly jobTitle?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly isActive?: boolean | undefined;
+  /** Needed for another e-mail: it decides whom auto-enrollment and verification codes find. */
+  readonly reauthenticated?: boolean;
 }
 
 export const updateEmployee = defineCommand({
@@ -21,7 +24,12 @@ export const updateEmployee = defineCommand({
   prepare: async ({ email }: UpdateEmployee, { accountDigest }: Pick<CommandPorts, 'accountDigest'>) => ({
     emailDigest: email === undefined ? undefined : accountDigest(email),
   }),
-  decide(state, { userId, ...changes }, _context, { emailDigest }: { emailDigest: string | undefined }) {
+  decide(
+    state,
+    { userId, reauthenticated, ...changes },
+    { actor },
+    { emailDigest }: { emailDigest: string | undefined },
+  ) {
     if (state.status !== 'present') return notFound();
     const named = Object.fromEntries(
       Object.entries({ ...changes, emailDigest }).filter(([, value]) => value !== undefined),
@@ -29,6 +37,8 @@ export const updateEmployee = defineCommand({
     if (Object.keys(named).length === 0) return accept([]);
     // The same address in other letters is the same claim.
     const moves = emailDigest !== undefined && emailDigest !== state.emailDigest;
+    const unproved = moves ? refuseUnlessReauthenticated(actor, reauthenticated) : undefined;
+    if (unproved) return unproved;
     return accept(
       [{ type: 'EmployeeUpdated', data: { userId, ...named } }],
       moves ? { take: [employeeEmailClaim(emailDigest)], release: [employeeEmailClaim(state.emailDigest)] } : {},

@@ -85,6 +85,23 @@ describe('a stolen access token of a super admin', () => {
     expect((await tenant.admin.delete(`${users}/${id}?erase=true`)).status).toBe(204);
   });
 
+  it("does not suffice to give an employee another person's e-mail, and suffices for the rest of the record", async () => {
+    const tenant = await app.newTenant();
+    const thief = app.as(tenant.token);
+    const users = '/api/v1/admin/users';
+    const { id } = (await thief.post(users, { email: 'grace@acme.example', displayName: 'Grace' })).body;
+    const moved = { email: 'treasurer@acme.example', displayName: 'Treasurer' };
+    const refused = await thief.put(`${users}/${id}`, moved);
+    expect([refused.status, refused.body]).toEqual([403, { error: 're-authentication required' }]);
+    expect((await thief.get(`${users}/${id}`)).body).toMatchObject({
+      email: 'grace@acme.example',
+      displayName: 'Grace',
+    });
+    const renamed = await thief.put(`${users}/${id}`, { email: 'GRACE@acme.example', displayName: 'Grace Hopper' });
+    expect([renamed.status, renamed.body.displayName]).toEqual([200, 'Grace Hopper']);
+    expect((await tenant.admin.put(`${users}/${id}`, moved)).body).toMatchObject(moved);
+  });
+
   it('suffices for what hands nobody an account', async () => {
     const tenant = await app.newTenant();
     const client = app.as(tenant.token);

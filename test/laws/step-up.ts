@@ -84,6 +84,10 @@ export const STEP_UP_EXCEPTIONS: Readonly<
     stepUp: 'always',
     because: 'gives access back that was taken away',
   },
+  'PUT /api/v1/admin/users/{userID}': {
+    stepUp: 'where',
+    because: 'the e-mail decides whom auto-enrollment and verification codes find',
+  },
   'DELETE /api/v1/admin/users/{userID}': {
     stepUp: 'where',
     because: 'an erasure destroys what is known of a person, for ever',

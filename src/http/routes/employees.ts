@@ -123,15 +123,16 @@ export const employeeRoutes: RouteGroup = {
     route({
       method: 'PUT',
       path: `${base}/{userID}`,
-      access: admin('employees:write'),
+      access: adminReauthenticatedWhere('employees:write', 'the e-mail becomes another one'),
       summary: 'Change an employee; what is left out keeps its value',
       params,
       body: changes,
       answer: employeeView,
-      handle: async ({ run, ask, params: { userID: userId }, body: { status, ...body } }) => {
+      handle: async ({ run, ask, principal, params: { userID: userId }, body: { status, ...body } }) => {
         await run(updateEmployee, {
           ...body,
           userId,
+          reauthenticated: principal.reauthenticated,
           ...(status === undefined ? {} : { isActive: status !== 'inactive' }),
         });
         return ask(getEmployee, { userId });

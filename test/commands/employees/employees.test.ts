@@ -95,7 +95,7 @@ describe('changing an employee', () => {
   it('changes one e-mail claim for the other', () => {
     const outcome = given(created).when(
       updateEmployee,
-      { userId: USER, email: 'ada@new.example' },
+      { userId: USER, email: 'ada@new.example', reauthenticated: true },
       { emailDigest: 'new digest' },
     );
     outcome.then({
@@ -104,6 +104,14 @@ describe('changing an employee', () => {
     });
     outcome.thenTakes(email('new digest'));
     outcome.thenReleases(email('digest of ada'));
+  });
+
+  it('needs a fresh proof of an administrator for another e-mail, and for nothing else', () => {
+    const moved = { userId: USER, email: 'ada@new.example', displayName: 'Ada' };
+    given(created).when(updateEmployee, moved, { emailDigest: 'new digest' }).thenRefused('forbidden');
+    given(created)
+      .when(updateEmployee, { userId: USER, displayName: 'Ada', isActive: false }, same)
+      .thenTypes('EmployeeUpdated');
   });
 
   it('claims nothing for the same e-mail in other letters', () => {
