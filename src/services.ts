@@ -1,11 +1,8 @@
-import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ArrivalBudgets } from './arrivals/arrival-budgets.ts';
 import type { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import type { TechnologyAllowance } from './arrivals/technology-allowance.ts';
-import type { PictureKeeper } from '../commands/screenshots/take-screenshot.ts';
-import type { AggregateReader } from './kernel/aggregate.ts';
-import type { Claim } from './kernel/command.ts';
+import type { CommandPorts } from '../commands/ports.ts';
 import type { EventFamily, Position } from './kernel/event.ts';
 import type { TenantId } from './kernel/ids.ts';
 import type { AnyReadModel } from './kernel/read-model.ts';
@@ -32,9 +29,6 @@ import type { Freshness } from './projector/freshness.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
-import type { Authority } from './pki/authority.ts';
-import type { CertificateService } from './pki/certificate-service.ts';
-import type { FreeNumbers } from './numbers/number-finder.ts';
 import type { ServiceState } from './service-state.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
@@ -44,28 +38,6 @@ import type { Pictures } from './screenshots/pictures.ts';
 import type { SignedAddresses } from './screenshots/signed-addresses.ts';
 import type { DomainScans } from './threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from './vault/vault.ts';
-
-/** What a command's `prepare` may reach: the write side and the slow or outside work, never a read model. */
-export interface CommandPorts {
-  readonly aggregates: AggregateReader;
-  readonly vault: Vault;
-  readonly personKeys: PersonKeys;
-  readonly passwords: Passwords;
-  readonly licensePublicKey: KeyObject;
-  /** Keyed digest of an e-mail, folded: names an account without saying whose it is. */
-  accountDigest(email: string): string;
-  /** A fresh certificate authority for a tenant of this name. */
-  newAuthority(name: string, now: number): Authority;
-  readonly certificates: CertificateService;
-  readonly verificationCodes: VerificationCodes;
-  readonly pictures: PictureKeeper;
-  readonly arrivals: ArrivalBudgets;
-  claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
-  /** The same for many claims, in their order. */
-  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
-  /** Seats and slots that nobody holds. */
-  readonly freeNumbers: FreeNumbers;
-}
 
 /** The whole house, as the composition root built it. HTTP handlers, the CLI and the demo work through it. */
 export interface Services {
@@ -80,7 +52,7 @@ export interface Services {
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;
-  readonly ports: CommandPorts;
+  readonly ports: CommandPorts & { readonly arrivals: ArrivalBudgets; readonly verificationCodes: VerificationCodes };
   readonly tail: FeedTail;
   readonly freshness: Freshness;
   readonly projector: Projector;
