@@ -3,11 +3,24 @@ import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { PostgresEventStore } from '../eventstore/postgres/postgres-event-store.ts';
-import type { Services } from '../services.ts';
 import type { Reason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
 import { Verification, type Evidence } from './verification.ts';
 import { walkInThreads } from './walking-threads.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { Projector } from '../projector/projector.ts';
+import type { EventFamily } from '../kernel/event.ts';
+import type { TenantReads } from '../kernel/query.ts';
+
+export interface VerifyDependencies {
+  readonly config: { readonly dataDir: string; readonly auditKey: Buffer };
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly projector: Projector;
+  readonly families: readonly EventFamily[];
+  reads(tenantId: TenantId): TenantReads;
+}
 
 export interface AuditVerdict {
   readonly valid: boolean;
@@ -21,11 +34,9 @@ export interface AuditVerdict {
 /** How long a verification waits for entries of events that were appended just before it. */
 const PATIENCE_MS = 5_000;
 
-type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'database' | 'families' | 'projector'>;
-
 /** `witness`: seals that were kept elsewhere, beside those of the data directory. */
 export function evidenceOf(
-  { store, reads, config, database, families, projector }: VerifyServices,
+  { store, reads, config, database, families, projector }: VerifyDependencies,
   witness?: SealFile,
 ): Evidence {
   const file = new SealFile(config.dataDir);
@@ -56,7 +67,7 @@ export function evidenceOf(
 const underWay = new WeakMap<object, Map<TenantId, Promise<AuditVerdict>>>();
 
 /** One verification of a chain at a time: who asks while it runs gets the same answer. */
-export function verifyTenant(services: VerifyServices, tenantId: TenantId): Promise<AuditVerdict> {
+export function verifyTenant(services: VerifyDependencies, tenantId: TenantId): Promise<AuditVerdict> {
   const running = underWay.get(services.store) ?? new Map<TenantId, Promise<AuditVerdict>>();
   underWay.set(services.store, running);
   let verdict = running.get(tenantId);

@@ -4,7 +4,19 @@ import { isFailure, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Bound, Invalidation, LiveState } from '../projector/live-state.ts';
 import { toldModels, toldTypes } from '../resources/told-to-extensions.ts';
-import type { Services } from '../services.ts';
+import type { FeedTail } from '../projector/feed-tail.ts';
+import type { Freshness } from '../projector/freshness.ts';
+import type { BundleSigner } from '../extension/bundle-signer.ts';
+import type { TenantReads } from '../kernel/query.ts';
+
+export interface ExtensionAnswersDependencies {
+  readonly tail: FeedTail;
+  readonly freshness: Freshness;
+  readonly bundleSigner: BundleSigner;
+  readonly live: LiveState;
+  credentialSalt(tenantId: TenantId): string;
+  vitalReads(tenantId: TenantId): TenantReads;
+}
 
 /** What a tenant's extensions are told, as it leaves the house. */
 export interface ExtensionAnswer {
@@ -26,12 +38,12 @@ interface Remembered {
 }
 
 /** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
-export const extensionAnswer = (services: Services, tenantId: TenantId): Promise<ExtensionAnswer> =>
+export const extensionAnswer = (services: ExtensionAnswersDependencies, tenantId: TenantId): Promise<ExtensionAnswer> =>
   rememberedBy(services).answers(tenantId, []);
 
 /** What the extension of this person is told: policies of their groups, too (choice OP-113). */
 export async function extensionAnswerFor(
-  services: Services,
+  services: ExtensionAnswersDependencies,
   tenantId: TenantId,
   userId: string,
 ): Promise<ExtensionAnswer> {
@@ -40,7 +52,7 @@ export async function extensionAnswerFor(
 }
 
 /** Every browser of a fleet polls this every few minutes: an answer is put together once for people of the same groups, and again when something changed. */
-function rememberedBy(services: Services): Remembered {
+function rememberedBy(services: ExtensionAnswersDependencies): Remembered {
   let known = built.get(services.live);
   if (!known)
     built.set(services.live, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
@@ -55,9 +67,10 @@ const built = new WeakMap<LiveState, Remembered>();
 const changes: Invalidation = Object.fromEntries(toldTypes.map((type) => [type, () => 'tenant' as const]));
 
 /** The feed made us forget; tables that have not come as far would make us remember what was before. */
-const isFresh = ({ freshness, tail }: Services): Promise<boolean> => freshness.waitFor(toldModels, tail.head);
+const isFresh = ({ freshness, tail }: ExtensionAnswersDependencies): Promise<boolean> =>
+  freshness.waitFor(toldModels, tail.head);
 
-function rememberedAnswers(services: Services): Answers {
+function rememberedAnswers(services: ExtensionAnswersDependencies): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
   const remembered = services.live.remember(
@@ -70,7 +83,7 @@ function rememberedAnswers(services: Services): Answers {
     answerFor(services, tenantId, groupIds);
 }
 
-function rememberedGroups(services: Services): Remembered['groupIds'] {
+function rememberedGroups(services: ExtensionAnswersDependencies): Remembered['groupIds'] {
   const groupIdsOf = async (tenantId: TenantId, userId: string) => {
     const groupIds = await groupIdsOfUser(services.vitalReads(tenantId), { userId });
     return isFailure(groupIds) ? [] : groupIds;
@@ -84,7 +97,7 @@ function rememberedGroups(services: Services): Remembered['groupIds'] {
 }
 
 async function answerFor(
-  services: Services,
+  services: ExtensionAnswersDependencies,
   tenantId: TenantId,
   groupIds: readonly string[],
 ): Promise<ExtensionAnswer> {

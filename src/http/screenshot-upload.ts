@@ -9,12 +9,21 @@ import { FailureError, forbidden, invalid, orThrow, unavailable } from '../kerne
 import { uuid } from '../kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../objects/object-store.ts';
 import { observedDay } from '../screenshots/observed-day.ts';
-import { extensionAnswer } from './extension-answers.ts';
+import { extensionAnswer, type ExtensionAnswersDependencies } from './extension-answers.ts';
 import { multipartForm, type UploadedFile } from './multipart-form.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
-import { ensureRetention, retentionOf } from './telemetry-retention.ts';
+import { ensureRetention, retentionOf, type TelemetryRetentionDependencies } from './telemetry-retention.ts';
 import { failureOfIssues } from './validation.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Lookups } from '../identity/lookups.ts';
+
+export interface ScreenshotUploadDependencies extends ExtensionAnswersDependencies, TelemetryRetentionDependencies {
+  readonly store: EventStore;
+  readonly loader: AggregateLoader;
+  readonly lookups: Lookups;
+}
 
 const DAY_MS = 86_400_000;
 const LONGEST_ORIGIN = 300;
@@ -48,7 +57,10 @@ export const uploadForm = z.object({
   file: z.string().meta({ format: 'binary' }),
 });
 
-type Uploading = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'request' | 'principal' | 'services' | 'run'>;
+type Uploading = Pick<
+  Call<unknown, unknown, unknown, DevicePrincipal, ScreenshotUploadDependencies>,
+  'request' | 'principal' | 'services' | 'run'
+>;
 
 /** Takes a picture of what a device observed; the same picture of the same observation is one, however often it is sent. */
 export async function takeUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {

@@ -12,12 +12,23 @@ import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
 import { FailureError, limited } from '../kernel/failure.ts';
 import { dayOf } from '../kernel/read-model.ts';
-import { extensionAnswer } from './extension-answers.ts';
+import { extensionAnswer, type ExtensionAnswersDependencies } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
-import { ensureRetention, retentionOf } from './telemetry-retention.ts';
+import { ensureRetention, retentionOf, type TelemetryRetentionDependencies } from './telemetry-retention.ts';
 import { Turns } from './turns.ts';
 import { failureOfIssues } from './validation.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { ObservationAllowance } from '../arrivals/observation-allowance.ts';
+import type { TechnologyAllowance } from '../arrivals/technology-allowance.ts';
+import type { Lookups } from '../identity/lookups.ts';
+
+export interface TelemetryIntakeDependencies extends ExtensionAnswersDependencies, TelemetryRetentionDependencies {
+  readonly store: EventStore;
+  readonly observations: ObservationAllowance;
+  readonly technologies: TechnologyAllowance;
+  readonly lookups: Lookups;
+}
 
 interface Batch {
   readonly deviceSequence?: number | null | undefined;
@@ -37,7 +48,10 @@ const JUDGED_IN_A_TURN = 50;
 /** A browser that lost its answers sends the same batches side by side. */
 const turns = new Turns();
 
-type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
+type Intake = Pick<
+  Call<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
+  'services' | 'principal' | 'run'
+>;
 
 /** Counted by arrival and before anything is written: the device sends the same batch again later, and nothing of it is lost. */
 async function takeAllowance(

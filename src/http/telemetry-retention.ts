@@ -1,11 +1,17 @@
 import { retentionUnder } from '../domain/settings/retention.ts';
 import type { EventStore } from '../eventstore/port.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { Config } from '../config.ts';
+import type { Lookups } from '../identity/lookups.ts';
+
+export interface TelemetryRetentionDependencies {
+  readonly config: Pick<Config, 'eventRetentionDays' | 'streamRetentionDays'>;
+  readonly lookups: Lookups;
+}
 
 /** Days for which telemetry is kept: what the operator set, as far as the tenant's license allows. */
 export async function retentionOf(
-  { lookups, config }: Services,
+  { lookups, config }: TelemetryRetentionDependencies,
   tenantId: TenantId,
 ): Promise<{ eventRetentionDays: number; streamRetentionDays: number }> {
   const tenant = await lookups.tenant(tenantId, tenantId);

@@ -8,12 +8,24 @@ import { agentSecrets, agentSecretStream, isAgentSecret } from '../../domain/enr
 import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError, invalid, notFound } from '../../kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
-import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
-import { deviceOf } from '../plugins/device-identity.ts';
-import { route, type Refused, type RouteGroup } from '../route.ts';
+import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from '../device-of-fingerprint.ts';
+import { deviceOf, type DeviceIdentityDependencies } from '../plugins/device-identity.ts';
+import { routeWith, type Refused, type RouteGroup } from '../route.ts';
 import { familyName } from '../validation.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { WithClaimHolder } from '../../../commands/ports.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+
+export type AutoEnrollmentRouteDependencies = DeviceIdentityDependencies &
+  DeviceOfFingerprintDependencies & {
+    readonly loader: AggregateLoader;
+    readonly ports: WithClaimHolder;
+    accountDigest(email: string): string;
+    vitalReads(tenantId: TenantId): TenantReads;
+  };
+
+const route = routeWith<AutoEnrollmentRouteDependencies>();
 
 const text = z.string().trim().min(1).max(256);
 
@@ -60,7 +72,7 @@ const NOT_OFFERED = {
 };
 
 async function showsSecret(
-  { loader }: Services,
+  { loader }: AutoEnrollmentRouteDependencies,
   tenantId: TenantId,
   header: string | string[] | undefined,
 ): Promise<boolean> {
@@ -71,7 +83,7 @@ const refusal = (refused: Refused) => ({ success: false, error: refused.message,
 
 /** By UPN, then by SID, among users that a directory or an identity provider keeps. */
 async function syncedUser(
-  { ports, accountDigest, vitalReads }: Services,
+  { ports, accountDigest, vitalReads }: AutoEnrollmentRouteDependencies,
   tenantId: TenantId,
   { upn, sid = null }: AutoEnrollment,
 ): Promise<string> {
@@ -85,10 +97,13 @@ async function syncedUser(
 }
 
 /** One agent a user and computer. The name of a computer is personal, so what stands in the log gives it away to nobody. */
-const fingerprintOf = ({ accountDigest }: Services, userId: string, hostname: string | null): string =>
-  `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
+const fingerprintOf = (
+  { accountDigest }: AutoEnrollmentRouteDependencies,
+  userId: string,
+  hostname: string | null,
+): string => `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
 
-export const autoEnrollmentRoutes: RouteGroup = {
+export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> = {
   area: 'enroll',
   routes: [
     route({

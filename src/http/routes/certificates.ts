@@ -8,19 +8,33 @@ import {
 } from '../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { WithCertificates } from '../../../commands/ports.ts';
+import type { Vault } from '../../vault/vault.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface CertificatesRouteDependencies {
+  readonly ports: WithCertificates;
+  readonly vault: Vault;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<CertificatesRouteDependencies>();
 
 const base = '/api/v1/admin/certificates/ca';
 
 /** An authority that signs no more needs no key. What is lost here in a crash is only the tidying up. */
-const dropKey = async ({ vault }: Services, tenantId: TenantId, unusedKeyRef: string | undefined): Promise<void> => {
+const dropKey = async (
+  { vault }: CertificatesRouteDependencies,
+  tenantId: TenantId,
+  unusedKeyRef: string | undefined,
+): Promise<void> => {
   if (unusedKeyRef) await vault.forget(tenantId, unusedKeyRef);
 };
 
-export const certificateRoutes: RouteGroup = {
+export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
   area: 'certificates',
   routes: [
     route({

@@ -6,10 +6,27 @@ import { MOST_IN_A_BATCH } from '../../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../../domain/telemetry/device-day.ts';
 import { dayOf } from '../../kernel/read-model.ts';
 import { device, deviceOrAgent } from '../access.ts';
-import { extensionAnswer, extensionAnswerFor, isHeld } from '../extension-answers.ts';
-import { route, type RouteGroup } from '../route.ts';
-import { takeIn } from '../telemetry-intake.ts';
-import { ensureRetention, retentionOf } from '../telemetry-retention.ts';
+import {
+  extensionAnswer,
+  extensionAnswerFor,
+  isHeld,
+  type ExtensionAnswersDependencies,
+} from '../extension-answers.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import { takeIn, type TelemetryIntakeDependencies } from '../telemetry-intake.ts';
+import { ensureRetention, retentionOf, type TelemetryRetentionDependencies } from '../telemetry-retention.ts';
+import type { EventStore } from '../../eventstore/port.ts';
+import type { BundleSigner } from '../../extension/bundle-signer.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface ExtRouteDependencies
+  extends ExtensionAnswersDependencies, TelemetryIntakeDependencies, TelemetryRetentionDependencies {
+  readonly store: EventStore;
+  readonly bundleSigner: BundleSigner;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<ExtRouteDependencies>();
 
 const version = z.string().min(1).max(100);
 const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
@@ -17,7 +34,7 @@ const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
 const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
 
 /** What browsers call, each with the certificate that it enrolled with. */
-export const extRoutes: RouteGroup = {
+export const extRoutes: RouteGroup<ExtRouteDependencies> = {
   area: 'ext',
   routes: [
     route({

@@ -17,12 +17,19 @@ import { FailureError } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { AnyDeclared } from '../../resources/declaration.ts';
-import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
-import type { Services } from '../../services.ts';
+import { noSlotLeft, slotsLeft, type SlotPorts } from '../../resources/slots.ts';
 import { admin } from '../access.ts';
 import { jsonOf } from '../json-file.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+
+export interface SignaturePacksRouteDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: SlotPorts;
+}
+
+const route = routeWith<SignaturePacksRouteDependencies>();
 
 const base = '/api/v1/admin/signatures';
 /** Choice OP-210. */
@@ -60,7 +67,7 @@ const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, 
 
 /** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
 async function slotsFor(
-  { loader, ports }: Services,
+  { loader, ports }: SignaturePacksRouteDependencies,
   tenantId: TenantId,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
@@ -75,7 +82,7 @@ async function slotsFor(
   return new Map(fresh.map((id, at) => [id, left[at]!]));
 }
 
-export const signaturePackRoutes: RouteGroup = {
+export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = {
   area: 'signatures',
   routes: [
     route({

@@ -1,6 +1,6 @@
 import { tenantOf } from '../../identity/refresh-tokens.ts';
 import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
-import { admitAdmin, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { vouchedNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../domain/tenants/tenant.ts';
 import { SAML_CALLBACK, samlEntityId } from '../../domain/sso/addresses.ts';
@@ -10,9 +10,8 @@ import type { SsoRefusal } from '../../domain/sso/refusals.ts';
 import { certificatesOf } from '../../domain/sso/saml-material.ts';
 import type { VouchedBy } from '../../domain/sso/vouching.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { Keyring } from '../../vault/keyring.ts';
-import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
+import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
 import { acceptResponse } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import { guardDocument } from './document-guard.ts';
@@ -21,8 +20,20 @@ import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
 import { useOnce } from './used-assertions.ts';
+import type { Database } from '../../database/database.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+import type { Lookups } from '../../identity/lookups.ts';
 
-export const pendingRequests = ({ oneTimeTokens, config }: Services): PendingRequests =>
+export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
+  readonly config: { readonly masterKey: Buffer };
+  readonly database: Database;
+  readonly loader: AggregateLoader;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly lookups: Lookups;
+}
+
+export const pendingRequests = ({ oneTimeTokens, config }: SamlSignInDependencies): PendingRequests =>
   new PendingRequests(oneTimeTokens, new Keyring(config.masterKey).key('saml-request'));
 
 /** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
@@ -39,7 +50,7 @@ const serviceProviderOf = (
 });
 
 /** Undefined where there is no such tenant. */
-export async function metadataOf(services: Services, tenantId: TenantId): Promise<string | undefined> {
+export async function metadataOf(services: SamlSignInDependencies, tenantId: TenantId): Promise<string | undefined> {
   const [known, enabled] = await Promise.all([
     services.lookups.tenant(tenantId, tenantId),
     enabledSsoConfig(services, tenantId, 'saml'),
@@ -49,7 +60,7 @@ export async function metadataOf(services: Services, tenantId: TenantId): Promis
 
 /** Where to send the browser; undefined where the tenant has no SAML provider. `asked` as in `PendingRequest`. */
 export async function startSamlSignIn(
-  services: Services,
+  services: SamlSignInDependencies,
   tenantId: TenantId,
   asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>,
 ): Promise<string | undefined> {
@@ -72,7 +83,7 @@ export interface SamlAnswer {
 
 /** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
 export async function finishSamlSignIn(
-  services: Services,
+  services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlAnswer,
   { tenantId, configId, requestId, reauthenticates }: OpenRequest,
 ): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
@@ -105,7 +116,10 @@ export async function finishSamlSignIn(
 }
 
 /** Whose sign-in a relay state says that it is of, for the audit log: not proven, but of a tenant that there is. */
-export async function claimedTenant({ lookups }: Services, relayState: string): Promise<TenantId | undefined> {
+export async function claimedTenant(
+  { lookups }: SamlSignInDependencies,
+  relayState: string,
+): Promise<TenantId | undefined> {
   const claimed = tenantOf(relayState.slice(1));
   return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
 }
