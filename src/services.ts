@@ -8,7 +8,15 @@ import type { TenantId } from './kernel/ids.ts';
 import type { AnyReadModel } from './kernel/read-model.ts';
 import type { TenantReads } from './kernel/query.ts';
 import type { SealAlarms } from './audit/seal-alarms.ts';
-import type { Config } from './config.ts';
+import type { SharedRuns } from './audit/shared-runs.ts';
+import type { Walking } from './audit/stretches.ts';
+import type { AuditVerdict } from './audit/verify.ts';
+import type { Settings } from './config.ts';
+import type { ChainKey } from './domain/audit/chain-key.ts';
+import type { ExtensionAnswers } from './http/extension-answers.ts';
+import type { StreamRetention } from './http/telemetry-retention.ts';
+import type { Turns } from './http/turns.ts';
+import type { PendingRequests } from './sso/saml/pending-requests.ts';
 import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
 import type { LogTrust } from './eventstore/log-trust.ts';
@@ -41,7 +49,8 @@ import type { PersonKeys, Vault } from './vault/vault.ts';
 
 /** The whole house, as the composition root built it. HTTP handlers, the CLI and the demo work through it. */
 export interface Services {
-  readonly config: Config;
+  /** Without keys and credentials of the installation: nobody who works for a request can reach one. */
+  readonly config: Settings;
   readonly log: Logger;
   readonly database: Database;
   readonly store: EventStore;
@@ -91,6 +100,15 @@ export interface Services {
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
+  /** Checks audit chains without showing the key. */
+  readonly chainKey: ChainKey;
+  readonly chainWalking: Walking;
+  readonly verifications: SharedRuns<TenantId, AuditVerdict>;
+  readonly pendingSamlRequests: PendingRequests;
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  /** One at a time for each device. */
+  readonly telemetryTurns: Turns;
   /** Chains whose heads are not sealed any more. */
   readonly sealAlarms: SealAlarms;
   /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */

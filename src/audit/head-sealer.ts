@@ -1,5 +1,5 @@
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
-import { ChainKey } from '../domain/audit/chain-key.ts';
+import type { ChainKey } from '../domain/audit/chain-key.ts';
 import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
 import { transaction } from '../database/transaction.ts';
 import {
@@ -28,7 +28,8 @@ import type { CommandPorts } from '../../commands/ports.ts';
 import type { EventFamily } from '../kernel/event.ts';
 
 export interface HeadSealerDependencies {
-  readonly config: { readonly dataDir: string; readonly auditKey: Buffer };
+  readonly config: { readonly dataDir: string };
+  readonly chainKey: ChainKey;
   readonly log: Logger;
   readonly database: Database;
   readonly store: EventStore;
@@ -72,7 +73,7 @@ export class HeadSealer {
     this.#alarms = alarms;
     this.#source = {
       store: services.store,
-      key: new ChainKey(services.config.auditKey),
+      key: services.chainKey,
       words: auditVocabulary(services.families),
     };
     this.#file = new SealFile(services.config.dataDir);

@@ -1,5 +1,5 @@
 import yazl from 'yazl';
-import type { Config } from '../config.ts';
+import type { Settings } from '../config.ts';
 import { within } from '../health.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { version } from '../version.ts';
@@ -10,7 +10,7 @@ import type { ServiceState } from '../service-state.ts';
 import type { Position } from '../kernel/event.ts';
 
 export interface SupportBundleDependencies {
-  readonly config: Config;
+  readonly config: Settings;
   readonly projector: Projector;
   readonly jobs: Jobs;
   readonly state: ServiceState;
@@ -21,7 +21,7 @@ export interface SupportBundleDependencies {
 const COUNTS_MS = 2_000;
 
 /** Named one by one, so that a setting which is added later is not in the bundle by accident. Of secrets only whether there is one. */
-const settingsOf = (config: Config) => ({
+const settingsOf = (config: Settings) => ({
   role: config.role,
   database: config.databaseUrl === undefined ? 'embedded' : 'external',
   eventStore: config.eventStoreUrl === undefined ? 'postgres' : 'eventstoredb',

@@ -32,38 +32,35 @@ export interface ExtensionAnswer {
 }
 
 type Answers = (tenantId: TenantId, groupIds: readonly string[]) => Promise<ExtensionAnswer>;
-interface Remembered {
-  readonly answers: Answers;
-  readonly groupIds: (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
-}
+type GroupIds = (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
 
-/** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
-export const extensionAnswer = (services: ExtensionAnswersDependencies, tenantId: TenantId): Promise<ExtensionAnswer> =>
-  rememberedBy(services).answers(tenantId, []);
+/**
+ * Every browser of a fleet polls this every few minutes: a response is put together once for people of the same groups, and again when
+ * something changed.
+ */
+export class ExtensionAnswers {
+  readonly #answers: Answers;
+  readonly #groupIds: GroupIds;
 
-/** What the extension of this person is told: policies of their groups, too (choice OP-113). */
-export async function extensionAnswerFor(
-  services: ExtensionAnswersDependencies,
-  tenantId: TenantId,
-  userId: string,
-): Promise<ExtensionAnswer> {
-  const { answers, groupIds } = rememberedBy(services);
-  return answers(tenantId, await groupIds(tenantId, userId));
-}
+  constructor(dependencies: ExtensionAnswersDependencies) {
+    this.#answers = rememberedAnswers(dependencies);
+    this.#groupIds = rememberedGroups(dependencies);
+  }
 
-/** Every browser of a fleet polls this every few minutes: an answer is put together once for people of the same groups, and again when something changed. */
-function rememberedBy(services: ExtensionAnswersDependencies): Remembered {
-  let known = built.get(services.live);
-  if (!known)
-    built.set(services.live, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
-  return known;
+  /** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
+  ofTenant(tenantId: TenantId): Promise<ExtensionAnswer> {
+    return this.#answers(tenantId, []);
+  }
+
+  /** What the extension of this person is told: policies of their groups, too (choice OP-113). */
+  async ofPerson(tenantId: TenantId, userId: string): Promise<ExtensionAnswer> {
+    return this.#answers(tenantId, await this.#groupIds(tenantId, userId));
+  }
 }
 
 /** Octets, or nearly so: one answer may be hundreds of kilobytes, and each set of groups has its own. */
 const BODIES: Bound<ExtensionAnswer> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
 
-/** By what outlives requests: each request has a view of the services of its own. */
-const built = new WeakMap<LiveState, Remembered>();
 const changes: Invalidation = Object.fromEntries(toldTypes.map((type) => [type, () => 'tenant' as const]));
 
 /** The feed made us forget; tables that have not come as far would make us remember what was before. */
@@ -83,7 +80,7 @@ function rememberedAnswers(services: ExtensionAnswersDependencies): Answers {
     answerFor(services, tenantId, groupIds);
 }
 
-function rememberedGroups(services: ExtensionAnswersDependencies): Remembered['groupIds'] {
+function rememberedGroups(services: ExtensionAnswersDependencies): GroupIds {
   const groupIdsOf = async (tenantId: TenantId, userId: string) => {
     const groupIds = await groupIdsOfUser(services.vitalReads(tenantId), { userId });
     return isFailure(groupIds) ? [] : groupIds;

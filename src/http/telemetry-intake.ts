@@ -12,19 +12,21 @@ import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
 import { FailureError, limited } from '../kernel/failure.ts';
 import { dayOf } from '../kernel/read-model.ts';
-import { extensionAnswer, type ExtensionAnswersDependencies } from './extension-answers.ts';
+import type { ExtensionAnswers } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
-import { ensureRetention, retentionOf, type TelemetryRetentionDependencies } from './telemetry-retention.ts';
-import { Turns } from './turns.ts';
+import { retentionOf, type StreamRetention, type TelemetryRetentionDependencies } from './telemetry-retention.ts';
+import type { Turns } from './turns.ts';
 import { failureOfIssues } from './validation.ts';
-import type { EventStore } from '../eventstore/port.ts';
 import type { ObservationAllowance } from '../arrivals/observation-allowance.ts';
 import type { TechnologyAllowance } from '../arrivals/technology-allowance.ts';
 import type { Lookups } from '../identity/lookups.ts';
 
-export interface TelemetryIntakeDependencies extends ExtensionAnswersDependencies, TelemetryRetentionDependencies {
-  readonly store: EventStore;
+export interface TelemetryIntakeDependencies extends TelemetryRetentionDependencies {
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  /** A browser that lost its responses sends the same batches side by side: one at a time for each device. */
+  readonly telemetryTurns: Turns;
   readonly observations: ObservationAllowance;
   readonly technologies: TechnologyAllowance;
   readonly lookups: Lookups;
@@ -44,9 +46,6 @@ export interface Taken {
 
 /** Observations, half a millisecond or so. */
 const JUDGED_IN_A_TURN = 50;
-
-/** A browser that lost its answers sends the same batches side by side. */
-const turns = new Turns();
 
 type Intake = Pick<
   Call<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
@@ -80,7 +79,7 @@ export async function takeIn(
 ): Promise<Taken> {
   const { tenantId, deviceId, userId } = principal;
   const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
-    extensionAnswer(services, tenantId),
+    services.extensionAnswers.ofTenant(tenantId),
     retentionOf(services, tenantId),
     services.lookups.tenant(tenantId, tenantId),
   ]);
@@ -101,7 +100,7 @@ export async function takeIn(
     for (const [day, ofDay] of admission.days) {
       const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
       for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
-        const { result } = await turns.take(`${tenantId}/${deviceId}`, () =>
+        const { result } = await services.telemetryTurns.take(`${tenantId}/${deviceId}`, () =>
           run(recordTelemetry, { ...input, observations }),
         );
         accepted += result.accepted;
@@ -114,7 +113,7 @@ export async function takeIn(
           })),
         );
       }
-      await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+      await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
     }
   } finally {
     services.observations.giveBack(tenantId, deviceId, admitted - accepted);
@@ -129,7 +128,7 @@ export async function takeIn(
       policyVersion,
       secretWords: admission.secretWords,
     });
-    await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
+    await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
   }
   return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
 }

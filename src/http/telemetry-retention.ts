@@ -18,19 +18,27 @@ export async function retentionOf(
   return tenant?.license ? retentionUnder(tenant.license, config) : config;
 }
 
-/** Streams whose retention this process has set. A process that died before it could leaves that to the next report. */
-const retained = new WeakMap<EventStore, Set<string>>();
 const MOST_REMEMBERED = 100_000;
 
-/** Nothing that was set so far is believed any more: the log may be another one. */
-export const forgetRetention = (store: EventStore): boolean => retained.delete(store);
+/** Lets device-days leave the log in time: asks the store once for each. */
+export class StreamRetention {
+  readonly #store: Pick<EventStore, 'setRetention'>;
+  /** Streams whose retention this process has set. A process that died before it could leaves that to the next report. */
+  readonly #known = new Set<string>();
 
-/** Lets a device-day leave the log in time; asks the store once for each. */
-export async function ensureRetention(store: EventStore, stream: string, maxAgeDays: number): Promise<void> {
-  let known = retained.get(store);
-  if (!known) retained.set(store, (known = new Set()));
-  if (known.has(stream)) return;
-  await store.setRetention(stream, maxAgeDays);
-  if (known.size >= MOST_REMEMBERED) known.clear();
-  known.add(stream);
+  constructor(store: Pick<EventStore, 'setRetention'>) {
+    this.#store = store;
+  }
+
+  async ensure(stream: string, maxAgeDays: number): Promise<void> {
+    if (this.#known.has(stream)) return;
+    await this.#store.setRetention(stream, maxAgeDays);
+    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
+    this.#known.add(stream);
+  }
+
+  /** Nothing that was set so far is believed any more: the log may be another one. */
+  forget(): void {
+    this.#known.clear();
+  }
 }

@@ -15,7 +15,6 @@ import {
   claimedTenant,
   finishSamlSignIn,
   metadataOf,
-  pendingRequests,
   ssoRefusalOf,
   startSamlSignIn,
   type SamlSignInDependencies,
@@ -92,7 +91,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let pending: OpenRequest | undefined;
         try {
-          pending = await pendingRequests(services).find(relayState);
+          pending = await services.pendingSamlRequests.find(relayState);
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
           const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
           const { adminId, sessionEpoch } = admin;

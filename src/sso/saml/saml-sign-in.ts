@@ -10,31 +10,25 @@ import type { SsoRefusal } from '../../domain/sso/refusals.ts';
 import { certificatesOf } from '../../domain/sso/saml-material.ts';
 import type { VouchedBy } from '../../domain/sso/vouching.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { Keyring } from '../../vault/keyring.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
 import { acceptResponse } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import { guardDocument } from './document-guard.ts';
-import { PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
+import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
 import { useOnce } from './used-assertions.ts';
 import type { Database } from '../../database/database.ts';
 import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
-import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
 import type { Lookups } from '../../identity/lookups.ts';
 
 export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
-  readonly config: { readonly masterKey: Buffer };
+  readonly pendingSamlRequests: PendingRequests;
   readonly database: Database;
   readonly loader: AggregateLoader;
-  readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
 }
-
-export const pendingRequests = ({ oneTimeTokens, config }: SamlSignInDependencies): PendingRequests =>
-  new PendingRequests(oneTimeTokens, new Keyring(config.masterKey).key('saml-request'));
 
 /** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
 const serviceProviderOf = (
@@ -66,7 +60,7 @@ export async function startSamlSignIn(
 ): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
-  const request = await pendingRequests(services).open({ tenantId, configId: enabled.config.configId, ...asked });
+  const request = await services.pendingSamlRequests.open({ tenantId, configId: enabled.config.configId, ...asked });
   return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, {
     id: request.requestId,
     relayState: request.relayState,
@@ -108,7 +102,7 @@ export async function finishSamlSignIn(
     expected,
     certificates,
   );
-  await pendingRequests(services).close(relayState);
+  await services.pendingSamlRequests.close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
   if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
