@@ -2,6 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import { TechnologyAllowance } from './arrivals/technology-allowance.ts';
 import type { Logger } from 'pino';
+import { ChainKey } from './domain/audit/chain-key.ts';
+import { auditVocabulary } from './domain/audit/vocabulary.ts';
+import { SharedRuns } from './audit/shared-runs.ts';
+import { walkInThreads } from './audit/walking-threads.ts';
+import { ExtensionAnswers } from './http/extension-answers.ts';
+import { PendingRequests } from './sso/saml/pending-requests.ts';
 import { HeadSealer } from './audit/head-sealer.ts';
 import { SealAlarms } from './audit/seal-alarms.ts';
 import { openBackground, type Background } from './compose/background.ts';
@@ -9,12 +15,12 @@ import { openReadSide, type ReadSide } from './compose/read-side.ts';
 import type { ComposeOptions, Site } from './compose/site.ts';
 import { openStorage, type Storage } from './compose/storage.ts';
 import { openWriteSide, type WriteSide } from './compose/write-side.ts';
-import type { Config } from './config.ts';
+import { settingsOf, type Config } from './config.ts';
 import { families } from './domain/families.ts';
 import { BundleSigner } from './extension/bundle-signer.ts';
 import { openDoors } from './http/doors.ts';
 import { buildServer } from './http/server.ts';
-import { forgetRetention } from './http/telemetry-retention.ts';
+import { StreamRetention } from './http/telemetry-retention.ts';
 import { trustedProxies } from './http/trusted-proxies.ts';
 import { AccessTokens } from './identity/access-tokens.ts';
 import { KnownBrowsers } from './identity/known-browsers.ts';
@@ -46,6 +52,8 @@ import { keysOf } from './vault/keyrings.ts';
 /** A house that stands: its services, and the way to take it down in order. */
 export interface House {
   readonly services: Services;
+  /** With its keys: for what an operator does beside the service. `services.config` has none. */
+  readonly config: Config;
   readonly app: FastifyInstance;
   /** Where the two doors listen, once they do. */
   readonly addresses: { readonly http: string; readonly tls: string };
@@ -101,15 +109,15 @@ async function build(site: Site): Promise<Omit<House, 'stop'>> {
   });
   onStop(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await openDoors(app, services, onStop);
-  return { services, app, addresses };
+  return { services, config: site.config, app, addresses };
 }
 
 /** Nothing is appended or projected before the log was held against what is known of it. */
 async function watchLog(
   site: Site,
-  { store, database, trust, installation, executor, tail, log }: Services,
+  { store, database, trust, installation, executor, tail, log, streamRetention }: Services,
 ): Promise<LogWatch> {
-  trust.onDoubt(() => forgetRetention(store));
+  trust.onDoubt(() => streamRetention.forget());
   const watch = new LogWatch({
     store,
     pool: database.projector,
@@ -146,8 +154,21 @@ function assemble(
   const { projector, live } = readSide;
   const sealAlarms = new SealAlarms();
   const limits = openLimits(() => database.service.ofNobody('select 1'));
+  const oneTimeTokens = new OneTimeTokens(database.service);
+  const credentialSalt = commands.credentialSalt;
+  const bundleSigner = new BundleSigner(keyrings);
   const services: Services = {
-    config,
+    config: settingsOf(config),
+    chainKey: new ChainKey(config.auditKey),
+    chainWalking: walkInThreads({
+      database: database.config,
+      auditKey: config.auditKey,
+      words: auditVocabulary(families),
+    }),
+    verifications: new SharedRuns(),
+    pendingSamlRequests: new PendingRequests(oneTimeTokens, keyrings.current.key('saml-request')),
+    extensionAnswers: new ExtensionAnswers({ ...readSide, credentialSalt, bundleSigner }),
+    streamRetention: new StreamRetention(store),
     sealAlarms,
     log,
     families,
@@ -162,12 +183,12 @@ function assemble(
     ...readSide,
     ...later,
     screenshotAddresses: new SignedAddresses(keyrings.current.key('screenshot-addresses')),
-    bundleSigner: new BundleSigner(keyrings),
+    bundleSigner,
     listenerCertificate: () => listenerCertificate,
     accessTokens: new AccessTokens(keyrings, tokenKey),
     refreshTokens: new RefreshTokens(database.service, keyrings.current.key('refresh-successors')),
     knownBrowsers: new KnownBrowsers(keysOf(keyrings, 'known-browsers')),
-    oneTimeTokens: new OneTimeTokens(database.service),
+    oneTimeTokens,
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),
     lookups: liveLookups(live),

@@ -100,6 +100,18 @@ export interface Config {
   readonly logLevel: string;
 }
 
+/** Members of the configuration that are keys, or credentials of the installation at other systems that no request needs. */
+type Confidential = 'masterKey' | 'otherMasterKey' | 'auditKey' | 's3';
+
+/** The configuration as parts of the running service get it. */
+export type Settings = Omit<Config, Confidential>;
+
+/** The composition root reads keys and gives out what was made of them; everybody else gets this. */
+export function settingsOf(config: Config): Settings {
+  const { masterKey: _master, otherMasterKey: _other, auditKey: _audit, s3: _objects, ...settings } = config;
+  return settings;
+}
+
 /** Variables that earlier versions read, and what to do instead. */
 const RETIRED: Readonly<Record<string, string>> = {
   AUTO_ENROLL_SECRET:

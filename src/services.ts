@@ -1,18 +1,22 @@
-import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ArrivalBudgets } from './arrivals/arrival-budgets.ts';
 import type { ObservationAllowance } from './arrivals/observation-allowance.ts';
 import type { TechnologyAllowance } from './arrivals/technology-allowance.ts';
-import type { PictureKeeper } from '../commands/screenshots/take-screenshot.ts';
-import type { AggregateReader } from './kernel/aggregate.ts';
-import type { Claim } from './kernel/command.ts';
+import type { CommandPorts } from '../commands/ports.ts';
 import type { EventFamily, Position } from './kernel/event.ts';
 import type { TenantId } from './kernel/ids.ts';
 import type { AnyReadModel } from './kernel/read-model.ts';
 import type { ReadModelName } from './kernel/read-model-name.ts';
 import type { TenantReads } from './kernel/query.ts';
 import type { SealAlarms } from './audit/seal-alarms.ts';
-import type { Config } from './config.ts';
+import type { SharedRuns } from './audit/shared-runs.ts';
+import type { Walking } from './audit/stretches.ts';
+import type { AuditVerdict } from './audit/verify.ts';
+import type { Settings } from './config.ts';
+import type { ChainKey } from './domain/audit/chain-key.ts';
+import type { ExtensionAnswers } from './http/extension-answers.ts';
+import type { StreamRetention } from './http/telemetry-retention.ts';
+import type { PendingRequests } from './sso/saml/pending-requests.ts';
 import type { Database } from './database/database.ts';
 import type { EventCodec } from './eventstore/codec.ts';
 import type { LogTrust } from './eventstore/log-trust.ts';
@@ -33,9 +37,6 @@ import type { Freshness } from './projector/freshness.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { LiveState } from './projector/live-state.ts';
 import type { Projector } from './projector/projector.ts';
-import type { Authority } from './pki/authority.ts';
-import type { CertificateService } from './pki/certificate-service.ts';
-import type { FreeNumbers } from './numbers/number-finder.ts';
 import type { ServiceState } from './service-state.ts';
 import type { BundleSigner } from './extension/bundle-signer.ts';
 import type { ListenerCertificate } from './tls/listener-certificate.ts';
@@ -46,31 +47,10 @@ import type { SignedAddresses } from './screenshots/signed-addresses.ts';
 import type { DomainScans } from './threat-intel/domain-scans.ts';
 import type { PersonKeys, Vault } from './vault/vault.ts';
 
-/** What a command's `prepare` may reach: the write side and the slow or outside work, never a read model. */
-export interface CommandPorts {
-  readonly aggregates: AggregateReader;
-  readonly vault: Vault;
-  readonly personKeys: PersonKeys;
-  readonly passwords: Passwords;
-  readonly licensePublicKey: KeyObject;
-  /** Keyed digest of an e-mail, folded: names an account without saying whose it is. */
-  accountDigest(email: string): string;
-  /** A fresh certificate authority for a tenant of this name. */
-  newAuthority(name: string, now: number): Authority;
-  readonly certificates: CertificateService;
-  readonly verificationCodes: VerificationCodes;
-  readonly pictures: PictureKeeper;
-  readonly arrivals: ArrivalBudgets;
-  claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
-  /** The same for many claims, in their order. */
-  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
-  /** Seats and slots that nobody holds. */
-  readonly freeNumbers: FreeNumbers;
-}
-
 /** The whole house, as the composition root built it. HTTP handlers, the CLI and the demo work through it. */
 export interface Services {
-  readonly config: Config;
+  /** Without keys and credentials of the installation: nobody who works for a request can reach one. */
+  readonly config: Settings;
   readonly log: Logger;
   readonly database: Database;
   readonly store: EventStore;
@@ -81,7 +61,7 @@ export interface Services {
   readonly codec: EventCodec;
   readonly loader: AggregateLoader;
   readonly executor: Executor<CommandPorts>;
-  readonly ports: CommandPorts;
+  readonly ports: CommandPorts & { readonly arrivals: ArrivalBudgets; readonly verificationCodes: VerificationCodes };
   readonly tail: FeedTail;
   readonly freshness: Freshness;
   readonly projector: Projector;
@@ -120,6 +100,13 @@ export interface Services {
   /** Every event family that the house knows: the catalogue, and what the audit log speaks of. */
   readonly families: readonly EventFamily[];
   reads(tenantId: TenantId): TenantReads;
+  /** Checks audit chains without showing the key. */
+  readonly chainKey: ChainKey;
+  readonly chainWalking: Walking;
+  readonly verifications: SharedRuns<TenantId, AuditVerdict>;
+  readonly pendingSamlRequests: PendingRequests;
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
   /** Chains whose heads are not sealed any more. */
   readonly sealAlarms: SealAlarms;
   /** The same tables on connections that no tenant's lists and searches take: for sign-in, for devices, and for what the service itself needs. */

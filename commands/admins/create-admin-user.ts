@@ -10,7 +10,7 @@ import {
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound, type Failure } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAccountDigest, WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface CreateAdminUser {
   readonly adminId: string;
@@ -29,7 +29,7 @@ interface Facts {
   readonly accountDigest: string;
 }
 
-type Ports = Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords' | 'accountDigest'>;
+type Ports = WithAggregates & WithVault & WithPasswords & WithAccountDigest;
 
 export const createAdminUser = defineCommand({
   name: 'CreateAdminUser',

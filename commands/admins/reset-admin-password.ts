@@ -4,7 +4,7 @@ import { administered } from '../../src/domain/tenants/administration.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ResetAdminPassword {
   readonly adminId: string;
@@ -19,7 +19,7 @@ export const resetAdminPassword = defineCommand({
   stream: (_input: ResetAdminPassword, { tenantId }) => tenantStream(tenantId),
   async prepare(
     { adminId, temporaryPassword }: ResetAdminPassword,
-    ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>,
+    ports: WithAggregates & WithVault & WithPasswords,
     { tenantId, actor },
   ) {
     const refused = administered(await ports.aggregates.load(tenant, tenantStream(tenantId)), actor, adminId);

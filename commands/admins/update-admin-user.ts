@@ -11,7 +11,7 @@ import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAccountDigest } from '../ports.ts';
 
 /** What is left out keeps its value. */
 interface UpdateAdminUser {
@@ -28,7 +28,7 @@ export const updateAdminUser = defineCommand({
   name: 'UpdateAdminUser',
   aggregate: tenant,
   stream: (_input: UpdateAdminUser, { tenantId }) => tenantStream(tenantId),
-  prepare: async ({ email }: UpdateAdminUser, { accountDigest }: Pick<CommandPorts, 'accountDigest'>) => ({
+  prepare: async ({ email }: UpdateAdminUser, { accountDigest }: WithAccountDigest) => ({
     accountDigest: email === undefined ? undefined : accountDigest(email),
   }),
   decide(state, input, { actor }, { accountDigest }: { accountDigest: string | undefined }) {

@@ -3,7 +3,7 @@ import { passwordPlace } from '../../src/domain/tenants/admin.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, unauthenticated } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ChangeAdminPassword {
   readonly adminId: string;
@@ -21,7 +21,7 @@ export const changeAdminPassword = defineCommand({
   stream: (_input: ChangeAdminPassword, { tenantId }) => tenantStream(tenantId),
   async prepare(
     { adminId, newPassword, known }: ChangeAdminPassword,
-    ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>,
+    ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
     const place = passwordPlace(adminId);

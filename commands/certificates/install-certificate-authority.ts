@@ -3,7 +3,7 @@ import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure, notFound } from '../../src/kernel/failure.ts';
 import { authorityKeyPlace } from '../../src/pki/certificate-service.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithCertificates, WithVault } from '../ports.ts';
 
 interface InstallCertificateAuthority {
   /** PEM; the issuers of an intermediate follow it. */
@@ -13,7 +13,7 @@ interface InstallCertificateAuthority {
 }
 
 type Installed = Extract<TenantEvent, { type: 'CertificateAuthorityInstalled' }>['data'];
-type Ports = Pick<CommandPorts, 'certificates' | 'vault'>;
+type Ports = WithCertificates & WithVault;
 
 /**
  * The authority that signs devices from now on, in place of the one before: devices of that one are accepted until their own

@@ -9,7 +9,7 @@ import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { forbidden, isFailure } from '../../src/kernel/failure.ts';
 import { INSTALLATION } from '../../src/kernel/ids.ts';
 import { inspectServerCertificate, type ServerCertificateUpload } from '../../src/pki/uploaded-server-certificate.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithClaimHolder, WithVault } from '../ports.ts';
 import { SETUP_CLAIM } from '../setup/set-up-tenant.ts';
 
 /**
@@ -22,7 +22,7 @@ export const installServerCertificate = defineCommand({
   stream: (_upload: ServerCertificateUpload, { tenantId }) => serverCertificateStream(tenantId),
   async prepare(
     upload: ServerCertificateUpload,
-    { vault, claimHolder }: Pick<CommandPorts, 'vault' | 'claimHolder'>,
+    { vault, claimHolder }: WithVault & WithClaimHolder,
     { tenantId, now },
   ) {
     const founder = await claimHolder(INSTALLATION, SETUP_CLAIM);

@@ -3,7 +3,7 @@ import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, forbidden, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
 import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates, WithCertificates } from '../ports.ts';
 
 interface RenewDeviceCertificate {
   readonly deviceId: string;
@@ -28,7 +28,7 @@ export const renewDeviceCertificate = defineCommand({
   stream: ({ deviceId }: RenewDeviceCertificate, { tenantId }) => deviceStream(tenantId, deviceId),
   async prepare(
     { deviceId }: RenewDeviceCertificate,
-    { aggregates, certificates }: Pick<CommandPorts, 'aggregates' | 'certificates'>,
+    { aggregates, certificates }: WithAggregates & WithCertificates,
     { tenantId, now },
   ) {
     const { license, authority } = await aggregates.load(tenant, tenantStream(tenantId));

@@ -3,7 +3,7 @@ import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import type { Claim } from '../../src/kernel/command.ts';
 import { conflict, forbidden, type Failure } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAccountDigest, WithAggregates, WithClaimHolder, WithFreeNumbers } from '../ports.ts';
 
 /** What a new employee needs besides their data: the e-mail to be free, and a seat of the license. */
 export interface Admission {
@@ -11,7 +11,7 @@ export interface Admission {
   readonly seat: number;
 }
 
-export type AdmissionPorts = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'freeNumbers' | 'accountDigest'>;
+export type AdmissionPorts = WithAggregates & WithClaimHolder & WithFreeNumbers & WithAccountDigest;
 
 /** A duplicate is told so also where the license is used up: it would not have needed a seat. */
 export async function admit(tenantId: TenantId, email: string, ports: AdmissionPorts): Promise<Admission | Failure> {

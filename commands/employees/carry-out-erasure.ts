@@ -1,7 +1,7 @@
 import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates, WithPersonKeys } from '../ports.ts';
 
 interface CarryOutErasure {
   readonly userId: string;
@@ -18,7 +18,7 @@ export const carryOutErasure = defineCommand({
   stream: ({ userId }: CarryOutErasure, { tenantId }) => employeeStream(tenantId, userId),
   async prepare(
     { userId }: CarryOutErasure,
-    { aggregates, personKeys }: Pick<CommandPorts, 'aggregates' | 'personKeys'>,
+    { aggregates, personKeys }: WithAggregates & WithPersonKeys,
     { tenantId },
   ) {
     const { status } = await aggregates.load(employee, employeeStream(tenantId, userId));

@@ -2,7 +2,7 @@ import { employee, employeeEmailClaim, employeeStream } from '../../src/domain/e
 import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAccountDigest } from '../ports.ts';
 
 /** What is left out keeps its value. */
 export interface UpdateEmployee {
@@ -21,7 +21,7 @@ export const updateEmployee = defineCommand({
   name: 'UpdateEmployee',
   aggregate: employee,
   stream: ({ userId }: UpdateEmployee, { tenantId }) => employeeStream(tenantId, userId),
-  prepare: async ({ email }: UpdateEmployee, { accountDigest }: Pick<CommandPorts, 'accountDigest'>) => ({
+  prepare: async ({ email }: UpdateEmployee, { accountDigest }: WithAccountDigest) => ({
     emailDigest: email === undefined ? undefined : accountDigest(email),
   }),
   decide(

@@ -6,7 +6,7 @@ import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { isFailure, notFound, unavailable } from '../../src/kernel/failure.ts';
 import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates, WithCertificates } from '../ports.ts';
 import { FINGERPRINT_MOVED } from './enroll-device.ts';
 
 type Enrolled = Extract<DeviceEvent, { type: 'DeviceEnrolled' }>['data'];
@@ -36,7 +36,7 @@ export const autoEnrollDevice = defineCommand({
   stream: ({ deviceId }: AutoEnrollDevice, { tenantId }) => deviceStream(tenantId, deviceId),
   async prepare(
     { deviceId, userId }: AutoEnrollDevice,
-    { aggregates, certificates }: Pick<CommandPorts, 'aggregates' | 'certificates'>,
+    { aggregates, certificates }: WithAggregates & WithCertificates,
     { tenantId, now },
   ) {
     const [user, { license, authority }] = await Promise.all([

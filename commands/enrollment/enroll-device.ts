@@ -20,7 +20,13 @@ import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
 import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type {
+  WithAccountDigest,
+  WithAggregates,
+  WithCertificates,
+  WithClaimHolder,
+  WithFreeNumbers,
+} from '../ports.ts';
 import { admit } from '../employees/admission.ts';
 import { placeholderEmail } from '../employees/create-placeholder-employee.ts';
 
@@ -52,7 +58,7 @@ export const INVALID_TOKEN = unauthenticated('invalid or expired enrollment toke
 /** Another request enrolled or deleted the device of this fingerprint just now: find out which device it is, and try again. */
 export const FINGERPRINT_MOVED = conflict('the device is being enrolled');
 
-type Ports = Pick<CommandPorts, 'aggregates' | 'claimHolder' | 'freeNumbers' | 'certificates' | 'accountDigest'>;
+type Ports = WithAggregates & WithClaimHolder & WithFreeNumbers & WithCertificates & WithAccountDigest;
 
 /**
  * A browser exchanges its token for a certificate. Using the token, enrolling the device and naming its certificate are one

@@ -4,7 +4,7 @@ import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administra
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates } from '../ports.ts';
 
 interface IssueEnrollmentToken {
   /** Both from `identifyToken`: the token itself goes to the caller and nowhere else. */
@@ -27,7 +27,7 @@ export const issueEnrollmentToken = defineCommand({
   stream: ({ tokenId }: IssueEnrollmentToken, { tenantId }) => enrollmentTokenStream(tenantId, tokenId),
   async prepare(
     { expiresInDays, userId, reauthenticated }: IssueEnrollmentToken,
-    { aggregates }: Pick<CommandPorts, 'aggregates'>,
+    { aggregates }: WithAggregates,
     { tenantId, actor, now },
   ) {
     const unproved = userId === null ? undefined : refuseUnlessReauthenticated(actor, reauthenticated);

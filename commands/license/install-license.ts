@@ -2,7 +2,7 @@ import { readLicense } from '../../src/domain/licensing/license.ts';
 import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, notFound } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithLicensePublicKey } from '../ports.ts';
 
 interface InstallLicense {
   readonly licenseKey: string;
@@ -13,11 +13,7 @@ export const installLicense = defineCommand({
   name: 'InstallLicense',
   aggregate: tenant,
   stream: (_input: InstallLicense, { tenantId }) => tenantStream(tenantId),
-  prepare: async (
-    { licenseKey }: InstallLicense,
-    { licensePublicKey }: Pick<CommandPorts, 'licensePublicKey'>,
-    { now },
-  ) => {
+  prepare: async ({ licenseKey }: InstallLicense, { licensePublicKey }: WithLicensePublicKey, { now }) => {
     const license = readLicense(licenseKey, licensePublicKey, now);
     return 'refused' in license ? invalid('licenseKey', license.refused) : { license };
   },

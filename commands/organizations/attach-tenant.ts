@@ -3,7 +3,7 @@ import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates } from '../ports.ts';
 
 interface AttachTenant {
   readonly attachedTenantId: TenantId;
@@ -14,7 +14,7 @@ export const attachTenant = defineCommand({
   name: 'AttachTenant',
   aggregate: organization,
   stream: (_input: AttachTenant, { tenantId }) => organizationStream(tenantId),
-  prepare: async ({ attachedTenantId }: AttachTenant, { aggregates }: Pick<CommandPorts, 'aggregates'>) => ({
+  prepare: async ({ attachedTenantId }: AttachTenant, { aggregates }: WithAggregates) => ({
     tenantExists: (await aggregates.load(tenant, tenantStream(attachedTenantId))).exists,
   }),
   decide(state, { attachedTenantId }, _context, { tenantExists }: { tenantExists: boolean }) {

@@ -3,7 +3,7 @@ import type { OrganizationEvent } from '../../src/domain/organizations/events.ts
 import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { invalid, unauthenticated } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ChangeOrgPassword {
   readonly adminId: string;
@@ -25,7 +25,7 @@ export const changeOrgPassword = defineCommand({
   stream: (_input: ChangeOrgPassword, { tenantId }) => organizationStream(tenantId),
   async prepare(
     { adminId, newPassword, provedRef, known }: ChangeOrgPassword,
-    ports: Pick<CommandPorts, 'aggregates' | 'vault' | 'passwords'>,
+    ports: WithAggregates & WithVault & WithPasswords,
     { tenantId },
   ) {
     const place = orgPasswordPlace(adminId);

@@ -8,7 +8,7 @@ import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
 import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithVault } from '../ports.ts';
 
 interface CreateOrgSsoConfig {
   readonly configId: string;
@@ -28,11 +28,7 @@ export const createOrgSsoConfig = defineCommand({
   name: 'CreateOrgSsoConfig',
   aggregate: organization,
   stream: (_input: CreateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
-  prepare: async (
-    { configId, clientSecret }: CreateOrgSsoConfig,
-    { vault }: Pick<CommandPorts, 'vault'>,
-    { tenantId },
-  ) => ({
+  prepare: async ({ configId, clientSecret }: CreateOrgSsoConfig, { vault }: WithVault, { tenantId }) => ({
     clientSecretRef:
       clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret),
   }),

@@ -8,7 +8,7 @@ import {
 } from '../../src/domain/organizations/organization.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithAccountDigest, WithClaimHolders, WithPasswords, WithVault } from '../ports.ts';
 import { freeSlug } from '../setup/free-slug.ts';
 import { slugOf } from '../setup/set-up-tenant.ts';
 
@@ -31,7 +31,7 @@ interface Facts {
   readonly passwordRef: string;
 }
 
-type Ports = Pick<CommandPorts, 'vault' | 'passwords' | 'accountDigest' | 'claimHolders'>;
+type Ports = WithVault & WithPasswords & WithAccountDigest & WithClaimHolders;
 
 /** An organization with its first owner, in one append: neither is ever seen without the other. Answers the slug it got. */
 export const createOrganization = defineCommand({

@@ -4,7 +4,7 @@ import type { OrganizationEvent } from '../../src/domain/organizations/events.ts
 import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithPasswords, WithVault } from '../ports.ts';
 
 interface RecoverOrgAdmin {
   readonly adminId: string;
@@ -22,7 +22,7 @@ export const recoverOrgAdmin = defineCommand({
   stream: (_input: RecoverOrgAdmin, { tenantId }) => organizationStream(tenantId),
   async prepare(
     { adminId, tempPassword }: RecoverOrgAdmin,
-    { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>,
+    { vault, passwords }: WithVault & WithPasswords,
     { tenantId },
   ) {
     return { passwordRef: await vault.put(tenantId, orgPasswordPlace(adminId), await passwords.hash(tempPassword)) };

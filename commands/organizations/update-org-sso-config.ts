@@ -8,7 +8,7 @@ import {
 import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
 import { conflict, notFound } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithVault } from '../ports.ts';
 
 /** What is left out keeps its value. */
 interface UpdateOrgSsoConfig {
@@ -47,7 +47,7 @@ export const updateOrgSsoConfig = defineCommand({
   name: 'UpdateOrgSsoConfig',
   aggregate: organization,
   stream: (_input: UpdateOrgSsoConfig, { tenantId }) => organizationStream(tenantId),
-  async prepare({ configId, clientSecret }: UpdateOrgSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) {
+  async prepare({ configId, clientSecret }: UpdateOrgSsoConfig, { vault }: WithVault, { tenantId }) {
     const isNew = typeof clientSecret === 'string';
     const facts: Facts = {
       clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretPlace(configId), clientSecret) : clientSecret,

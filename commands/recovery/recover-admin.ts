@@ -5,7 +5,7 @@ import type { TenantEvent } from '../../src/domain/tenants/events.ts';
 import { adminByAccount, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { notFound } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithPasswords, WithVault } from '../ports.ts';
 
 interface RecoverAdmin {
   readonly adminId: string;
@@ -23,7 +23,7 @@ export const recoverAdmin = defineCommand({
   stream: (_input: RecoverAdmin, { tenantId }) => tenantStream(tenantId),
   async prepare(
     { adminId, tempPassword }: RecoverAdmin,
-    { vault, passwords }: Pick<CommandPorts, 'vault' | 'passwords'>,
+    { vault, passwords }: WithVault & WithPasswords,
     { tenantId },
   ) {
     return { passwordRef: await vault.put(tenantId, passwordPlace(adminId), await passwords.hash(tempPassword)) };

@@ -24,7 +24,8 @@ export interface TakeScreenshot {
   readonly seats: number;
 }
 
-interface Ports {
+/** What taking a screenshot needs of the write side. */
+export interface ScreenshotPorts {
   readonly aggregates: AggregateReader;
   readonly pictures: PictureKeeper;
   readonly arrivals: Pick<ArrivalBudgets, 'take' | 'giveBack'>;
@@ -42,7 +43,7 @@ export const takeScreenshot = defineCommand({
   stream: ({ deviceId, day }: TakeScreenshot, { tenantId }) => screenshotDayStream(tenantId, deviceId, day),
   async prepare(
     { screenshotId, deviceId, userId, day, eventId, picture, seats }: TakeScreenshot,
-    { aggregates, pictures, arrivals }: Ports,
+    { aggregates, pictures, arrivals }: ScreenshotPorts,
     { tenantId },
   ) {
     const known = await aggregates.load(screenshotDay, screenshotDayStream(tenantId, deviceId, day));

@@ -1,6 +1,6 @@
 import type { Claim } from '../../src/kernel/command.ts';
 import { INSTALLATION } from '../../src/kernel/ids.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithClaimHolders } from '../ports.ts';
 
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 1_024;
@@ -9,7 +9,7 @@ const LARGEST_PAGE = 1_024;
 export async function freeSlug(
   base: string,
   claimOf: (slug: string) => Claim,
-  { claimHolders }: Pick<CommandPorts, 'claimHolders'>,
+  { claimHolders }: WithClaimHolders,
 ): Promise<string> {
   let slugs = [base];
   for (let next = 2, size = FIRST_PAGE; ; size = Math.min(4 * size, LARGEST_PAGE)) {

@@ -6,7 +6,15 @@ import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/
 import { acceptWith, defineCommand, type Claim } from '../../src/kernel/command.ts';
 import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
 import { INSTALLATION } from '../../src/kernel/ids.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type {
+  WithAccountDigest,
+  WithClaimHolder,
+  WithClaimHolders,
+  WithLicensePublicKey,
+  WithNewAuthority,
+  WithPasswords,
+  WithVault,
+} from '../ports.ts';
 import { freeSlug } from './free-slug.ts';
 
 export interface SetUpTenant {
@@ -33,10 +41,13 @@ interface Facts {
 export const SETUP_CLAIM: Claim = { kind: 'setup', value: 'complete', tenantId: INSTALLATION };
 export const slugClaim = (slug: string): Claim => ({ kind: 'tenant-slug', value: slug, tenantId: INSTALLATION });
 
-type Ports = Pick<
-  CommandPorts,
-  'vault' | 'passwords' | 'licensePublicKey' | 'accountDigest' | 'claimHolder' | 'claimHolders' | 'newAuthority'
->;
+type Ports = WithVault &
+  WithPasswords &
+  WithLicensePublicKey &
+  WithAccountDigest &
+  WithClaimHolder &
+  WithClaimHolders &
+  WithNewAuthority;
 
 /** A tenant with its license, its certificate authority and its first super admin: all in one append, or nothing. */
 export const setUpTenant = defineCommand({

@@ -3,9 +3,9 @@ import { signatures } from '../../src/domain/signatures/signature.resource.ts';
 import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, isFailure, type Failure } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
-import type { CommandPorts } from '../../src/services.ts';
 import { changedValues } from '../../src/resources/fields.ts';
 import { slotFor, slotKind, type SlotPorts } from '../../src/resources/slots.ts';
+import type { WithAggregates, WithClaimHolder } from '../ports.ts';
 
 interface ImportSignature {
   /** The same for every version of the pack. */
@@ -21,7 +21,7 @@ interface Facts {
   readonly room: { readonly slot?: number } | Failure;
 }
 
-type Ports = SlotPorts & Pick<CommandPorts, 'aggregates' | 'claimHolder'>;
+type Ports = SlotPorts & WithAggregates & WithClaimHolder;
 
 const { noun } = signatures.declared;
 /** A signature that is there needs no slot. It is not searched for one, in case it is deleted before the decision. */

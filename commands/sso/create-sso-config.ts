@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/sso/sso-configs.ts';
 import { accept, defineCommand } from '../../src/kernel/command.ts';
 import { conflict, invalid } from '../../src/kernel/failure.ts';
-import type { CommandPorts } from '../../src/services.ts';
+import type { WithVault } from '../ports.ts';
 
 type Without<Config, Names extends string> = Config extends SsoConfig ? Omit<Config, Names> : never;
 
@@ -26,7 +26,7 @@ export const createSsoConfig = defineCommand({
   name: 'CreateSsoConfig',
   aggregate: ssoConfigs,
   stream: (_input: CreateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
-  async prepare({ config, secret }: CreateSsoConfig, { vault }: Pick<CommandPorts, 'vault'>, { tenantId }) {
+  async prepare({ config, secret }: CreateSsoConfig, { vault }: WithVault, { tenantId }) {
     if (secret === null) return { secretRef: null };
     if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret))
       return invalid('spCertificate', 'belongs to another key');

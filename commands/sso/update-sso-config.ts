@@ -11,8 +11,8 @@ import type { AggregateReader } from '../../src/kernel/aggregate.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
 import { invalid, isFailure, notFound, type Failure } from '../../src/kernel/failure.ts';
 import type { TenantId } from '../../src/kernel/ids.ts';
-import type { CommandPorts } from '../../src/services.ts';
 import type { Vault } from '../../src/vault/vault.ts';
+import type { WithAggregates, WithVault } from '../ports.ts';
 
 type Changes<Config> = {
   readonly [Name in keyof Config as Exclude<Name, 'configId' | 'protocol' | 'secretRef'>]?: Config[Name] | undefined;
@@ -39,7 +39,7 @@ export const updateSsoConfig = defineCommand({
   stream: (_input: UpdateSsoConfig, { tenantId }) => ssoConfigsStream(tenantId),
   async prepare(
     input: UpdateSsoConfig,
-    { vault, aggregates }: Pick<CommandPorts, 'vault' | 'aggregates'>,
+    { vault, aggregates }: WithVault & WithAggregates,
     { tenantId },
   ): Promise<Facts | Failure> {
     const stored = await storedConfig(aggregates, tenantId, input.configId);

@@ -26,7 +26,8 @@ interface CodeHolder {
   readonly deactivations: number;
 }
 
-interface Ports {
+/** What checking a code needs of the write side. */
+export interface VerificationPorts {
   readonly aggregates: AggregateReader;
   readonly verificationCodes: {
     isDailyCode(tenantId: TenantId, person: CodeHolder, code: string, now: number): boolean;
@@ -54,7 +55,7 @@ export const verifyEmployee = defineCommand({
   stream: ({ userId }: VerifyEmployee, { tenantId }) => verificationStream(tenantId, userId),
   prepare: async (
     { userId, method, code }: VerifyEmployee,
-    { aggregates, verificationCodes }: Ports,
+    { aggregates, verificationCodes }: VerificationPorts,
     { tenantId, now },
   ) => {
     const known = await aggregates.load(employee, employeeStream(tenantId, userId));

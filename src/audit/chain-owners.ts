@@ -2,9 +2,15 @@ import { listOrganizations } from '../../queries/organizations/list-organization
 import { listTenants } from '../../queries/tenants/list-tenants.ts';
 import { FailureError, invalid, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import { findOrganization } from '../organizations/find-organization.ts';
-import type { Services } from '../services.ts';
-import { findTenant } from '../tenants/find-tenant.ts';
+import { findOrganization, type FindOrganizationDependencies } from '../organizations/find-organization.ts';
+import { findTenant, type FindTenantDependencies } from '../tenants/find-tenant.ts';
+import type { Database } from '../database/database.ts';
+import type { TenantReads } from '../kernel/query.ts';
+
+export interface ChainOwnersDependencies extends FindOrganizationDependencies, FindTenantDependencies {
+  readonly database: Database;
+  reads(tenantId: TenantId): TenantReads;
+}
 
 /** Who has an audit chain: every tenant, every organization, and the installation itself. */
 export interface ChainOwner {
@@ -24,7 +30,7 @@ const MOST = 100_000;
 const INSTALLATION_ITSELF: ChainOwner = { id: INSTALLATION, name: 'installation' };
 
 /** Of the directories, and of the audit table itself: a chain is not overlooked because somebody took its owner out of a list. */
-export async function chainOwners({ reads, database }: Services): Promise<ChainOwner[]> {
+export async function chainOwners({ reads, database }: ChainOwnersDependencies): Promise<ChainOwner[]> {
   const [organizations, tenants, heads] = await Promise.all([
     listOrganizations(reads(INSTALLATION), { most: MOST }),
     listTenants(reads(INSTALLATION), { most: MOST }),
@@ -47,7 +53,7 @@ export async function chainOwners({ reads, database }: Services): Promise<ChainO
 
 /** Undefined where nobody is named. Throws `FailureError` for somebody who is not there, and for more than one. */
 export async function findChainOwner(
-  services: Services,
+  services: ChainOwnersDependencies,
   { tenant, organization, installation }: NamedOwner,
 ): Promise<ChainOwner | undefined> {
   if ([tenant, organization, installation].filter(Boolean).length > 1)

@@ -1,5 +1,5 @@
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
-import { ChainKey } from '../domain/audit/chain-key.ts';
+import type { ChainKey } from '../domain/audit/chain-key.ts';
 import { GENESIS, type ChainHead } from '../domain/audit/entry.ts';
 import { transaction } from '../database/transaction.ts';
 import {
@@ -15,10 +15,29 @@ import { system } from '../kernel/actor.ts';
 import { isFailure } from '../kernel/failure.ts';
 import { copiedUpTo } from '../log-copy/switch.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import { replay, type ChainSource } from './replay.ts';
 import { SealAlarms } from './seal-alarms.ts';
 import { SealFile, type FiledSeal } from './seal-file.ts';
+import type { Logger } from 'pino';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { EventFamily } from '../kernel/event.ts';
+
+export interface HeadSealerDependencies {
+  readonly config: { readonly dataDir: string };
+  readonly chainKey: ChainKey;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  readonly families: readonly EventFamily[];
+}
 
 const EVERY_MS = 60_000;
 const LACKS_A_SEAL = 'the log lacks a seal that the file has';
@@ -28,18 +47,13 @@ interface Head extends ChainHead {
   readonly tenant_id: TenantId;
 }
 
-type SealerServices = Pick<
-  Services,
-  'store' | 'loader' | 'executor' | 'database' | 'config' | 'families' | 'log' | 'trust'
->;
-
 /**
  * Seals the head of every chain that has moved, once a minute and when the service stops: in the log, and in a file beside
  * both databases. From then on nobody without the key can change what came before, not even in log and table alike.
  * A head is computed anew from the log since the seal before; one that contradicts is reported and never sealed.
  */
 export class HeadSealer {
-  readonly #services: SealerServices;
+  readonly #services: HeadSealerDependencies;
   readonly #source: ChainSource;
   readonly #file: SealFile;
   readonly #alarms: SealAlarms;
@@ -50,7 +64,7 @@ export class HeadSealer {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(services: SealerServices, alarms = new SealAlarms()) {
+  constructor(services: HeadSealerDependencies, alarms = new SealAlarms()) {
     this.#services = services;
     services.trust.onDoubt(() => {
       this.#sealed.clear();
@@ -59,7 +73,7 @@ export class HeadSealer {
     this.#alarms = alarms;
     this.#source = {
       store: services.store,
-      key: new ChainKey(services.config.auditKey),
+      key: services.chainKey,
       words: auditVocabulary(services.families),
     };
     this.#file = new SealFile(services.config.dataDir);

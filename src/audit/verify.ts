@@ -1,13 +1,29 @@
-import { ChainKey } from '../domain/audit/chain-key.ts';
+import type { ChainKey } from '../domain/audit/chain-key.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { PostgresEventStore } from '../eventstore/postgres/postgres-event-store.ts';
-import type { Services } from '../services.ts';
 import type { Reason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
 import { Verification, type Evidence } from './verification.ts';
-import { walkInThreads } from './walking-threads.ts';
+import type { SharedRuns } from './shared-runs.ts';
+import type { Walking } from './stretches.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { Projector } from '../projector/projector.ts';
+import type { EventFamily } from '../kernel/event.ts';
+import type { TenantReads } from '../kernel/query.ts';
+
+export interface VerifyDependencies {
+  readonly config: { readonly dataDir: string };
+  readonly chainKey: ChainKey;
+  /** Threads that walk chains in the event store of this process's own database. */
+  readonly chainWalking: Walking;
+  readonly verifications: SharedRuns<TenantId, AuditVerdict>;
+  readonly store: EventStore;
+  readonly projector: Projector;
+  readonly families: readonly EventFamily[];
+  reads(tenantId: TenantId): TenantReads;
+}
 
 export interface AuditVerdict {
   readonly valid: boolean;
@@ -21,23 +37,19 @@ export interface AuditVerdict {
 /** How long a verification waits for entries of events that were appended just before it. */
 const PATIENCE_MS = 5_000;
 
-type VerifyServices = Pick<Services, 'store' | 'reads' | 'config' | 'database' | 'families' | 'projector'>;
-
 /** `witness`: seals that were kept elsewhere, beside those of the data directory. */
 export function evidenceOf(
-  { store, reads, config, database, families, projector }: VerifyServices,
+  { store, reads, config, chainKey, chainWalking, families, projector }: VerifyDependencies,
   witness?: SealFile,
 ): Evidence {
   const file = new SealFile(config.dataDir);
   const words = auditVocabulary(families);
-  const { auditKey } = config;
   return {
     store,
     reads,
-    key: new ChainKey(auditKey),
+    key: chainKey,
     words,
-    walking:
-      store instanceof PostgresEventStore ? walkInThreads({ database: database.config, auditKey, words }) : undefined,
+    walking: store instanceof PostgresEventStore ? chainWalking : undefined,
     filed: (tenantId) =>
       witness
         ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted(
@@ -53,19 +65,9 @@ export function evidenceOf(
   };
 }
 
-const underWay = new WeakMap<object, Map<TenantId, Promise<AuditVerdict>>>();
-
 /** One verification of a chain at a time: who asks while it runs gets the same answer. */
-export function verifyTenant(services: VerifyServices, tenantId: TenantId): Promise<AuditVerdict> {
-  const running = underWay.get(services.store) ?? new Map<TenantId, Promise<AuditVerdict>>();
-  underWay.set(services.store, running);
-  let verdict = running.get(tenantId);
-  if (!verdict) {
-    verdict = verify(evidenceOf(services), tenantId).finally(() => running.delete(tenantId));
-    running.set(tenantId, verdict);
-  }
-  return verdict;
-}
+export const verifyTenant = (services: VerifyDependencies, tenantId: TenantId): Promise<AuditVerdict> =>
+  services.verifications.run(tenantId, () => verify(evidenceOf(services), tenantId));
 
 /**
  * Computes a tenant's chain anew from the log, holds the table against it row by row, and both against every head that was

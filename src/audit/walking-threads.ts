@@ -9,23 +9,33 @@ const MOST = 4;
 /** Some tenths of a second of walking. */
 const STRETCH = 10_000;
 
-/** One chain at a time: however many tenants ask at once, this process takes no more cores and connections than these. */
-let taken = false;
-
-/** Walks in threads, a core for each, with two database connections of their own: whoever is served meanwhile keeps this thread to themselves. */
-export const walkInThreads = (data: WalkerData, stretch = STRETCH): Walking => ({
-  stretch,
-  open: () => (taken ? undefined : new WalkingThreads(data)),
-});
+/**
+ * Walks in threads, a core for each, with two database connections of their own: whoever is served meanwhile keeps this thread to
+ * themselves. One chain at a time: a process makes one of these, and however many tenants ask at once, it takes no more cores and
+ * connections than these.
+ */
+export function walkInThreads(data: WalkerData, stretch = STRETCH): Walking {
+  let isTaken = false;
+  return {
+    stretch,
+    open: () => {
+      if (isTaken) return undefined;
+      const threads = new WalkingThreads(data, () => (isTaken = false));
+      isTaken = true;
+      return threads;
+    },
+  };
+}
 
 class WalkingThreads implements Walkers {
   readonly count = Math.min(MOST, availableParallelism());
   readonly #threads: Thread<Stretch, Walked>[];
+  readonly #closed: () => void;
   #turn = 0;
 
-  constructor(data: WalkerData) {
+  constructor(data: WalkerData, closed: () => void) {
+    this.#closed = closed;
     this.#threads = Array.from({ length: this.count }, () => new Thread<Stretch, Walked>(ENTRY, data));
-    taken = true;
   }
 
   walk(stretch: Stretch): Promise<Walked> {
@@ -34,6 +44,6 @@ class WalkingThreads implements Walkers {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.close())).finally(() => (taken = false));
+    await Promise.all(this.#threads.map((thread) => thread.close())).finally(this.#closed);
   }
 }

@@ -2,12 +2,19 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { exportAuditLog } from '../../queries/audit/export-audit-log.ts';
-import { chainOwners, findChainOwner, type ChainOwner, type NamedOwner } from '../audit/chain-owners.ts';
+import {
+  chainOwners,
+  findChainOwner,
+  type ChainOwner,
+  type NamedOwner,
+  type ChainOwnersDependencies,
+} from '../audit/chain-owners.ts';
 import { SealFile } from '../audit/seal-file.ts';
-import { evidenceOf, verify, verifyTenant } from '../audit/verify.ts';
+import { evidenceOf, verify, verifyTenant, type VerifyDependencies } from '../audit/verify.ts';
 import { FailureError, invalid } from '../kernel/failure.ts';
-import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
+
+export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDependencies {}
 
 /** A copy of the file of sealed heads, or a log with the lines that tell of them. */
 function witnessAt(path: string): SealFile {
@@ -17,7 +24,7 @@ function witnessAt(path: string): SealFile {
 
 /** Prints a verdict a chain, of everybody where nobody is named; answers how many do not hold. */
 export async function auditVerify(
-  services: Services,
+  services: AuditCliDependencies,
   { heads, ...named }: NamedOwner & { readonly heads?: string },
 ): Promise<number> {
   const witness = heads === undefined ? undefined : witnessAt(heads);
@@ -36,7 +43,7 @@ export async function auditVerify(
 }
 
 /** A chain of which nothing is left but what the witness saw has an owner too. */
-async function everyOwner(services: Services, witness: SealFile | undefined): Promise<ChainOwner[]> {
+async function everyOwner(services: AuditCliDependencies, witness: SealFile | undefined): Promise<ChainOwner[]> {
   const owners = await chainOwners(services);
   const known = new Set<string>(owners.map(({ id }) => id));
   return [

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { chainOwners } from '../audit/chain-owners.ts';
-import { evidenceOf, verify } from '../audit/verify.ts';
+import { chainOwners, type ChainOwnersDependencies } from '../audit/chain-owners.ts';
+import { evidenceOf, verify, type VerifyDependencies } from '../audit/verify.ts';
 import { compose } from '../compose.ts';
 import { readConfig, type Config } from '../config.ts';
 import { findEmbeddedPostgres } from '../embedded/postgres.ts';
@@ -16,7 +16,17 @@ import type { CopyParts, LogCopy } from '../log-copy/log-copy.ts';
 import { unsealLog } from '../log-copy/moved-log.ts';
 import { switchLog } from '../log-copy/switch.ts';
 import { newLogger } from '../logger.ts';
-import type { Services } from '../services.ts';
+import type { Logger } from 'pino';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+
+export interface LogCliDependencies extends ChainOwnersDependencies, VerifyDependencies {
+  readonly log: Logger;
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+}
 
 interface Options {
   readonly to?: string;
@@ -42,7 +52,7 @@ export interface Endpoints {
 
 /** Opens the copy that the services' own store is the source of. `close` ends what was opened for it. */
 export async function openLogCopy(
-  services: Services,
+  services: LogCliDependencies,
   { direction, url }: Endpoints,
 ): Promise<{ copy: LogCopy; parts: CopyParts; close: () => Promise<void> }> {
   const { database, codec, store } = services;
@@ -62,7 +72,7 @@ export async function openLogCopy(
 
 /** Copies what there is; with `finish`, the rest as well, and makes the copy the log of this installation. Returns how many audit chains do not hold. */
 export async function copyLog(
-  services: Services,
+  services: LogCliDependencies,
   endpoints: Endpoints,
   finish: boolean,
   say: (line: string) => void,
@@ -97,7 +107,7 @@ export async function copyLog(
 const percent = (position: bigint, head: bigint): number =>
   head === 0n ? 100 : Math.min(100, Number((position * 100n) / head));
 
-async function verifyChains(services: Services, say: (line: string) => void): Promise<number> {
+async function verifyChains(services: LogCliDependencies, say: (line: string) => void): Promise<number> {
   let broken = 0;
   for (const { id, name } of await chainOwners(services)) {
     const { valid, entriesChecked, reason, firstInvalidSequence } = await verify(evidenceOf(services), id);
@@ -110,7 +120,7 @@ async function verifyChains(services: Services, say: (line: string) => void): Pr
 }
 
 /** A house that neither projects nor reacts, whatever else runs: the log that it reads is the one that is copied. */
-async function withSource<T>(config: Config, work: (services: Services) => Promise<T>): Promise<T> {
+async function withSource<T>(config: Config, work: (services: LogCliDependencies) => Promise<T>): Promise<T> {
   const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
   const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
   const house = await compose(config, {
@@ -143,7 +153,7 @@ function sourceConfig(config: Config, { direction, url }: Endpoints): Config {
 }
 
 /** Gives up a copy that has not been finished; the service goes on where it was. */
-export async function abandon(services: Services): Promise<void> {
+export async function abandon(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record) throw new FailureError(conflict('no copy has been begun'));
@@ -159,7 +169,7 @@ export async function abandon(services: Services): Promise<void> {
 }
 
 /** Deletes the log in the database that was left when it was copied to EventStoreDB. */
-export async function discard(services: Services): Promise<void> {
+export async function discard(services: LogCliDependencies): Promise<void> {
   const { owner } = services.database;
   const record = await copyRecord(owner);
   if (!record?.isFinished || record.direction !== 'to')

@@ -8,19 +8,27 @@ import { KeyFiles } from '../key-files.ts';
 import { system } from '../kernel/actor.ts';
 import { orThrow } from '../kernel/failure.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import { Keyring } from '../vault/keyring.ts';
 import { masterKeyUses, rewrap, type Rewrapped } from '../vault/rewrap.ts';
 import type { WithHouse } from './house.ts';
+import type { Database } from '../database/database.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 
-const otherOf = ({ otherMasterKey }: Config): Keyring | undefined => otherMasterKey && new Keyring(otherMasterKey);
+/** The only operator's commands that need the master keys themselves: they are not among the services. */
+export interface MasterKeyCliDependencies {
+  readonly config: Pick<Config, 'masterKey' | 'otherMasterKey'>;
+  readonly services: { readonly database: Database; readonly executor: Executor<CommandPorts> };
+}
+
+const otherOf = ({ otherMasterKey }: MasterKeyCliDependencies['config']): Keyring | undefined =>
+  otherMasterKey && new Keyring(otherMasterKey);
 
 /** Has the current master key open everything, retires all others, and says so in the audit log; harmless to repeat. */
 export async function rewrapKeys({
   config,
-  database,
-  executor,
-}: Services): Promise<Rewrapped & { fingerprint: string }> {
+  services: { database, executor },
+}: MasterKeyCliDependencies): Promise<Rewrapped & { fingerprint: string }> {
   const current = new Keyring(config.masterKey);
   const { fingerprint } = current;
   // Even one that was retired may open here: somebody may have wrapped with it since.
@@ -35,7 +43,7 @@ export async function rewrapKeys({
   return { ...rewrapped, fingerprint };
 }
 
-async function printUses({ config, database }: Services): Promise<void> {
+async function printUses({ config, services: { database } }: MasterKeyCliDependencies): Promise<void> {
   const current = new Keyring(config.masterKey).fingerprint;
   const other = otherOf(config)?.fingerprint;
   for (const { fingerprint, tenantKeys, keptKeys, isRetired } of await masterKeyUses(database.owner)) {
@@ -72,7 +80,7 @@ export function addMasterKeyCommands(program: Command, withHouse: WithHouse): vo
   masterKey
     .command('status')
     .description('which master key opens how much')
-    .action(() => withHouse(({ services }) => printUses(services)));
+    .action(() => withHouse(printUses));
   masterKey
     .command('replace')
     .description(
@@ -86,7 +94,7 @@ export function addMasterKeyCommands(program: Command, withHouse: WithHouse): vo
     .command('rewrap')
     .description('have MASTER_KEY open everything, and retire the one before')
     .action(async () => {
-      const { fingerprint, tenantKeys, keptKeys, retired } = await withHouse(({ services }) => rewrapKeys(services));
+      const { fingerprint, tenantKeys, keptKeys, retired } = await withHouse(rewrapKeys);
       console.log(
         `${fingerprint} opens everything now: wrapped anew were the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`,
       );

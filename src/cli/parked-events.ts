@@ -5,7 +5,16 @@ import { conflict, FailureError, invalid, notFound, orThrow } from '../kernel/fa
 import type { TenantId } from '../kernel/ids.ts';
 import type { ParkedSummary } from '../projector/parking.ts';
 import { reactions } from '../reactions/index.ts';
-import type { Services } from '../services.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { Projector } from '../projector/projector.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+
+export interface ParkedEventsCliDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly projector: Projector;
+  readonly models: readonly AnyReadModel[];
+}
 
 const MOST_LETTERS = 500;
 
@@ -26,7 +35,7 @@ export interface SkipRequest {
  * parked. Throws `FailureError` for a name that there is not, and a stream that is not parked.
  */
 export async function retryParkedEvents(
-  { projector, executor, models }: Services,
+  { projector, executor, models }: ParkedEventsCliDependencies,
   { name, stream, reason }: RetryRequest,
 ): Promise<ParkedSummary[]> {
   const known = [...models, ...reactions].map((one) => one.name);
@@ -49,7 +58,7 @@ export async function retryParkedEvents(
  * on is worked. Throws `FailureError`, also for a read model: its rows would no longer be what the log says.
  */
 export async function skipParkedEvents(
-  { projector, executor, models }: Services,
+  { projector, executor, models }: ParkedEventsCliDependencies,
   { name, stream, reason }: SkipRequest,
 ): Promise<ParkedSummary[]> {
   const model = models.find((one) => one.name === name);

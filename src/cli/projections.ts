@@ -6,9 +6,21 @@ import type { FillProgress } from '../projector/filler.ts';
 import { FailureError, invalid, notFound } from '../kernel/failure.ts';
 import { standingDoubt } from '../projector/log-watch.ts';
 import { rebuildInto, rebuildLive, type AsOf } from '../projector/rebuild.ts';
-import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
 import { retryParkedEvents, skipParkedEvents, type RetryRequest, type SkipRequest } from './parked-events.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { Projector } from '../projector/projector.ts';
+
+export interface ProjectionsCliDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly codec: EventCodec;
+  readonly projector: Projector;
+}
 
 const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadModel[] => {
   const found = name === 'all' ? all : all.filter((model) => model.name === name);
@@ -59,7 +71,7 @@ function progressBar(model: string) {
 }
 
 export async function rebuild(
-  services: Services,
+  services: ProjectionsCliDependencies,
   models: readonly AnyReadModel[],
   into: string | undefined,
   asOf: AsOf,
@@ -78,7 +90,7 @@ const ADDED = `        rows that are "added" are in the table, but the log has n
         scavenge of EventStoreDB, for example) that is expected: \`projections rebuild\` drops them. Anything else is worth a look.`;
 
 /** Prints what differs; answers how many rows do. */
-export async function diff(services: Services, models: readonly AnyReadModel[]): Promise<number> {
+export async function diff(services: ProjectionsCliDependencies, models: readonly AnyReadModel[]): Promise<number> {
   const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
   let found = 0;
   for (const model of models) {
@@ -94,7 +106,7 @@ export async function diff(services: Services, models: readonly AnyReadModel[]):
   return found;
 }
 
-async function status({ projector, store, trust, database }: Services): Promise<void> {
+async function status({ projector, store, trust, database }: ProjectionsCliDependencies): Promise<void> {
   const head = await store.head();
   console.log(`feed position ${head} (${store.name})`);
   const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector))?.reason;

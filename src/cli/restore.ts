@@ -1,11 +1,24 @@
 import type { Command } from 'commander';
 import { FailureError, invalid } from '../kernel/failure.ts';
-import { acceptLog, refuseUnlessLogIsOlder } from '../restore/accept-log.ts';
-import { rebuildFromLog, refuseUnlessTablesAreOlder } from '../restore/rebuild-from-log.ts';
-import { standingOf, tracesBehind, WAY_BACK, type Standing } from '../restore/standing.ts';
+import { acceptLog, refuseUnlessLogIsOlder, type AcceptLogDependencies } from '../restore/accept-log.ts';
+import {
+  rebuildFromLog,
+  refuseUnlessTablesAreOlder,
+  type RebuildFromLogDependencies,
+} from '../restore/rebuild-from-log.ts';
+import { standingOf, tracesBehind, WAY_BACK, type Standing, type StandingDependencies } from '../restore/standing.ts';
 import { reactions } from '../reactions/index.ts';
-import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { InstallationIdentity } from '../installation/installation-identity.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+
+export interface RestoreCliDependencies
+  extends AcceptLogDependencies, RebuildFromLogDependencies, StandingDependencies {
+  readonly store: EventStore;
+  readonly installation: InstallationIdentity;
+  readonly models: readonly AnyReadModel[];
+}
 
 const MOST_LETTERS = 500;
 const NOTHING_DONE =
@@ -24,7 +37,10 @@ function reasonOf(text: string | undefined): string {
 }
 
 /** Prints how log, tables and keys stand to each other, and the way back. */
-export async function restoreStatus(services: Services, say: (text: string) => void = console.log): Promise<Standing> {
+export async function restoreStatus(
+  services: RestoreCliDependencies,
+  say: (text: string) => void = console.log,
+): Promise<Standing> {
   const standing = await standingOf(services);
   const { mismatch, log, tables, end, reached } = standing;
   say(
@@ -50,7 +66,7 @@ export async function restoreStatus(services: Services, say: (text: string) => v
 
 /** Shows what accepting the log means; does it where `yes` is said. */
 export async function restoreAcceptLog(
-  services: Services,
+  services: RestoreCliDependencies,
   { yes, reason }: Asked,
   say: (text: string) => void = console.log,
 ): Promise<void> {
@@ -67,7 +83,7 @@ export async function restoreAcceptLog(
   );
 }
 
-function sayWhatIsLost(services: Services, standing: Standing, say: (text: string) => void): void {
+function sayWhatIsLost(services: RestoreCliDependencies, standing: Standing, say: (text: string) => void): void {
   const lost =
     services.store.gapless && standing.reached > standing.end
       ? `the ${standing.reached - standing.end} events`
@@ -81,7 +97,7 @@ function sayWhatIsLost(services: Services, standing: Standing, say: (text: strin
 
 /** Shows what rebuilding from the log means; does it where `yes` is said. */
 export async function restoreRebuildFromLog(
-  services: Services,
+  services: RestoreCliDependencies,
   { yes, reason }: Asked,
   say: (text: string) => void = console.log,
 ): Promise<void> {

@@ -5,8 +5,14 @@ import { randomPassword } from '../identity/passwords.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import type { WithHouse } from './house.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts, WithClaimHolder } from '../../commands/ports.ts';
+
+export interface TenantsCliDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly ports: WithClaimHolder;
+}
 
 interface NewTenant {
   readonly name: string;
@@ -16,7 +22,10 @@ interface NewTenant {
 }
 
 /** Makes a tenant with a first admin, whose password is answered once and must be changed at the first sign-in. */
-export async function createTenant({ executor, ports }: Services, { name, email, licenseKey, baseUrl }: NewTenant) {
+export async function createTenant(
+  { executor, ports }: TenantsCliDependencies,
+  { name, email, licenseKey, baseUrl }: NewTenant,
+) {
   const tenantId = asTenantId(randomUUID());
   const password = randomPassword();
   const first = (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) === undefined;

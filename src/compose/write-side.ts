@@ -1,3 +1,4 @@
+import type { CommandPorts } from '../../commands/ports.ts';
 import { ArrivalBudgets } from '../arrivals/arrival-budgets.ts';
 import { licensePublicKey } from '../domain/licensing/license.ts';
 import { foldedEmail } from '../domain/tenants/tenant.ts';
@@ -12,8 +13,8 @@ import type { ObjectStore } from '../objects/object-store.ts';
 import { VaultCertificateService } from '../pki/certificate-service.ts';
 import { newAuthority } from '../pki/new-authority.ts';
 import { Pictures } from '../screenshots/pictures.ts';
-import type { CommandPorts, Services } from '../services.ts';
 import { vaultDisposal } from '../vault/vault-disposal.ts';
+import type { Services } from '../services.ts';
 import { vaultWorkbench } from '../vault/vault-workbench.ts';
 import type { ReadSide } from './read-side.ts';
 import type { Site } from './site.ts';
@@ -41,7 +42,7 @@ export function openWriteSide(
   const objects = openObjects(config);
   const pictures = new Pictures(objects, personKeys);
   const claimHolders: CommandPorts['claimHolders'] = (tenantId, claims) => executor.claimHolders(tenantId, claims);
-  const ports: CommandPorts = {
+  const ports: Services['ports'] = {
     aggregates: loader,
     vault,
     personKeys,

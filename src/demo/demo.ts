@@ -2,16 +2,36 @@ import { randomUUID, sign } from 'node:crypto';
 import { Agent } from 'node:https';
 import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
 import { alerts as alertsModel } from '../../projections/alerts/alerts.ts';
-import { verifyTenant } from '../audit/verify.ts';
-import { diff, rebuild } from '../cli/projections.ts';
+import { verifyTenant, type VerifyDependencies } from '../audit/verify.ts';
+import { diff, rebuild, type ProjectionsCliDependencies } from '../cli/projections.ts';
 import { randomPassword } from '../identity/passwords.ts';
 import { system } from '../kernel/actor.ts';
 import { orThrow } from '../kernel/failure.ts';
 import { asTenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import { diffModel } from '../projector/diff.ts';
 import { DemoDevice, sendJson, workingDay, type DeviceCredentials, type JsonAnswer } from './fleet.ts';
 import { atOnce, insist, perSecond, stage } from './stage.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { Freshness } from '../projector/freshness.ts';
+import type { Projector } from '../projector/projector.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+
+import type { ReadModelName } from '../kernel/read-model-name.ts';
+
+export interface DemoDependencies extends ProjectionsCliDependencies, VerifyDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly executor: Executor<CommandPorts>;
+  readonly freshness: Freshness;
+  readonly projector: Projector;
+  readonly models: readonly AnyReadModel[];
+  readonly mainModels: readonly ReadModelName[];
+}
 
 export interface DemoOptions {
   readonly devices: number;
@@ -21,7 +41,7 @@ export interface DemoOptions {
   /** Signs the demo tenant's license; PEM. */
   readonly licenseSigningKey: Parameters<typeof sign>[2];
   /** Ends the service and starts it again, at the same addresses; left out where the service is not the demo's own. */
-  readonly restart?: () => Promise<Services>;
+  readonly restart?: () => Promise<DemoDependencies>;
 }
 
 interface AlertItem {
@@ -35,7 +55,7 @@ const EVERY_TENTH = 10;
 
 /** A fleet's day from enrollment to forensics, on a tenant of its own, through the service's own doors. */
 export async function demo(
-  started: Services,
+  started: DemoDependencies,
   { devices: count, http, tls, licenseSigningKey, restart }: DemoOptions,
 ): Promise<void> {
   let services = started;
@@ -172,7 +192,7 @@ export async function demo(
 }
 
 async function newDemoTenant(
-  services: Services,
+  services: DemoDependencies,
   email: string,
   devices: number,
   key: DemoOptions['licenseSigningKey'],
@@ -272,7 +292,7 @@ async function report(device: DemoDevice, events: readonly object[]) {
 }
 
 /** Everything that was appended has been projected and reacted to, and the reactions' own events too. */
-async function caughtUp({ store, projector }: Services): Promise<void> {
+async function caughtUp({ store, projector }: DemoDependencies): Promise<void> {
   const deadline = Date.now() + 120_000;
   for (;;) {
     const head = await store.head();
@@ -310,7 +330,7 @@ async function triage(
 
 /** Changes one stored entry as an attacker with the database's own rights could, and puts it back afterwards. */
 async function tamperWithAudit(
-  { database }: Services,
+  { database }: DemoDependencies,
   tenantId: string,
   look: (sequence: number) => Promise<void>,
 ): Promise<void> {

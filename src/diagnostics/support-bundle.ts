@@ -1,16 +1,27 @@
 import yazl from 'yazl';
-import type { Config } from '../config.ts';
+import type { Settings } from '../config.ts';
 import { within } from '../health.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import { version } from '../version.ts';
 import { recentLines } from './recent-lines.ts';
+import type { Projector } from '../projector/projector.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { ServiceState } from '../service-state.ts';
+import type { Position } from '../kernel/event.ts';
+
+export interface SupportBundleDependencies {
+  readonly config: Settings;
+  readonly projector: Projector;
+  readonly jobs: Jobs;
+  readonly state: ServiceState;
+  head(): Promise<Position>;
+}
 
 /** The jobs may be in a Redis that is away: then the bundle says null. */
 const COUNTS_MS = 2_000;
 
 /** Named one by one, so that a setting which is added later is not in the bundle by accident. Of secrets only whether there is one. */
-const settingsOf = (config: Config) => ({
+const settingsOf = (config: Settings) => ({
   role: config.role,
   database: config.databaseUrl === undefined ? 'embedded' : 'external',
   eventStore: config.eventStoreUrl === undefined ? 'postgres' : 'eventstoredb',
@@ -46,7 +57,7 @@ function linesFor(tenantId: TenantId): readonly string[] {
  * What support needs to see of an installation that misbehaves (choice OP-105): version, settings, health, how far every projection has
  * come, whether jobs wait or have failed, and the last thousand log lines. No secrets, no telemetry, nothing of other tenants, and no number that counts them.
  */
-export async function supportBundle(services: Services, tenantId: TenantId): Promise<Buffer> {
+export async function supportBundle(services: SupportBundleDependencies, tenantId: TenantId): Promise<Buffer> {
   const { config, state, projector, jobs } = services;
   const [health, head, cursors, counts, { lagging }] = await Promise.all([
     state.health(),

@@ -5,15 +5,23 @@ import { system } from '../kernel/actor.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
 import { FailureError, notFound, orThrow } from '../kernel/failure.ts';
 import { isUuid, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { findTenant } from '../tenants/find-tenant.ts';
+import { findTenant, type FindTenantDependencies } from '../tenants/find-tenant.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts, WithAccountDigest, WithClaimHolder } from '../../commands/ports.ts';
+
+export type EmployeesCliDependencies = FindTenantDependencies & {
+  readonly store: EventStore;
+  readonly executor: Executor<CommandPorts>;
+  readonly ports: WithAccountDigest & WithClaimHolder;
+};
 
 /**
  * Erases an employee for ever: the tenant by id or slug, the person by id or, while the record is there, by e-mail.
  * Answers the person's id. Throws `FailureError` when there is no such tenant or person.
  */
 export async function erasePerson(
-  services: Services,
+  services: EmployeesCliDependencies,
   { tenant, person }: { tenant: string; person: string },
 ): Promise<{ userId: string }> {
   const tenantId = await findTenant(services, tenant);
@@ -25,7 +33,7 @@ export async function erasePerson(
   return { userId };
 }
 
-async function findPerson({ ports }: Services, tenantId: TenantId, person: string): Promise<string> {
+async function findPerson({ ports }: EmployeesCliDependencies, tenantId: TenantId, person: string): Promise<string> {
   if (isUuid(person)) return person.toLowerCase();
   const stream = await ports.claimHolder(tenantId, employeeEmailClaim(ports.accountDigest(person)));
   if (!stream) throw new FailureError(notFound('there is no employee of this e-mail'));

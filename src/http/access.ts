@@ -6,10 +6,13 @@ import type { Permission } from './permissions.ts';
 export type RateClass =
   'admin' | 'login' | 'session' | 'setup' | 'org-login' | 'recovery' | 'oauth' | 'scim' | 'enroll' | 'device' | 'none';
 
+/** The settings that decide whether a route is offered. */
+export type OfferingSettings = Pick<Config, 'recoveryKey' | 'devMode'>;
+
 /** Who may call a route. A route without one does not compile. */
 export type Access =
   /** No credential, or one that the handler checks itself (a password, an enrollment token). */
-  | { readonly kind: 'open'; readonly rate: RateClass; readonly offered?: (config: Config) => boolean }
+  | { readonly kind: 'open'; readonly rate: RateClass; readonly offered?: (settings: OfferingSettings) => boolean }
   /**
    * A tenant admin's session and a permission. `unlicensed`: also where the license has run out (choice OP-052). `reauth`:
    * with a re-authentication token of this session besides (choice OP-025). `reauthWhere`: the command decides whether it
@@ -42,7 +45,7 @@ type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
 
 export const open = (rate: RateClass): AccessOf<'open'> => ({ kind: 'open', rate });
 /** As `open`, where the installation is configured for it; elsewhere there is no such route: 404, whatever is sent. */
-export const openWhere = (offered: (config: Config) => boolean, rate: RateClass): AccessOf<'open'> => ({
+export const openWhere = (offered: (settings: OfferingSettings) => boolean, rate: RateClass): AccessOf<'open'> => ({
   kind: 'open',
   rate,
   offered,

@@ -10,8 +10,12 @@ import {
 import { streamSubject } from '../kernel/aggregate.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import type { DevicePrincipal } from './principal.ts';
+import type { WithAggregates, WithClaimHolder } from '../../commands/ports.ts';
+
+export interface DeviceOfFingerprintDependencies {
+  readonly ports: WithAggregates & WithClaimHolder;
+}
 
 /** Each turn means that another request with the same fingerprint got through. */
 const MOST_TURNS = 8;
@@ -36,7 +40,7 @@ export interface EnrollmentTarget {
  * other between the look and the append; the command then refuses the slower one, which looks again.
  */
 export async function enrollingDeviceOf<T>(
-  services: Services,
+  services: DeviceOfFingerprintDependencies,
   tenantId: TenantId,
   enrolling: Enrolling,
   enroll: (target: EnrollmentTarget) => Promise<T>,
@@ -57,7 +61,7 @@ const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({ deviceId: 
 
 /** The command decides the same again, on the newest state of the device that is chosen here. */
 async function targetOf(
-  { ports }: Services,
+  { ports }: DeviceOfFingerprintDependencies,
   tenantId: TenantId,
   { fingerprint, userId, shown }: Enrolling,
 ): Promise<EnrollmentTarget> {

@@ -1,13 +1,19 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Services } from '../services.ts';
 import { tlsDoor } from './server.ts';
+import type { Config } from '../config.ts';
+import type { ListenerCertificate } from '../tls/listener-certificate.ts';
+
+export interface DoorsDependencies {
+  readonly config: Pick<Config, 'host' | 'port' | 'tlsPort' | 'drainMs'>;
+  listenerCertificate(): ListenerCertificate;
+}
 
 /** Listens for HTTP and for TLS with client certificates; answers where. */
 export async function openDoors(
   app: FastifyInstance,
-  services: Pick<Services, 'config' | 'listenerCertificate'>,
+  services: DoorsDependencies,
   onStop: (close: () => Promise<void>) => void,
 ): Promise<{ http: string; tls: string }> {
   const { host, port, tlsPort, drainMs } = services.config;

@@ -2,10 +2,19 @@ import { extensionConfig, type ExtensionConfig } from '../../queries/extension/e
 import { groupIdsOfMember } from '../../queries/policies/group-ids-of-user.ts';
 import { orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import type { TenantReads } from '../kernel/query.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
+import type { BundleSigner } from '../extension/bundle-signer.ts';
 import type { Bound, LiveState } from '../projector/live-state.ts';
 import { toldModels } from '../resources/told-to-extensions.ts';
-import type { Services } from '../services.ts';
+
+export interface ExtensionAnswersDependencies {
+  readonly models: readonly AnyReadModel[];
+  readonly bundleSigner: BundleSigner;
+  readonly live: LiveState;
+  credentialSalt(tenantId: TenantId): string;
+  vitalReads(tenantId: TenantId): TenantReads;
+}
 
 /** What a tenant's extensions are told, as it leaves the house. */
 export interface ExtensionAnswer {
@@ -21,46 +30,42 @@ export interface ExtensionAnswer {
 }
 
 type Answers = (tenantId: TenantId, groupIds: readonly string[]) => Promise<ExtensionAnswer>;
-interface Remembered {
-  readonly answers: Answers;
-  readonly groupIds: (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
-}
+type GroupIds = (tenantId: TenantId, userId: string) => Promise<readonly string[]>;
 
-/** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
-export const extensionAnswer = (services: Services, tenantId: TenantId): Promise<ExtensionAnswer> =>
-  rememberedBy(services).answers(tenantId, []);
+/**
+ * Every browser of a fleet polls this every few minutes: a response is put together once for people of the same groups, and again when
+ * something changed.
+ */
+export class ExtensionAnswers {
+  readonly #answers: Answers;
+  readonly #groupIds: GroupIds;
 
-/** What the extension of this person is told: policies of their groups, too (choice OP-113). */
-export async function extensionAnswerFor(
-  services: Services,
-  tenantId: TenantId,
-  userId: string,
-): Promise<ExtensionAnswer> {
-  const { answers, groupIds } = rememberedBy(services);
-  return answers(tenantId, await groupIds(tenantId, userId));
-}
+  constructor(dependencies: ExtensionAnswersDependencies) {
+    this.#answers = rememberedAnswers(dependencies);
+    this.#groupIds = rememberedGroups(dependencies);
+  }
 
-/** Every browser of a fleet polls this every few minutes: an answer is put together once for people of the same groups, and again when something changed. */
-function rememberedBy(services: Services): Remembered {
-  let known = built.get(services.live);
-  if (!known)
-    built.set(services.live, (known = { answers: rememberedAnswers(services), groupIds: rememberedGroups(services) }));
-  return known;
+  /** What holds for every extension of a tenant: version, mode and times, with the policies that reach everybody. */
+  ofTenant(tenantId: TenantId): Promise<ExtensionAnswer> {
+    return this.#answers(tenantId, []);
+  }
+
+  /** What the extension of this person is told: policies of their groups, too (choice OP-113). */
+  async ofPerson(tenantId: TenantId, userId: string): Promise<ExtensionAnswer> {
+    return this.#answers(tenantId, await this.#groupIds(tenantId, userId));
+  }
 }
 
 /** Octets, or nearly so: one answer may be hundreds of kilobytes, and each set of groups has its own. */
 const BODIES: Bound<ExtensionAnswer> = { most: 64 * 1024 * 1024, weigh: ({ body }) => body.length };
 
-/** By what outlives requests: each request has a view of the services of its own. */
-const built = new WeakMap<LiveState, Remembered>();
-
 /** The read models that answers are made from, and the one that says who is in which group. `test/laws/cached-reads.test.ts` compares them with the queries. */
 export const ANSWER_TABLES: readonly string[] = toldModels.filter((name) => name !== 'group_members');
 export const GROUP_TABLES: readonly string[] = ['group_members'];
-const modelsNamed = ({ models }: Services, names: readonly string[]): readonly AnyReadModel[] =>
+const modelsNamed = ({ models }: ExtensionAnswersDependencies, names: readonly string[]): readonly AnyReadModel[] =>
   models.filter(({ name }) => names.includes(name));
 
-function rememberedAnswers(services: Services): Answers {
+function rememberedAnswers(services: ExtensionAnswersDependencies): Answers {
   const EVERYBODY = 'everybody';
   const groupsIn = (name: string) => (name === EVERYBODY ? [] : name.split(','));
   const tables = modelsNamed(services, ANSWER_TABLES);
@@ -71,7 +76,7 @@ function rememberedAnswers(services: Services): Answers {
   return (tenantId, groupIds) => remembered(tenantId, groupIds.length > 0 ? groupIds.join(',') : EVERYBODY);
 }
 
-function rememberedGroups(services: Services): Remembered['groupIds'] {
+function rememberedGroups(services: ExtensionAnswersDependencies): GroupIds {
   const tables = modelsNamed(services, GROUP_TABLES);
   const remembered = services.live.remember(async (from, tenantId, userId) => {
     await from.tables(tables);
@@ -81,7 +86,7 @@ function rememberedGroups(services: Services): Remembered['groupIds'] {
 }
 
 async function answerFor(
-  services: Services,
+  services: ExtensionAnswersDependencies,
   tenantId: TenantId,
   groupIds: readonly string[],
 ): Promise<ExtensionAnswer> {

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { newPassword } from '../domain/identity/password-rule.ts';
-import type { OneTimeToken, TokenPurpose } from '../identity/one-time-tokens.ts';
+import type { OneTimeToken, TokenPurpose, OneTimeTokens } from '../identity/one-time-tokens.ts';
 import { FailureError, unauthenticated } from '../kernel/failure.ts';
-import type { Services } from '../services.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../vault/vault.ts';
+
+export interface ForcedPasswordChangeDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly oneTimeTokens: OneTimeTokens;
+}
 
 export const forcedChangeBody = z
   .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
@@ -25,7 +32,7 @@ interface ForcedChange<Known> {
 
 /** The new password where one must be changed. Only the token's own failure costs a new sign-in. */
 export async function changeForcedPassword<Known>(
-  services: Services,
+  services: ForcedPasswordChangeDependencies,
   { purpose, tempToken, prepare, change }: ForcedChange<Known>,
 ): Promise<z.output<typeof passwordChanged>> {
   const token = await services.oneTimeTokens.peek(purpose, tempToken);

@@ -1,7 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { FailureError, unauthenticated } from '../kernel/failure.ts';
-import type { Services } from '../services.ts';
 import type { AdminPrincipal } from './principal.ts';
+import type { AccessTokens } from '../identity/access-tokens.ts';
+import type { Lookups } from '../identity/lookups.ts';
+
+export interface LiveAdminSessionDependencies {
+  readonly accessTokens: AccessTokens;
+  readonly lookups: Lookups;
+}
 
 /**
  * The admin who asks, whatever their role and their tenant's license allow: for what ends a session. Throws 401, also where
@@ -9,7 +15,7 @@ import type { AdminPrincipal } from './principal.ts';
  */
 export async function liveAdminSession(
   { headers }: FastifyRequest,
-  { accessTokens, lookups }: Services,
+  { accessTokens, lookups }: LiveAdminSessionDependencies,
 ): Promise<AdminPrincipal> {
   const [scheme, token] = (headers.authorization ?? '').split(' ');
   const claims = scheme?.toLowerCase() === 'bearer' && token ? await accessTokens.verify(token) : undefined;

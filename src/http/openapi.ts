@@ -23,7 +23,7 @@ const REFERENCE_POLICY = {
 };
 
 /** The OpenAPI 3.1 document, written from the declared routes, at `/openapi.json`, and a reference to browse at `/docs`. */
-export async function describeApi(app: FastifyInstance, groups: readonly RouteGroup[]): Promise<void> {
+export async function describeApi(app: FastifyInstance, groups: readonly RouteGroup<never>[]): Promise<void> {
   const document = openApiDocument(groups);
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: REFERENCE_POLICY });
@@ -31,7 +31,7 @@ export async function describeApi(app: FastifyInstance, groups: readonly RouteGr
 }
 
 /** Its paths are written when they are first read: a service that starts need not wait for what few ask for. */
-export function openApiDocument(groups: readonly RouteGroup[]): object {
+export function openApiDocument(groups: readonly RouteGroup<never>[]): object {
   let paths: ReturnType<typeof pathsOf> | undefined;
   return {
     openapi: '3.1.0',
@@ -56,7 +56,7 @@ export function openApiDocument(groups: readonly RouteGroup[]): object {
   };
 }
 
-function pathsOf(groups: readonly RouteGroup[]) {
+function pathsOf(groups: readonly RouteGroup<never>[]) {
   const paths: Record<string, Record<string, object>> = {};
   for (const { area, routes } of groups) {
     for (const declared of routes) {
@@ -66,7 +66,7 @@ function pathsOf(groups: readonly RouteGroup[]) {
   return paths;
 }
 
-function operation(area: string, declared: AnyRoute): object {
+function operation(area: string, declared: AnyRoute<never>): object {
   const { summary, access, params, query, body, answer, consumes = 'json' } = declared;
   const status = String(declared.status ?? (answer ? 200 : 204));
   const media =
@@ -110,7 +110,7 @@ function operation(area: string, declared: AnyRoute): object {
   };
 }
 
-function responseOf(answer: AnyRoute['answer']): object {
+function responseOf(answer: AnyRoute<never>['answer']): object {
   if (!answer) return { description: 'Done' };
   if ('media' in answer) return { description: 'Done', content: { [answer.media]: {} } };
   return { description: 'Done', content: { 'application/json': { schema: jsonSchema(answer, 'output') } } };

@@ -1,11 +1,19 @@
 import { getOrgAdmin } from '../../queries/organizations/get-org-admin.ts';
 import { orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { Freshness } from '../projector/freshness.ts';
+import type { TenantReads } from '../kernel/query.ts';
+import type { Position } from '../kernel/event.ts';
+
+export interface OrgAdminNamesDependencies {
+  readonly freshness: Freshness;
+  reads(tenantId: TenantId): TenantReads;
+  head(): Promise<Position>;
+}
 
 /** What everybody knows of an organization's admin, and a password must not be made of. */
 export async function orgAdminNames(
-  { freshness, head, reads }: Services,
+  { freshness, head, reads }: OrgAdminNamesDependencies,
   organizationId: TenantId,
   adminId: string,
 ): Promise<string[]> {

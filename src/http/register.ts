@@ -1,3 +1,4 @@
+import type { CommandPorts } from '../../commands/ports.ts';
 import {
   errorCodes,
   type FastifyInstance,
@@ -11,40 +12,58 @@ import type { AnyCommand, Command } from '../kernel/command.ts';
 import type { DomainEvent, Position } from '../kernel/event.ts';
 import { FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Query } from '../kernel/query.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
-import type { CommandPorts, Services } from '../services.ts';
+import type { Limits } from '../limits.ts';
+import type { Freshness } from '../projector/freshness.ts';
+import type { Query, TenantReads } from '../kernel/query.ts';
 import { rateClassOf } from './access.ts';
-import { authenticate } from './plugins/authentication.ts';
+import { authenticate, type AuthenticationDependencies } from './plugins/authentication.ts';
 import type { EndTurn } from '../fairness/tenant-turns.ts';
 import { awaitTurn } from './plugins/tenant-turns.ts';
-import { countedBy } from './plugins/rate-limits.ts';
+import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
 import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
 import type { KeyedRequest } from './plugins/keyed-request.ts';
 import { filePart } from './file-part.ts';
 import { actorOf, type Principal } from './principal.ts';
-import { boundedServices, BULK_MS, REQUEST_MS, RequestDeadline } from './request-deadline.ts';
+import {
+  boundedServices,
+  BULK_MS,
+  REQUEST_MS,
+  RequestDeadline,
+  type DeadlineDependencies,
+} from './request-deadline.ts';
 import type { AnyRoute, Behalf, Call } from './route.ts';
+
+/** What serving any route takes, besides what its handler asks for. */
+export type RegisterDependencies = AuthenticationDependencies &
+  RateLimitsDependencies &
+  DeadlineDependencies & {
+    readonly limits: Limits;
+    readonly freshness: Freshness;
+    readonly mainModels: readonly ReadModelName[];
+    reads(tenantId: TenantId): TenantReads;
+    vitalReads(tenantId: TenantId): TenantReads;
+  };
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined;
     /** What this request may take of the event store's time, and the services that keep to it. */
     deadline: RequestDeadline | undefined;
-    services: Services | undefined;
+    services: RegisterDependencies | undefined;
     uploadedFile: Buffer | undefined;
     endTurn: EndTurn | undefined;
   }
   interface FastifyContextConfig {
-    declared?: AnyRoute;
+    declared?: AnyRoute<never>;
   }
 }
 
 /** Turns a declared route into a Fastify one: budget, guard, checks, handler, answer. */
-export function registerRoute(
+export function registerRoute<Dependencies>(
   app: FastifyInstance,
-  declared: AnyRoute,
-  services: Services,
+  declared: AnyRoute<Dependencies>,
+  services: Dependencies & RegisterDependencies,
   answers: IdempotentAnswers,
 ): void {
   const { access, method, params, query, body } = declared;
@@ -60,9 +79,10 @@ export function registerRoute(
       ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
-        request.services = servicesWithin(request.deadline);
-        request.principal = await authenticate(request, access, request.services);
-        await declared.precondition?.(request.services);
+        const within = servicesWithin(request.deadline);
+        request.services = within;
+        request.principal = await authenticate(request, access, within);
+        await declared.precondition?.(within);
         refuseOtherMedia(request, declared);
       },
     ],
@@ -78,7 +98,8 @@ export function registerRoute(
       const stopSaying = begun && answers.whileRunning(begun);
       try {
         const outcome = await inTurn(request, services, () =>
-          declared.handle(callOf(request, reply, request.services!, declared, begun)),
+          // Set by the hook above, from what this route was registered with.
+          declared.handle(callOf(request, reply, request.services as typeof services, declared, begun)),
         );
         if (reply.sent) return reply;
         const code = successStatus(declared, reply, outcome);
@@ -99,8 +120,11 @@ export function registerRoute(
 }
 
 /** However many connections a device opens, it has so many requests under way and no more. */
-const inTurn = <T>({ principal }: FastifyRequest, { limits }: Services, work: () => Promise<T>): Promise<T> =>
-  principal?.kind === 'device' ? limits.devices.run(principal.deviceId, work) : work();
+const inTurn = <T>(
+  { principal }: FastifyRequest,
+  { limits }: Pick<RegisterDependencies, 'limits'>,
+  work: () => Promise<T>,
+): Promise<T> => (principal?.kind === 'device' ? limits.devices.run(principal.deviceId, work) : work());
 
 function replay(reply: FastifyReply, { status, body, logPosition }: Answered): FastifyReply {
   if (logPosition !== undefined) reply.header('x-log-position', logPosition);
@@ -136,7 +160,7 @@ async function keepForRetries(
 }
 
 /** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
-function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute): void {
+function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   if (
     body &&
@@ -158,7 +182,7 @@ const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
 /** Only callers with an identity can have keys of their own. */
 async function beginOf(
   request: FastifyRequest,
-  { access, file }: AnyRoute,
+  { access, file }: AnyRoute<never>,
   answers: IdempotentAnswers,
 ): Promise<Answered | KeyedRequest | undefined> {
   const { headers, principal, method, url, body } = request;
@@ -177,17 +201,20 @@ async function beginOf(
 }
 
 /** Read once: the body is a stream, and an idempotency key is compared with what was in it. */
-async function fileOf(request: FastifyRequest, { part, mostBytes }: NonNullable<AnyRoute['file']>): Promise<Buffer> {
+async function fileOf(
+  request: FastifyRequest,
+  { part, mostBytes }: NonNullable<AnyRoute<never>['file']>,
+): Promise<Buffer> {
   return (request.uploadedFile ??= await filePart(request, part, mostBytes));
 }
 
-function callOf(
+function callOf<Dependencies>(
   request: FastifyRequest,
   reply: FastifyReply,
-  services: Services,
-  { file }: AnyRoute,
+  services: Dependencies & RegisterDependencies,
+  { file }: AnyRoute<never>,
   keyed: KeyedRequest | undefined,
-): Call<never, never, never, never> {
+): Call<never, never, never, never, Dependencies> {
   const { principal } = request;
   const tenantOf = (named: TenantId | undefined): TenantId => {
     const tenantId = named ?? principal?.tenantId;
@@ -264,7 +291,7 @@ function callOf(
 /** Read your writes (choice OP-013): a time-out is not a failure, only a stale answer. */
 async function awaitFreshness(
   reply: FastifyReply,
-  { freshness }: Services,
+  { freshness }: Pick<RegisterDependencies, 'freshness'>,
   models: readonly ReadModelName[],
   position: Position,
 ): Promise<void> {
@@ -277,7 +304,7 @@ async function awaitFreshness(
 /** For those who can have written something: strangers keep nobody waiting. */
 async function honourPosition(
   { headers, principal }: FastifyRequest,
-  { freshness, mainModels }: Services,
+  { freshness, mainModels }: Pick<RegisterDependencies, 'freshness' | 'mainModels'>,
 ): Promise<void> {
   const asked = headers['x-log-position'];
   if (principal && typeof asked === 'string' && /^\d{1,19}$/.test(asked))

@@ -1,5 +1,9 @@
 import { EventStoreUnavailable } from '../eventstore/port.ts';
-import type { Services } from '../services.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { Lookups } from '../identity/lookups.ts';
+import type { Position } from '../kernel/event.ts';
 
 /** As long as a statement of the database may take (decision 0017). */
 export const REQUEST_MS = 10_000;
@@ -61,16 +65,27 @@ function bounded<T extends object>(target: T, deadline: RequestDeadline, names: 
   return Object.assign(Object.create(target) as T, Object.fromEntries(own));
 }
 
+/** What asks the event store on behalf of a request. */
+export interface DeadlineDependencies {
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  readonly lookups: Lookups;
+  readonly ports: CommandPorts;
+  head(): Promise<Position>;
+}
+
 /**
  * The services as one request has them: what asks the event store for it shares one deadline. Made of one object a request; what a
  * request does not use costs nothing. (An `AsyncLocalStorage` would do the same from below, and cost every promise of the process.)
  */
-export function boundedServices(services: Services): (deadline: RequestDeadline) => Services {
+export function boundedServices<Dependencies extends DeadlineDependencies>(
+  services: Dependencies,
+): (deadline: RequestDeadline) => Dependencies {
   const { ports } = services;
-  const view = Object.create(services) as Services & { deadline: RequestDeadline };
+  const view = Object.create(services) as Dependencies & { deadline: RequestDeadline };
   const loader = (deadline: RequestDeadline) =>
     bounded(services.loader, deadline, ['load', 'loadWithRevision', 'loadTail', 'loadBefore', 'followTail']);
-  const share = (name: keyof Services, make: (deadline: RequestDeadline) => unknown) =>
+  const share = (name: keyof DeadlineDependencies, make: (deadline: RequestDeadline) => unknown) =>
     Object.defineProperty(view, name, {
       get(this: typeof view) {
         return make(this.deadline);

@@ -8,7 +8,7 @@ import type { Query } from '../kernel/query.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
 import type { Executed } from '../execution/executor.ts';
 import type { FreshValues } from '../execution/fresh-values.ts';
-import type { CommandPorts, Services } from '../services.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 import type { Access } from './access.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from './principal.ts';
 
@@ -27,13 +27,16 @@ export interface Behalf {
   readonly actor: Actor;
 }
 
-/** What a handler works with: the checked input, and the two doors to the house. */
-export interface Call<Params, QueryString, Body, P = Principal | undefined> {
+/**
+ * What a handler works with: the checked input, ways to run commands and queries, and the dependencies that its module declares
+ * (`routeWith`). A module that declares none gets none.
+ */
+export interface Call<Params, QueryString, Body, P = Principal | undefined, Dependencies = unknown> {
   readonly params: Params;
   readonly query: QueryString;
   readonly body: Body;
   readonly principal: P;
-  readonly services: Services;
+  readonly services: Dependencies;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Executes a command for the caller's tenant (or a named one, or on named behalf) and waits for the read models that it freshens. */
@@ -84,13 +87,14 @@ export interface Route<
   Params extends z.ZodType | undefined = z.ZodType | undefined,
   QueryString extends z.ZodType | undefined = z.ZodType | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Dependencies = unknown,
 > {
   readonly method: Method;
   readonly path: string;
   readonly access: A;
   readonly summary: string;
   /** What must hold before anything that was sent is looked at. Throws. */
-  readonly precondition?: (services: Services) => Promise<void>;
+  readonly precondition?: (services: Dependencies) => Promise<void>;
   readonly params?: Params;
   readonly query?: QueryString;
   readonly body?: Body;
@@ -105,24 +109,37 @@ export interface Route<
   readonly answer?: z.ZodType | { readonly media: string };
   /** The body of a refusal, where a protocol has a shape of its own; otherwise `{ error }`. */
   readonly refusal?: (refused: Refused) => object;
-  readonly handle: (call: Call<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>>) => Promise<unknown>;
+  readonly handle: (
+    call: Call<Output<Params>, Output<QueryString>, Output<Body>, PrincipalOf<A>, Dependencies>,
+  ) => Promise<unknown>;
 }
 
-/** A route whose types have been checked where it was declared. */
+/** A route whose types have been checked where it was declared. Whoever registers it provides its dependencies. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type AnyRoute = Route<any, any, any, any>;
+export type AnyRoute<Dependencies = unknown> = Route<any, any, any, any, Dependencies>;
 
-export const route = <
-  const A extends Access,
-  Params extends z.ZodType | undefined = undefined,
-  QueryString extends z.ZodType | undefined = undefined,
-  Body extends z.ZodType | undefined = undefined,
->(
-  declared: Route<A, Params, QueryString, Body>,
-): AnyRoute => declared;
+/** Declares routes whose handlers use these dependencies of the application and no others. */
+export const routeWith =
+  <Dependencies>() =>
+  <
+    const A extends Access,
+    Params extends z.ZodType | undefined = undefined,
+    QueryString extends z.ZodType | undefined = undefined,
+    Body extends z.ZodType | undefined = undefined,
+  >(
+    declared: Route<A, Params, QueryString, Body, Dependencies>,
+  ): AnyRoute<Dependencies> =>
+    declared;
+
+/** Declares a route whose handler needs nothing but commands and queries. */
+export const route = routeWith<unknown>();
 
 /** A bounded context's routes: the tag of its OpenAPI section and what it serves. */
-export interface RouteGroup {
+export interface RouteGroup<Dependencies = unknown> {
   readonly area: string;
-  readonly routes: readonly AnyRoute[];
+  readonly routes: readonly AnyRoute<Dependencies>[];
 }
+
+/** What the handlers of these groups need together. */
+export type DependenciesOf<Groups extends readonly RouteGroup<never>[]> =
+  Groups[number] extends RouteGroup<infer Dependencies> ? Dependencies : never;

@@ -9,12 +9,21 @@ import { FailureError, forbidden, invalid, orThrow, unavailable } from '../kerne
 import { uuid } from '../kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../objects/object-store.ts';
 import { observedDay } from '../screenshots/observed-day.ts';
-import { extensionAnswer } from './extension-answers.ts';
+import type { ExtensionAnswers } from './extension-answers.ts';
 import { multipartForm, type UploadedFile } from './multipart-form.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
-import { ensureRetention, retentionOf } from './telemetry-retention.ts';
+import { retentionOf, type StreamRetention, type TelemetryRetentionDependencies } from './telemetry-retention.ts';
 import { failureOfIssues } from './validation.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Lookups } from '../identity/lookups.ts';
+
+export interface ScreenshotUploadDependencies extends TelemetryRetentionDependencies {
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  readonly loader: AggregateLoader;
+  readonly lookups: Lookups;
+}
 
 const DAY_MS = 86_400_000;
 const LONGEST_ORIGIN = 300;
@@ -48,12 +57,15 @@ export const uploadForm = z.object({
   file: z.string().meta({ format: 'binary' }),
 });
 
-type Uploading = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'request' | 'principal' | 'services' | 'run'>;
+type Uploading = Pick<
+  Call<unknown, unknown, unknown, DevicePrincipal, ScreenshotUploadDependencies>,
+  'request' | 'principal' | 'services' | 'run'
+>;
 
 /** Takes a picture of what a device observed; the same picture of the same observation is one, however often it is sent. */
 export async function takeUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
   const { tenantId, deviceId, userId } = principal;
-  const { screenshotEnabled } = await extensionAnswer(services, tenantId);
+  const { screenshotEnabled } = await services.extensionAnswers.ofTenant(tenantId);
   if (!screenshotEnabled) throw new FailureError(forbidden('screenshots are turned off'));
   const { fields, file } = await multipartForm(request, 'file', MOST_IMAGE_BYTES);
   const read = upload.safeParse(fields, { reportInput: true });
@@ -86,7 +98,7 @@ export async function takeUpload({ request, principal, services, run }: Uploadin
       throw new FailureError(unavailable('screenshots cannot be kept at the moment'));
     throw error;
   }
-  await ensureRetention(services.store, screenshotDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+  await services.streamRetention.ensure(screenshotDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
   return { id: screenshotId };
 }
 

@@ -4,7 +4,6 @@ import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
-import type { Services } from '../services.ts';
 import { mapErrors } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
@@ -21,9 +20,20 @@ import { limitRates } from './plugins/rate-limits.ts';
 import { countRequests } from './plugins/request-metrics.ts';
 import { endSlowReaders } from './plugins/slow-readers.ts';
 import { setSecurityHeaders } from './plugins/security-headers.ts';
-import { registerRoute } from './register.ts';
-import { routeGroups } from './routes/index.ts';
+import { registerRoute, type RegisterDependencies } from './register.ts';
+import { routeGroups, type RouteDependencies } from './routes/index.ts';
 import { parseJsonBodies, validateWithZod } from './validation.ts';
+import type { Config } from '../config.ts';
+import type { Logger } from 'pino';
+import type { Database } from '../database/database.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
+
+export interface ServerDependencies {
+  readonly config: Pick<Config, 'trustedProxies' | 'drainMs'>;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly trust: LogTrust;
+}
 
 export interface ServerOptions {
   readonly redis?: Redis;
@@ -51,7 +61,10 @@ const REQUEST_MS = 60_000;
 const SLOW_READER_MS = 30_000;
 
 /** The whole HTTP face, not yet listening. */
-export async function buildServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
+export async function buildServer(
+  services: ServerDependencies & RegisterDependencies & RouteDependencies,
+  options: ServerOptions,
+): Promise<FastifyInstance> {
   const { config, log } = services;
   const app = fastify({
     loggerInstance: log.child({ module: 'http' }) as FastifyBaseLogger,

@@ -16,7 +16,11 @@ import {
   ssoAddress,
 } from '../domain/sso/fields.ts';
 import { FailureError, invalid } from '../kernel/failure.ts';
-import type { Services } from '../services.ts';
+import type { Config } from '../config.ts';
+
+export interface SsoConfigBodiesDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+}
 
 const shared = {
   name: configName.optional(),
@@ -59,7 +63,7 @@ export const ssoConfigProbe = z.discriminatedUnion('protocol', [
 type Addresses = { readonly [Name in 'issuerUrl' | 'idpSsoUrl' | 'idpSloUrl']?: string | null | undefined };
 
 /** A provider without TLS is one that a developer runs. */
-export function refuseInsecure({ config }: Pick<Services, 'config'>, body: Addresses): void {
+export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Addresses): void {
   if (config.devMode) return;
   for (const field of ['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const) {
     const address = body[field];

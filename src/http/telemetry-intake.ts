@@ -12,11 +12,22 @@ import { deviceDayStream } from '../domain/telemetry/device-day.ts';
 import { inPortions } from '../domain/telemetry/portions.ts';
 import { FailureError, limited } from '../kernel/failure.ts';
 import { dayOf } from '../kernel/read-model.ts';
-import { extensionAnswer } from './extension-answers.ts';
+import type { ExtensionAnswers } from './extension-answers.ts';
 import type { DevicePrincipal } from './principal.ts';
 import type { Call } from './route.ts';
-import { ensureRetention, retentionOf } from './telemetry-retention.ts';
+import { retentionOf, type StreamRetention, type TelemetryRetentionDependencies } from './telemetry-retention.ts';
 import { failureOfIssues } from './validation.ts';
+import type { ObservationAllowance } from '../arrivals/observation-allowance.ts';
+import type { TechnologyAllowance } from '../arrivals/technology-allowance.ts';
+import type { Lookups } from '../identity/lookups.ts';
+
+export interface TelemetryIntakeDependencies extends TelemetryRetentionDependencies {
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  readonly observations: ObservationAllowance;
+  readonly technologies: TechnologyAllowance;
+  readonly lookups: Lookups;
+}
 
 interface Batch {
   readonly deviceSequence?: number | null | undefined;
@@ -33,7 +44,10 @@ export interface Taken {
 /** Observations, half a millisecond or so. */
 const JUDGED_IN_A_TURN = 50;
 
-type Intake = Pick<Call<unknown, unknown, unknown, DevicePrincipal>, 'services' | 'principal' | 'run'>;
+type Intake = Pick<
+  Call<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
+  'services' | 'principal' | 'run'
+>;
 
 /** Counted by arrival and before anything is written: the device sends the same batch again later, and nothing of it is lost. */
 async function takeAllowance(
@@ -62,7 +76,7 @@ export async function takeIn(
 ): Promise<Taken> {
   const { tenantId, deviceId, userId } = principal;
   const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
-    extensionAnswer(services, tenantId),
+    services.extensionAnswers.ofTenant(tenantId),
     retentionOf(services, tenantId),
     services.lookups.tenant(tenantId, tenantId),
   ]);
@@ -94,7 +108,7 @@ export async function takeIn(
           })),
         );
       }
-      await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+      await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
     }
   } finally {
     services.observations.giveBack(tenantId, deviceId, admitted - accepted);
@@ -109,7 +123,7 @@ export async function takeIn(
       policyVersion,
       secretWords: admission.secretWords,
     });
-    await ensureRetention(services.store, deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
+    await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
   }
   return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
 }

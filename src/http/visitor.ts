@@ -1,16 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { KNOWN_BROWSER_SECONDS, nameOf, type KnownAccountName } from '../identity/known-browsers.ts';
+import {
+  KNOWN_BROWSER_SECONDS,
+  nameOf,
+  type KnownAccountName,
+  type KnownBrowsers,
+} from '../identity/known-browsers.ts';
 import type { Visitor } from '../identity/visitor.ts';
-import type { Services } from '../services.ts';
 import { cookiesOf } from './browser-cookie.ts';
 import { networkOf } from './network.ts';
 import { actorOf } from './principal.ts';
 
-type Recognizing = Pick<Services, 'knownBrowsers'>;
+export interface VisitorDependencies {
+  readonly knownBrowsers: KnownBrowsers;
+}
 
 /** Who sent this request, as far as signing in is concerned. */
-export const visitorOf = (request: FastifyRequest, services: Recognizing): Visitor => ({
+export const visitorOf = (request: FastifyRequest, services: VisitorDependencies): Visitor => ({
   actor: actorOf(undefined, request.ip, request.headers['user-agent']),
   sourceOf: (account) => {
     const browser = browserOf(request, services, account);
@@ -18,7 +24,7 @@ export const visitorOf = (request: FastifyRequest, services: Recognizing): Visit
   },
 });
 
-const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: Recognizing, account: KnownAccountName) => {
+const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: VisitorDependencies, account: KnownAccountName) => {
   if (headers.cookie === undefined) return undefined;
   const cookies = cookiesOf(headers.cookie);
   return knownBrowsers.recognize(
@@ -32,7 +38,7 @@ const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: Recognizing, 
 export function rememberBrowser(
   request: FastifyRequest,
   reply: FastifyReply,
-  services: Recognizing,
+  services: VisitorDependencies,
   account: KnownAccountName,
   externalBaseUrl: string,
 ): void {

@@ -9,13 +9,19 @@ import {
 } from '../domain/organizations/organization.ts';
 import { adminPlaces } from '../domain/tenants/admin.ts';
 import { tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
-import type { Executed, Issuer } from '../execution/executor.ts';
+import type { Executed, Issuer, Executor } from '../execution/executor.ts';
 import type { Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { ReadModelName } from '../kernel/read-model-name.ts';
-import type { Services } from '../services.ts';
 import { ORGANIZATIONS } from './known-browsers.ts';
 import type { TokenPurpose } from './one-time-tokens.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+
+export interface AccountKindsDependencies {
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+}
 
 export type SignInAccount = AccountState & { readonly role: string };
 
@@ -33,10 +39,14 @@ export interface AccountKind<A extends SignInAccount = SignInAccount> {
   readonly places: AccountPlaces;
   /** Under which name browsers know the account. */
   scopeOf(tenantId: TenantId): string;
-  find(services: Pick<Services, 'loader'>, tenantId: TenantId, adminId: string): Promise<A | undefined>;
+  find(services: AccountKindsDependencies, tenantId: TenantId, adminId: string): Promise<A | undefined>;
   /** Why passwords let in nobody at present; undefined where they do. */
-  whyNoPasswords(services: Pick<Services, 'loader'>, tenantId: TenantId): Promise<string | undefined>;
-  useBackupCode(services: Services, input: PresentedBackupCode, issuer: Issuer): Promise<Executed<void> | Failure>;
+  whyNoPasswords(services: AccountKindsDependencies, tenantId: TenantId): Promise<string | undefined>;
+  useBackupCode(
+    services: AccountKindsDependencies,
+    input: PresentedBackupCode,
+    issuer: Issuer,
+  ): Promise<Executed<void> | Failure>;
   /** The read models that show how many backup codes are left. */
   readonly shownIn: readonly ReadModelName[];
 }

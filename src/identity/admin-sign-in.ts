@@ -3,15 +3,22 @@ import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain
 import type { Actor } from '../kernel/actor.ts';
 import { FailureError, unauthenticated } from '../kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { tenantAdmins } from './account-kinds.ts';
-import { giveBackTry, provePassword } from './sign-in.ts';
-import { accountOf, passPassword, type NextStep } from './sign-in-steps.ts';
+import { tenantAdmins, type AccountKindsDependencies } from './account-kinds.ts';
+import { giveBackTry, provePassword, type SignInDependencies } from './sign-in.ts';
+import { accountOf, passPassword, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
 import type { Visitor } from './visitor.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Vault } from '../vault/vault.ts';
+
+export interface AdminSignInDependencies extends AccountKindsDependencies, SignInDependencies, SignInStepsDependencies {
+  readonly loader: AggregateLoader;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+}
 
 /** Signs in with e-mail and password, as far as these go. Unknown e-mail, unknown tenant and wrong password answer and cost the same. */
 export async function signInWithPassword(
-  services: Services,
+  services: AdminSignInDependencies,
   tenantId: TenantId,
   email: string,
   password: string,
@@ -38,7 +45,7 @@ export async function signInWithPassword(
 
 /** The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. */
 export async function confirmAdminPassword(
-  services: Services,
+  services: AdminSignInDependencies,
   { tenantId, adminId, sessionId }: LiveSession,
   password: string,
   actor: Actor,
@@ -58,6 +65,6 @@ interface LiveSession {
 
 /** Nobody's password is looked for as well: there is no secret of that reference. */
 const passwordHashOf =
-  ({ vault }: Services, tenantId: TenantId, admin: AdminState | undefined) =>
+  ({ vault }: AdminSignInDependencies, tenantId: TenantId, admin: AdminState | undefined) =>
   () =>
     vault.get(tenantId, passwordPlace(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);

@@ -2,10 +2,18 @@ import type { FreshValues } from '../execution/fresh-values.ts';
 import { conflict, FailureError, invalid } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { forgetIfRefused } from '../resources/secrets.ts';
-import type { Services } from '../services.ts';
-import type { AccountKind } from './account-kinds.ts';
+import type { AccountKind, AccountKindsDependencies } from './account-kinds.ts';
 import { newBackupCodes } from './backup-codes.ts';
 import { stepOfCode } from './totp.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../vault/vault.ts';
+import type { Passwords } from './passwords.ts';
+
+export interface MfaSetupDependencies extends AccountKindsDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+}
 
 interface Self {
   readonly tenantId: TenantId;
@@ -16,7 +24,7 @@ type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<unkno
 
 /** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
 export async function beginMfaSetup(
-  services: Services,
+  services: MfaSetupDependencies,
   kind: AccountKind,
   { tenantId, adminId }: Self,
   secret: string,
@@ -30,7 +38,7 @@ export async function beginMfaSetup(
 
 /** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
 export async function firstStepOf(
-  services: Services,
+  services: MfaSetupDependencies,
   kind: AccountKind,
   { tenantId, adminId }: Self,
   code: string,
@@ -49,7 +57,7 @@ export async function firstStepOf(
 
 /** Ten codes to be shown once; their digests go into the vault. */
 export async function makeBackupCodes(
-  { passwords, vault }: Services,
+  { passwords, vault }: MfaSetupDependencies,
   kind: AccountKind,
   { tenantId, adminId }: Self,
   fresh: FreshValues,

@@ -1,9 +1,15 @@
 import { organization, organizationStream, type OrgAdminState } from '../domain/organizations/organization.ts';
 import { vouchedBySchema, type VouchedBy } from '../domain/sso/vouching.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
 import { isStillVouchedFor } from './vouching.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { OneTimeTokens } from './one-time-tokens.ts';
+
+export interface OrgHandoffDependencies {
+  readonly loader: AggregateLoader;
+  readonly oneTimeTokens: OneTimeTokens;
+}
 
 /** Interface "Limits": about a minute, once. */
 export const HANDOFF_SECONDS = 60;
@@ -20,7 +26,7 @@ export interface HandoffProof {
  * the exchange.
  */
 export function issueOrgHandoff(
-  services: Services,
+  services: OrgHandoffDependencies,
   organizationId: TenantId,
   { adminId, sessionEpoch }: OrgAdminState,
   bound: {
@@ -50,7 +56,7 @@ export function issueOrgHandoff(
  * Spends the code, also in the wrong browser: a code that was seen elsewhere is no good any more.
  */
 export async function redeemOrgHandoff(
-  services: Services,
+  services: OrgHandoffDependencies,
   code: string,
   { browserSecret, verifier }: HandoffProof,
 ): Promise<

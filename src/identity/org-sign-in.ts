@@ -11,12 +11,21 @@ import {
 import type { Actor } from '../kernel/actor.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import { orgAdmins } from './account-kinds.ts';
 import { ORGANIZATIONS } from './known-browsers.ts';
-import { giveBackTry, provePassword, type KnownAccount } from './sign-in.ts';
-import { accountOf, passPassword, type NextStep } from './sign-in-steps.ts';
+import { giveBackTry, provePassword, type KnownAccount, type SignInDependencies } from './sign-in.ts';
+import { accountOf, passPassword, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
 import type { Visitor } from './visitor.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { WithClaimHolder } from '../../commands/ports.ts';
+import type { Vault } from '../vault/vault.ts';
+
+export interface OrgSignInDependencies extends SignInDependencies, SignInStepsDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: WithClaimHolder;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+}
 
 export interface OrgAdminFound {
   readonly organizationId: TenantId;
@@ -26,7 +35,7 @@ export interface OrgAdminFound {
 
 /** The account behind an e-mail's digest, if any: the claim's holder is the organization's stream. */
 export async function findOrgAdmin(
-  { ports, loader }: Services,
+  { ports, loader }: OrgSignInDependencies,
   accountDigest: string,
 ): Promise<OrgAdminFound | undefined> {
   // For nobody the same steps are taken, on a stream that has no events.
@@ -43,7 +52,7 @@ export async function findOrgAdmin(
  * this admin, is told to whoever knows the right one: before that it would say who has an account.
  */
 export async function signInToOrganization(
-  services: Services,
+  services: OrgSignInDependencies,
   email: string,
   password: string,
   slug: string | undefined,
@@ -69,7 +78,7 @@ interface LiveOrgSession {
  * password was right.
  */
 export async function confirmOrgPassword(
-  services: Services,
+  services: OrgSignInDependencies,
   { organizationId, adminId, sessionId }: LiveOrgSession,
   password: string,
   actor: Actor,
@@ -94,7 +103,7 @@ export async function confirmOrgPassword(
 }
 
 function proveFoundPassword(
-  services: Services,
+  services: OrgSignInDependencies,
   accountDigest: string,
   found: OrgAdminFound | undefined,
   password: string,

@@ -1,5 +1,9 @@
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { OneTimeTokens } from './one-time-tokens.ts';
+
+export interface ReauthenticationDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
 
 /** Interface "Limits". */
 export const REAUTHENTICATION_SECONDS = 300;
@@ -12,14 +16,14 @@ export interface ReauthenticatedSession {
 
 /** A token for whoever has just proved again who they are: good in this session alone, for its whole lifetime (choice OP-025). */
 export const issueReauthentication = (
-  { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
+  { oneTimeTokens }: ReauthenticationDependencies,
   { tenantId, adminId, sessionId }: ReauthenticatedSession,
 ): Promise<string> =>
   oneTimeTokens.issue('reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);
 
 /** The same of an organization's admin, for one write (choice OP-147). */
 export const issueOrgReauthentication = (
-  { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
+  { oneTimeTokens }: ReauthenticationDependencies,
   { tenantId, adminId, sessionId }: ReauthenticatedSession,
 ): Promise<string> =>
   oneTimeTokens.issue('org-reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);

@@ -2,8 +2,17 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { findAdminAccounts } from '../../queries/admins/find-admin-accounts.ts';
 import { orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { findOrgAdmin } from './org-sign-in.ts';
+import { findOrgAdmin, type OrgSignInDependencies } from './org-sign-in.ts';
+import type { Freshness } from '../projector/freshness.ts';
+import type { TenantReads } from '../kernel/query.ts';
+import type { Position } from '../kernel/event.ts';
+
+export interface RecoveryDependencies extends OrgSignInDependencies {
+  readonly freshness: Freshness;
+  accountDigest(email: string): string;
+  vitalReads(tenantId: TenantId): TenantReads;
+  head(): Promise<Position>;
+}
 
 /** In constant time, whatever the lengths (F103): digests of both are compared. */
 export function isRecoveryKey(presented: string, recoveryKey: string): boolean {
@@ -24,7 +33,7 @@ export type Recoverable = RecoverableAccount | 'unknown_account' | 'ambiguous_ac
  * admin is who is left where no tenant knows the e-mail: tenants are where most people who ask for this are locked out.
  */
 export async function recoverableAccount(
-  services: Services,
+  services: RecoveryDependencies,
   email: string,
   named: TenantId | undefined,
 ): Promise<Recoverable> {
@@ -40,7 +49,7 @@ export async function recoverableAccount(
 }
 
 async function recoverableOrgAdmin(
-  services: Services,
+  services: RecoveryDependencies,
   accountDigest: string,
   named: TenantId | undefined,
 ): Promise<RecoverableAccount | undefined> {

@@ -4,14 +4,27 @@ import type { MfaState } from '../domain/identity/account.ts';
 import type { Tried } from '../domain/logins/login.ts';
 import { FailureError, orThrow, unauthenticated } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import type { AccountKind, SignInAccount } from './account-kinds.ts';
+import type { AccountKind, SignInAccount, AccountKindsDependencies } from './account-kinds.ts';
 import { placeOfCode } from './backup-codes.ts';
 import type { Reservation } from './hashing-turns.ts';
 import { behalfOf } from './sign-in.ts';
-import { accountOf, admit, type AtTheDoor, type NextStep } from './sign-in-steps.ts';
+import { accountOf, admit, type AtTheDoor, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
 import { stepOfCode } from './totp.ts';
 import type { Visitor } from './visitor.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { Freshness } from '../projector/freshness.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { Passwords } from './passwords.ts';
+import type { OneTimeTokens } from './one-time-tokens.ts';
+
+export interface SecondFactorDependencies extends AccountKindsDependencies, SignInStepsDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly freshness: Freshness;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+  readonly oneTimeTokens: OneTimeTokens;
+}
 
 export type PresentedCode = { readonly code: string } | { readonly backupCode: string };
 
@@ -23,7 +36,7 @@ const invalidToken = () => new FailureError(unauthenticated('invalid or expired 
  * is used up by one append before anything is handed out. Throws 401, and 403 for a locked account.
  */
 export async function passSecondFactor<A extends SignInAccount>(
-  services: Services,
+  services: SecondFactorDependencies,
   kind: AccountKind<A>,
   mfaToken: string,
   presented: PresentedCode,
@@ -52,7 +65,7 @@ interface Challenge {
 }
 
 async function passWith<A extends SignInAccount>(
-  services: Services,
+  services: SecondFactorDependencies,
   kind: AccountKind<A>,
   { mfaToken, tenantId, subjectId, payload }: Challenge,
   presented: PresentedCode,
@@ -78,7 +91,7 @@ async function passWith<A extends SignInAccount>(
 }
 
 async function useUpCode(
-  services: Services,
+  services: SecondFactorDependencies,
   atTheDoor: AtTheDoor,
   mfa: MfaState,
   presented: PresentedCode,

@@ -4,9 +4,20 @@ import type { Tried } from '../domain/logins/login.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { FailureError, forbidden } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import type { AccountKind, SignInAccount } from './account-kinds.ts';
-import { forgiveTries, giveBackTry, openSession, type KnownAccount, type Tokens } from './sign-in.ts';
+import type { AccountKind, SignInAccount, AccountKindsDependencies } from './account-kinds.ts';
+import {
+  forgiveTries,
+  giveBackTry,
+  openSession,
+  type KnownAccount,
+  type Tokens,
+  type SignInDependencies,
+} from './sign-in.ts';
+import type { OneTimeTokens } from './one-time-tokens.ts';
+
+export interface SignInStepsDependencies extends AccountKindsDependencies, SignInDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
 
 /** An administrator of a tenant or of an organization, on the way in. */
 export interface AtTheDoor {
@@ -37,7 +48,11 @@ export const accountOf = ({ kind, tenantId, admin, actor, source }: AtTheDoor): 
 });
 
 /** The password was right. Whoever showed it is told why it does not let in; otherwise the second factor follows where one is on. */
-export async function passPassword(services: Services, atTheDoor: AtTheDoor, tried: Tried): Promise<NextStep> {
+export async function passPassword(
+  services: SignInStepsDependencies,
+  atTheDoor: AtTheDoor,
+  tried: Tried,
+): Promise<NextStep> {
   const { kind, tenantId, admin } = atTheDoor;
   const refusal = await whyNotAdmitted(services, atTheDoor);
   if (refusal) {
@@ -53,7 +68,10 @@ export async function passPassword(services: Services, atTheDoor: AtTheDoor, tri
   };
 }
 
-async function whyNotAdmitted(services: Services, { kind, tenantId, admin }: AtTheDoor): Promise<string | undefined> {
+async function whyNotAdmitted(
+  services: SignInStepsDependencies,
+  { kind, tenantId, admin }: AtTheDoor,
+): Promise<string | undefined> {
   if (admin.status === 'suspended') return 'account suspended';
   return (
     (await kind.whyNoPasswords(services, tenantId)) ??
@@ -63,7 +81,7 @@ async function whyNotAdmitted(services: Services, { kind, tenantId, admin }: AtT
 
 /** Everything that was asked for was right: tries are forgiven, and a session or a forced change of password follows. */
 export async function admit(
-  services: Services,
+  services: SignInStepsDependencies,
   atTheDoor: AtTheDoor,
   tried: Tried,
   method: 'password' | 'password+totp' | 'password+backup_code',

@@ -11,9 +11,19 @@ import type { VouchedBy } from '../domain/sso/vouching.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { FailureError, forbidden, isFailure, orThrow, unauthenticated } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import type { Reservation, Source } from './hashing-turns.ts';
-import { ADMIN_LIFETIME, ORG_LIFETIME } from './refresh-tokens.ts';
+import { ADMIN_LIFETIME, ORG_LIFETIME, type RefreshTokens } from './refresh-tokens.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { Passwords } from './passwords.ts';
+import type { AccessTokens } from './access-tokens.ts';
+
+export interface SignInDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly passwords: Passwords;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
+}
 
 export interface Tokens {
   readonly accessToken: string;
@@ -36,7 +46,7 @@ export interface NewSession {
 }
 
 /** Starts a session and hands out its first tokens. */
-export async function openSession(services: Services, wanted: NewSession): Promise<Tokens> {
+export async function openSession(services: SignInDependencies, wanted: NewSession): Promise<Tokens> {
   const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null, sessionId = randomUUID() } = wanted;
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
@@ -85,7 +95,7 @@ export const behalfOf = (account: KnownAccount) => ({ tenantId: account.tenantId
  * account, `TooManyWaiting` before a try is taken. The try still counts: what the right password is worth is for the caller to say.
  */
 export async function provePassword(
-  services: Services,
+  services: SignInDependencies,
   account: Account,
   findHash: () => Promise<Buffer | undefined>,
   password: string,
@@ -100,7 +110,7 @@ export async function provePassword(
 }
 
 async function proveWith(
-  { executor, passwords }: Services,
+  { executor, passwords }: SignInDependencies,
   account: Account,
   findHash: () => Promise<Buffer | undefined>,
   password: string,
@@ -126,7 +136,7 @@ async function proveWith(
 
 /** The password was right, and is not the way in: its own try does not count, earlier wrong ones still do. */
 export async function giveBackTry(
-  services: Services,
+  services: SignInDependencies,
   account: KnownAccount,
   tried: Tried,
   purpose: PasswordConfirmed['purpose'],
@@ -138,7 +148,7 @@ export async function giveBackTry(
 }
 
 /** Whoever stands at the door has shown everything that was asked for. */
-export async function forgiveTries(services: Services, account: KnownAccount, tried: Tried): Promise<void> {
+export async function forgiveTries(services: SignInDependencies, account: KnownAccount, tried: Tried): Promise<void> {
   const { accountDigest, subjectId } = account;
   orThrow(await services.executor.execute(recordLoginSuccess, { accountDigest, subjectId, tried }, behalfOf(account)));
 }

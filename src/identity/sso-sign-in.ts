@@ -7,9 +7,17 @@ import type { VouchedBy } from '../domain/sso/vouching.ts';
 import { adminByAccount, tenant, tenantStream, type AdminState } from '../domain/tenants/tenant.ts';
 import type { Actor } from '../kernel/actor.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { issueReauthentication } from './reauthentication.ts';
-import { openSession, type Tokens } from './sign-in.ts';
+import { issueReauthentication, type ReauthenticationDependencies } from './reauthentication.ts';
+import { openSession, type Tokens, type SignInDependencies } from './sign-in.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+
+export interface SsoSignInDependencies extends ReauthenticationDependencies, SignInDependencies {
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  accountDigest(email: string): string;
+}
 
 /** Somebody came from an identity provider and is not let in. The reason is for the login page, the detail for the audit log. */
 export class SsoRefused extends Error {
@@ -35,7 +43,7 @@ export interface ProvenIdentity {
 
 /** The tenant's admin of that e-mail, active. Never made here (choice OP-035). Throws `SsoRefused`. */
 export async function admitAdmin(
-  { loader, accountDigest }: Services,
+  { loader, accountDigest }: SsoSignInDependencies,
   tenantId: TenantId,
   { email, emailDomains }: ProvenIdentity,
 ): Promise<AdminState> {
@@ -60,7 +68,7 @@ export interface SsoTokens extends Tokens {
 
 /** A session whose start says by which protocol; the provider has seen to further factors (choice OP-035). */
 export async function openSsoSession(
-  services: Services,
+  services: SsoSignInDependencies,
   tenantId: TenantId,
   { adminId, sessionEpoch, role }: AdminState,
   proof: SsoProof,
@@ -94,7 +102,7 @@ export interface RefusedAttempt {
 
 /** Puts a refusal into the audit log of whom it concerns: the tenant, the organization, or else the installation. */
 export async function auditRefusal(
-  { executor }: Services,
+  { executor }: SsoSignInDependencies,
   { tenantId = INSTALLATION, protocol, configId, actor }: RefusedAttempt,
   { reason, detail, subjectId }: SsoRefused,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import {
   type KeyFingerprints,
 } from '../domain/installation/identity.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import type { CommandPorts } from '../services.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 import type { Executor } from '../execution/executor.ts';
 import { system } from '../kernel/actor.ts';
 import { orThrow } from '../kernel/failure.ts';

@@ -9,7 +9,7 @@ import { declareJob, defineJob, JobFailed, type AnyJob } from '../jobs/job.ts';
 import { system } from '../kernel/actor.ts';
 import { isFailure } from '../kernel/failure.ts';
 import { asTenantId } from '../kernel/ids.ts';
-import type { CommandPorts } from '../services.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 
 const AT_ONCE = 500;
 /** It looks at every tenant's devices. */

@@ -13,15 +13,33 @@ import { organization, organizationStream } from '../domain/organizations/organi
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import { emailDomain } from '../domain/sso/fields.ts';
 import { emailField } from '../domain/identity/password-rule.ts';
-import { findOrgAdmin, type OrgAdminFound } from '../identity/org-sign-in.ts';
+import { findOrgAdmin, type OrgAdminFound, type OrgSignInDependencies } from '../identity/org-sign-in.ts';
 import { randomPassword } from '../identity/passwords.ts';
 import { system, type Actor } from '../kernel/actor.ts';
 import { FailureError, invalid, notFound, orThrow } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { findOrganization } from './find-organization.ts';
+import { findOrganization, type FindOrganizationDependencies } from './find-organization.ts';
 import { managedConfigs } from './managed-configs.ts';
-import { findTenant } from '../tenants/find-tenant.ts';
+import { findTenant, type FindTenantDependencies } from '../tenants/find-tenant.ts';
+import type { Logger } from 'pino';
+import type { EventStore } from '../eventstore/port.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { TenantReads } from '../kernel/query.ts';
+
+export interface OrganizationsCliDependencies
+  extends FindOrganizationDependencies, FindTenantDependencies, OrgSignInDependencies {
+  readonly config: { readonly host: string; readonly port: number };
+  readonly log: Logger;
+  readonly store: EventStore;
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+  reads(tenantId: TenantId): TenantReads;
+}
 
 export interface NewOrganization {
   readonly name: string;
@@ -41,7 +59,7 @@ export interface CreatedOrganization {
 
 /** Makes an organization and its owner. Throws `FailureError`: an e-mail administers one organization at most. */
 export async function createOrganization(
-  services: Services,
+  services: OrganizationsCliDependencies,
   { name, slug, ownerEmail, externalBaseUrl }: NewOrganization,
 ): Promise<CreatedOrganization> {
   if (!z.string().trim().min(1).max(200).safeParse(name).success)
@@ -65,7 +83,7 @@ export async function createOrganization(
 
 /** Puts a tenant (its id or its slug) into the organization of this slug. */
 export async function attachTenant(
-  services: Services,
+  services: OrganizationsCliDependencies,
   { slug, tenant: named }: { slug: string; tenant: string },
 ): Promise<void> {
   const organizationId = await findOrganization(services, slug);
@@ -86,7 +104,7 @@ export interface DetachedTenant {
  * it is switched off before the tenant goes, and once more afterwards, in case the organization switched it on in between.
  */
 export async function detachTenant(
-  services: Services,
+  services: OrganizationsCliDependencies,
   { slug, tenant: named }: { slug: string; tenant: string },
 ): Promise<DetachedTenant> {
   const organizationId = await findOrganization(services, slug);
@@ -107,7 +125,11 @@ export async function detachTenant(
   };
 }
 
-async function switchOffManaged(services: Services, tenantId: TenantId, actor: Actor): Promise<string[]> {
+async function switchOffManaged(
+  services: OrganizationsCliDependencies,
+  tenantId: TenantId,
+  actor: Actor,
+): Promise<string[]> {
   const enabled = (await managedConfigs(services.store, tenantId)).filter(
     ({ isEnabled, managedBy }) => isEnabled && managedBy === 'organization',
   );
@@ -137,7 +159,10 @@ export interface RecoveredOrgAdmin {
 }
 
 /** As the recovery over HTTP, without its key: whoever can run this holds all the keys there are. */
-export async function recoverOrgAdmin(services: Services, named: NamedOrgAdmin): Promise<RecoveredOrgAdmin> {
+export async function recoverOrgAdmin(
+  services: OrganizationsCliDependencies,
+  named: NamedOrgAdmin,
+): Promise<RecoveredOrgAdmin> {
   const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
   const { adminId, accountDigest } = admin;
   const password = randomPassword();
@@ -150,7 +175,7 @@ export async function recoverOrgAdmin(services: Services, named: NamedOrgAdmin):
 }
 
 /** Shuts an admin out of the organization; `recoverOrgAdmin` is the way back. */
-export async function suspendOrgAdmin(services: Services, named: NamedOrgAdmin): Promise<void> {
+export async function suspendOrgAdmin(services: OrganizationsCliDependencies, named: NamedOrgAdmin): Promise<void> {
   const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
   const issuer = { tenantId, actor: system('castellan org suspend') };
   orThrow(await services.executor.execute(suspendOrgAdminCommand, { adminId: admin.adminId }, issuer));
@@ -158,7 +183,7 @@ export async function suspendOrgAdmin(services: Services, named: NamedOrgAdmin):
 
 /** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */
 export async function vouchForDomain(
-  services: Services,
+  services: OrganizationsCliDependencies,
   { slug, domain: named }: { slug: string; domain: string },
 ): Promise<void> {
   const organizationId = await findOrganization(services, slug);
@@ -168,7 +193,7 @@ export async function vouchForDomain(
 
 /** Takes a domain away from an organization, however it was proved. */
 export async function removeDomain(
-  services: Services,
+  services: OrganizationsCliDependencies,
   { slug, domain: named }: { slug: string; domain: string },
 ): Promise<void> {
   const organizationId = await findOrganization(services, slug);
@@ -182,14 +207,17 @@ function domainOf(text: string): string {
   return data;
 }
 
-async function findNamedOrgAdmin(services: Services, { slug, email }: NamedOrgAdmin): Promise<OrgAdminFound> {
+async function findNamedOrgAdmin(
+  services: OrganizationsCliDependencies,
+  { slug, email }: NamedOrgAdmin,
+): Promise<OrgAdminFound> {
   const organizationId = await findOrganization(services, slug);
   const found = await findOrgAdmin(services, services.accountDigest(email));
   if (found?.organizationId !== organizationId) throw new FailureError(notFound('the organization has no such admin'));
   return found;
 }
 
-async function knownBaseUrl({ reads, loader, config }: Services): Promise<string> {
+async function knownBaseUrl({ reads, loader, config }: OrganizationsCliDependencies): Promise<string> {
   const first = await reads(INSTALLATION).one<{ id: string }>(
     'select id from tenant_directory where tenant_id = $1 order by slug limit 1',
   );

@@ -2,10 +2,19 @@ import { organization, organizationSlugClaim, organizationStream } from '../doma
 import { streamSubject } from '../kernel/aggregate.ts';
 import { FailureError, notFound } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { WithClaimHolder } from '../../commands/ports.ts';
+
+export interface FindOrganizationDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: WithClaimHolder;
+}
 
 /** The organization that an operator names by its id or its slug. Throws `FailureError` when there is none. */
-export async function findOrganization({ ports, loader }: Services, named: string): Promise<TenantId> {
+export async function findOrganization(
+  { ports, loader }: FindOrganizationDependencies,
+  named: string,
+): Promise<TenantId> {
   const stream = isUuid(named)
     ? organizationStream(asTenantId(named))
     : await ports.claimHolder(INSTALLATION, organizationSlugClaim(named));

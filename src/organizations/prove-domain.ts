@@ -1,8 +1,12 @@
 import { challengeName, challengeValue } from '../domain/organizations/domains.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { TxtUnavailable } from '../outbound/txt-records.ts';
-import type { Services } from '../services.ts';
+import { TxtUnavailable, type TxtRecords } from '../outbound/txt-records.ts';
+
+export interface ProveDomainDependencies {
+  domainChallenge(of: string): string;
+  readonly txtRecords: TxtRecords;
+}
 
 export interface DomainChallenge {
   readonly name: string;
@@ -12,7 +16,7 @@ export interface DomainChallenge {
 
 /** The record that proves a domain for one organization. A function of both, so that nothing is kept until it was seen. */
 export const challengeOf = (
-  { domainChallenge }: Pick<Services, 'domainChallenge'>,
+  { domainChallenge }: ProveDomainDependencies,
   organizationId: TenantId,
   domain: string,
 ): DomainChallenge => ({
@@ -23,7 +27,7 @@ export const challengeOf = (
 
 /** True where the domain's name servers show the organization's record. */
 export async function showsChallenge(
-  { txtRecords }: Pick<Services, 'txtRecords'>,
+  { txtRecords }: ProveDomainDependencies,
   { name, value }: DomainChallenge,
 ): Promise<boolean> {
   try {

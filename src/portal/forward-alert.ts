@@ -8,7 +8,7 @@ import { system } from '../kernel/actor.ts';
 import { isFailure, type Failure } from '../kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../kernel/ids.ts';
 import type { TenantReads } from '../kernel/query.ts';
-import type { CommandPorts } from '../services.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 import { PortalUnavailable, type Portal } from './portal.ts';
 
 export interface Forwarding {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admin } from '../http/access.ts';
 import type { AdminPrincipal } from '../http/principal.ts';
-import { route, type AnyRoute, type Call } from '../http/route.ts';
+import { routeWith, type AnyRoute, type Call } from '../http/route.ts';
 import { uuid } from '../kernel/ids.ts';
 import type { AnyDefinedCollection } from './collection.ts';
 import type { AnyCollection, Verb } from './declaration.ts';
@@ -9,16 +9,25 @@ import { defaultOf, valuesOf, withoutDefault, type AnyValues } from './fields.ts
 import { inWords, snakeCase } from './names.ts';
 import { bodySchema } from './schemas.ts';
 import { recordView } from './views.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../vault/vault.ts';
+
+export interface CollectionRoutesDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<CollectionRoutesDependencies>();
 
 /** The routes of a declared collection, one for each of its verbs. */
-export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute[] {
+export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<CollectionRoutesDependencies>[] {
   const { declared, view, update, remove, all, get } = collection;
   const { path, access, fields, list, parameter } = declared as AnyCollection;
   const noun = inWords(declared.noun);
   const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
   const idOf = (params: AnyValues) => params[parameter] as string;
 
-  const routes: Readonly<Record<Verb, () => AnyRoute>> = {
+  const routes: Readonly<Record<Verb, () => AnyRoute<CollectionRoutesDependencies>>> = {
     list: () =>
       route({
         method: 'GET',

@@ -1,12 +1,26 @@
 import { admin } from '../http/access.ts';
-import { route, type AnyRoute } from '../http/route.ts';
+import { routeWith, type AnyRoute } from '../http/route.ts';
 import { inWords } from './names.ts';
 import { bodySchema } from './schemas.ts';
 import type { AnyDefinedSingleton } from './singleton.ts';
 import { settingsView } from './views.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../vault/vault.ts';
+
+export interface SingletonRoutesDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<SingletonRoutesDependencies>();
 
 /** `GET` shows the settings with their defaults, `PUT` merges and shows them again. */
-export function singletonRoutes({ declared, view, read, update }: AnyDefinedSingleton): AnyRoute[] {
+export function singletonRoutes({
+  declared,
+  view,
+  read,
+  update,
+}: AnyDefinedSingleton): AnyRoute<SingletonRoutesDependencies>[] {
   const { path, access } = declared;
   const noun = inWords(declared.noun);
   return [

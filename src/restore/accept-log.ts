@@ -4,12 +4,31 @@ import { system } from '../kernel/actor.ts';
 import { conflict, FailureError, orThrow } from '../kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import { rebuildLive } from '../projector/rebuild.ts';
-import type { Services } from '../services.ts';
-import { carryOutErasures } from './erasures.ts';
-import { setAsideLostHeads } from './lost-heads.ts';
+import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
+import { setAsideLostHeads, type LostHeadsDependencies } from './lost-heads.ts';
 import { bringReactionsTo } from './reaction-checkpoints.ts';
 import type { Standing } from './standing.ts';
 import { untilTrusted } from './until-trusted.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
+import type { InstallationIdentity } from '../installation/installation-identity.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+import type { Projector } from '../projector/projector.ts';
+import type { AnyReadModel } from '../kernel/read-model.ts';
+
+export interface AcceptLogDependencies extends ErasuresDependencies, LostHeadsDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly installation: InstallationIdentity;
+  readonly codec: EventCodec;
+  readonly executor: Executor<CommandPorts>;
+  readonly projector: Projector;
+  readonly models: readonly AnyReadModel[];
+}
 
 export interface AcceptedLog {
   readonly headsDropped: ReadonlyMap<TenantId, number>;
@@ -29,7 +48,7 @@ export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void 
  * that whatever interrupts this leaves the service stopped and the command to be repeated.
  */
 export async function acceptLog(
-  services: Services,
+  services: AcceptLogDependencies,
   standing: Standing,
   reason: string,
   say: (text: string) => void,
@@ -60,7 +79,11 @@ export async function acceptLog(
   return { headsDropped };
 }
 
-async function bringTables(services: Services, standing: Standing, say: (text: string) => void): Promise<void> {
+async function bringTables(
+  services: AcceptLogDependencies,
+  standing: Standing,
+  say: (text: string) => void,
+): Promise<void> {
   const { store, codec, database, projector, models } = services;
   const parts = { store, codec, pool: database.projector };
   await projector.discardUnserved();
@@ -79,7 +102,7 @@ async function bringTables(services: Services, standing: Standing, say: (text: s
 }
 
 /** In PostgreSQL claims stand beside the log. What a lost stream held is free again. */
-async function forgetClaimsOfLostStreams({ store, database }: Services): Promise<void> {
+async function forgetClaimsOfLostStreams({ store, database }: AcceptLogDependencies): Promise<void> {
   if (store.name === 'postgres')
     await database.owner.query(
       'delete from claims c where not exists (select from events e where e.stream = c.stream)',

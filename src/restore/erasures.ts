@@ -6,9 +6,20 @@ import { system } from '../kernel/actor.ts';
 import type { EventMetadata } from '../kernel/event.ts';
 import { conflict, FailureError, orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 
-type Needed = Pick<Services, 'database' | 'executor' | 'store' | 'codec' | 'loader'>;
+export interface ErasuresDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+}
 
 const ACTOR = system('castellan restore');
 
@@ -16,14 +27,14 @@ const ACTOR = system('castellan restore');
  * Carries out in the log what the tables know of: whose key was destroyed is erased there too. An older log may have lost the erasure,
  * and persons whose keys are lost were never erased at all. Their e-mail addresses are free afterwards. Any number of times is once.
  */
-export async function carryOutErasures(services: Needed): Promise<void> {
+export async function carryOutErasures(services: ErasuresDependencies): Promise<void> {
   const { rows } = await services.database.owner.query<{ tenant_id: TenantId; person_id: string }>(
     'select tenant_id, person_id from erased_persons order by erased_at, person_id',
   );
   for (const { tenant_id: tenantId, person_id: personId } of rows) await carryOut(services, tenantId, personId);
 }
 
-async function carryOut(services: Needed, tenantId: TenantId, personId: string): Promise<void> {
+async function carryOut(services: ErasuresDependencies, tenantId: TenantId, personId: string): Promise<void> {
   const { executor, loader, store } = services;
   const issuer = { tenantId, actor: ACTOR };
   const { status } = await loader.load(employee, employeeStream(tenantId, personId));
@@ -37,7 +48,7 @@ async function carryOut(services: Needed, tenantId: TenantId, personId: string):
 
 /** As `ErasePerson` does it, but for the claims: the digest of the e-mail went with the key, so they are given up by name. */
 async function decideErasure(
-  { store, codec, loader }: Needed,
+  { store, codec, loader }: ErasuresDependencies,
   tenantId: TenantId,
   userId: string,
   isDeleted: boolean,

@@ -1,12 +1,15 @@
 import { SealFile } from '../audit/seal-file.ts';
 import { sealsInLog } from '../audit/seals.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { EventStore } from '../eventstore/port.ts';
 
-type Needed = Pick<Services, 'config' | 'store'>;
+export interface LostHeadsDependencies {
+  readonly config: { readonly dataDir: string };
+  readonly store: EventStore;
+}
 
 /** Chains of which the file beside the databases knows sealed heads that the log does not hold, each with the furthest. Nothing is changed. */
-export async function lostHeads({ config, store }: Needed): Promise<ReadonlyMap<TenantId, number>> {
+export async function lostHeads({ config, store }: LostHeadsDependencies): Promise<ReadonlyMap<TenantId, number>> {
   const file = new SealFile(config.dataDir);
   const lost = new Map<TenantId, number>();
   for (const owner of file.owners()) {
@@ -18,7 +21,7 @@ export async function lostHeads({ config, store }: Needed): Promise<ReadonlyMap<
 }
 
 /** Takes those heads out of the file, and returns them. */
-export async function setAsideLostHeads(services: Needed): Promise<ReadonlyMap<TenantId, number>> {
+export async function setAsideLostHeads(services: LostHeadsDependencies): Promise<ReadonlyMap<TenantId, number>> {
   const lost = await lostHeads(services);
   const file = new SealFile(services.config.dataDir);
   for (const owner of lost.keys()) {
@@ -28,7 +31,7 @@ export async function setAsideLostHeads(services: Needed): Promise<ReadonlyMap<T
   return lost;
 }
 
-async function macsInLog(store: Needed['store'], owner: TenantId): Promise<ReadonlySet<unknown>> {
+async function macsInLog(store: LostHeadsDependencies['store'], owner: TenantId): Promise<ReadonlySet<unknown>> {
   const macs = new Set<unknown>();
   for await (const seal of sealsInLog(store, owner, await store.head()))
     macs.add((seal as { mac?: unknown } | undefined)?.mac);

@@ -2,12 +2,28 @@ import { recordTablesRebuilt } from '../../commands/installation/record-restore.
 import { system } from '../kernel/actor.ts';
 import { conflict, FailureError, orThrow } from '../kernel/failure.ts';
 import { INSTALLATION } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { personKey } from '../vault/vault.ts';
-import { carryOutErasures } from './erasures.ts';
+import { personKey, type PersonKeys } from '../vault/vault.ts';
+import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
 import { bringReactionsTo } from './reaction-checkpoints.ts';
-import { tracesBehind, WAY_BACK, type Standing } from './standing.ts';
+import { tracesBehind, WAY_BACK, type Standing, type StandingDependencies } from './standing.ts';
 import { untilTrusted } from './until-trusted.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
+import type { InstallationIdentity } from '../installation/installation-identity.ts';
+import type { EventCodec } from '../eventstore/codec.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
+
+export interface RebuildFromLogDependencies extends ErasuresDependencies, StandingDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly installation: InstallationIdentity;
+  readonly codec: EventCodec;
+  readonly executor: Executor<CommandPorts>;
+  readonly personKeys: PersonKeys;
+}
 
 export interface RebuiltTables {
   readonly personsLost: number;
@@ -16,7 +32,7 @@ export interface RebuiltTables {
 /** Refuses where the tables are not older, and where no command can bring back what is missing. */
 export function refuseUnlessTablesAreOlder(
   { mismatch, log, tables }: Standing,
-  own: Services['installation']['keys'],
+  own: RebuildFromLogDependencies['installation']['keys'],
 ): void {
   if (!mismatch) throw new FailureError(conflict('log and tables belong together: there is nothing to rebuild'));
   if (mismatch.kind === 'empty_tables')
@@ -42,7 +58,7 @@ export function refuseUnlessTablesAreOlder(
  * are free again. Whatever interrupts this before the checkpoints move leaves the service stopped and the command to be repeated.
  */
 export async function rebuildFromLog(
-  services: Services,
+  services: RebuildFromLogDependencies,
   standing: Standing,
   reason: string,
   say: (text: string) => void,

@@ -3,8 +3,18 @@ import type { Identity, Mismatch } from '../installation/mismatch.ts';
 import type { Position } from '../kernel/event.ts';
 import { standingDoubt } from '../projector/log-watch.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
-import { lostHeads } from './lost-heads.ts';
+import { lostHeads, type LostHeadsDependencies } from './lost-heads.ts';
+import type { Database } from '../database/database.ts';
+import type { EventStore } from '../eventstore/port.ts';
+import type { LogTrust } from '../eventstore/log-trust.ts';
+import type { InstallationIdentity } from '../installation/installation-identity.ts';
+
+export interface StandingDependencies extends LostHeadsDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly installation: InstallationIdentity;
+}
 
 /** How log, tables and keys stand to each other. */
 export interface Standing {
@@ -20,7 +30,7 @@ export interface Standing {
 
 const REACHED = `select coalesce(max(position), 0)::text as position from cursors where state <> 'retired'`;
 
-export async function standingOf(services: Services): Promise<Standing> {
+export async function standingOf(services: StandingDependencies): Promise<Standing> {
   const { database, installation, store, trust } = services;
   const { doubt } = trust;
   const mismatch =
@@ -37,7 +47,7 @@ export async function standingOf(services: Services): Promise<Standing> {
 }
 
 /** Whose keys are missing behind the checkpoints. */
-export const tracesBehind = ({ store, database }: Services, { reached }: Standing): Promise<Traces> =>
+export const tracesBehind = ({ store, database }: StandingDependencies, { reached }: Standing): Promise<Traces> =>
   tracesAfter({ store, service: database.service }, reached);
 
 /** The one way back from each kind of mismatch. */

@@ -2,7 +2,13 @@ import type { OidcConfig, SamlConfig, SsoProtocol } from '../domain/sso/events.t
 import { enabledConfig, ssoConfigs, ssoConfigsStream, ssoSecretPlace } from '../domain/sso/sso-configs.ts';
 import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Vault } from '../vault/vault.ts';
+
+export interface EnabledConfigDependencies {
+  readonly loader: AggregateLoader;
+  readonly vault: Vault;
+}
 
 export interface EnabledConfig<Config> {
   readonly config: Config;
@@ -16,7 +22,7 @@ type ConfigOf<P extends SsoProtocol> = P extends 'oidc' ? OidcConfig : SamlConfi
 
 /** The provider that a tenant's admins sign in with, as it is at this moment; undefined for an unknown tenant too. */
 export async function enabledSsoConfig<P extends SsoProtocol>(
-  { loader, vault }: Pick<Services, 'loader' | 'vault'>,
+  { loader, vault }: EnabledConfigDependencies,
   tenantId: TenantId,
   protocol: P,
 ): Promise<EnabledConfig<ConfigOf<P>> | undefined> {

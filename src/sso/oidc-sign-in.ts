@@ -5,11 +5,16 @@ import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
 import { vouchedNow } from '../identity/vouching.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { guardedFetch } from '../outbound/guarded-fetch.ts';
-import type { Services } from '../services.ts';
-import { enabledSsoConfig, type EnabledConfig } from './enabled-config.ts';
+import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
 import { openIdProvider } from './openid-client-provider.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
-import { arrive, depart, type Departure, type Trip } from './round-trip.ts';
+import { arrive, depart, type Departure, type Trip, type RoundTripDependencies } from './round-trip.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+
+export interface OidcSignInDependencies extends EnabledConfigDependencies, RoundTripDependencies {
+  readonly config: { readonly devMode: boolean };
+  readonly loader: AggregateLoader;
+}
 
 /** Of an organization's configuration the same is needed as of a tenant's. */
 type Registered = EnabledConfig<
@@ -20,7 +25,10 @@ type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
 
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
 
-export const openIdProviderOf = ({ config: { devMode } }: Services, { config, secret }: Registered): OpenIdProvider =>
+export const openIdProviderOf = (
+  { config: { devMode } }: OidcSignInDependencies,
+  { config, secret }: Registered,
+): OpenIdProvider =>
   openIdProvider(
     { ...config, clientSecret: secret },
     { fetch: guardedFetch({ allowPrivate: devMode }), allowHttp: devMode },
@@ -34,7 +42,7 @@ export interface Started extends Departure {
 
 /** Throws `SsoRefused`: there is no provider, or it cannot be used. */
 export async function startOidcSignIn(
-  services: Services,
+  services: OidcSignInDependencies,
   found: Registered | undefined,
   trip: Omit<Trip, 'configId'>,
 ): Promise<Started> {
@@ -62,7 +70,7 @@ export interface Finished {
 
 /** Whom the provider vouches for. `onTrip` hears of the trip as soon as it is believed. Throws `SsoRefused`. */
 export async function finishOidcSignIn(
-  services: Services,
+  services: OidcSignInDependencies,
   kind: Trip['kind'],
   { state, query, browserSecret }: Returned,
   find: FindConfig,
@@ -86,7 +94,7 @@ export async function finishOidcSignIn(
 }
 
 export const tenantOidcConfig =
-  (services: Services): FindConfig =>
+  (services: OidcSignInDependencies): FindConfig =>
   (tenantId) =>
     enabledSsoConfig(services, tenantId, 'oidc');
 

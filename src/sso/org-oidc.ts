@@ -9,10 +9,17 @@ import {
 import { speaksFor } from '../domain/sso/fields.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { Vault } from '../vault/vault.ts';
+
+export interface OrgOidcDependencies {
+  readonly loader: AggregateLoader;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+}
 
 /** The provider that an organization's admins sign in with, as it is at this moment. */
-export async function enabledOrgConfig({ loader, vault }: Services, organizationId: TenantId) {
+export async function enabledOrgConfig({ loader, vault }: OrgOidcDependencies, organizationId: TenantId) {
   const state = await loader.load(organization, organizationStream(organizationId));
   const [config] = enabledConfigs(state);
   if (!config) return undefined;
@@ -26,7 +33,7 @@ export async function enabledOrgConfig({ loader, vault }: Services, organization
 
 /** The organization's admin of that e-mail, active; never made here. Throws `SsoRefused`. */
 export async function admitOrgAdmin(
-  { loader, accountDigest }: Services,
+  { loader, accountDigest }: OrgOidcDependencies,
   organizationId: TenantId,
   { email, emailDomains }: ProvenIdentity,
 ): Promise<OrgAdminState> {

@@ -3,8 +3,12 @@ import { browserDigest, derived, isBrowserOf, newBrowserSecret } from '../identi
 import { tenantOf } from '../identity/refresh-tokens.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
 import type { AuthorizationRequest } from './openid-provider.ts';
+import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
+
+export interface RoundTripDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
 
 /** Choice OP-034. */
 export const TRIP_SECONDS = 10 * 60;
@@ -37,7 +41,7 @@ const payloadSchema = z.object({
 });
 
 export async function depart(
-  { oneTimeTokens }: Services,
+  { oneTimeTokens }: RoundTripDependencies,
   { owner, kind, configId, challenge, reauthenticates }: Trip,
   secure: boolean,
 ): Promise<Departure> {
@@ -58,7 +62,7 @@ export async function depart(
  * Whoever brings another browser's state ends that trip. Throws `SsoRefused`.
  */
 export async function arrive(
-  { oneTimeTokens }: Services,
+  { oneTimeTokens }: RoundTripDependencies,
   kind: Trip['kind'],
   state: string,
   browserSecret: string | undefined,

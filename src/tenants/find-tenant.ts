@@ -3,10 +3,16 @@ import { tenant, tenantStream } from '../domain/tenants/tenant.ts';
 import { streamSubject } from '../kernel/aggregate.ts';
 import { FailureError, notFound } from '../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../kernel/ids.ts';
-import type { Services } from '../services.ts';
+import type { AggregateLoader } from '../execution/aggregate-loader.ts';
+import type { WithClaimHolder } from '../../commands/ports.ts';
+
+export interface FindTenantDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: WithClaimHolder;
+}
 
 /** The tenant that an operator names by its id or its slug. Throws `FailureError` when there is none. */
-export async function findTenant({ ports, loader }: Services, named: string): Promise<TenantId> {
+export async function findTenant({ ports, loader }: FindTenantDependencies, named: string): Promise<TenantId> {
   const stream = isUuid(named)
     ? tenantStream(asTenantId(named))
     : await ports.claimHolder(INSTALLATION, slugClaim(named));

@@ -17,7 +17,7 @@ import type { AggregateReader } from '../kernel/aggregate.ts';
 import { orThrow } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { Freshness } from '../projector/freshness.ts';
-import type { CommandPorts } from '../services.ts';
+import type { CommandPorts } from '../../commands/ports.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { CallBudget } from './call-budget.ts';
 import { ProviderFailed, type Answers, type Providers } from './provider.ts';

@@ -10,8 +10,18 @@ import { asTenantId, INSTALLATION, type TenantId } from '../kernel/ids.ts';
 import { readCertificate } from '../pki/certificate.ts';
 import { describeCertificate, type CertificateDetails } from '../pki/certificate-details.ts';
 import { firstCertificate } from '../pki/pem.ts';
-import type { Services } from '../services.ts';
-import { serverCertificate } from './server-certificate.ts';
+import { serverCertificate, type ServerCertificateDependencies } from './server-certificate.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../vault/vault.ts';
+import type { LiveState } from '../projector/live-state.ts';
+import type { TenantReads } from '../kernel/query.ts';
+
+export interface ListenerCertificateDependencies extends ServerCertificateDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly live: LiveState;
+  vitalReads(tenantId: TenantId): TenantReads;
+}
 
 interface Pair {
   readonly certificatePem: string;
@@ -27,11 +37,11 @@ export interface ListenerStatus extends Pick<CertificateDetails, 'subject' | 'is
  * shown to whoever connects from then on; connections that stand go on.
  */
 export class ListenerCertificate {
-  readonly #services: Services;
+  readonly #services: ListenerCertificateDependencies;
   #listener: Server | undefined;
   #shown: ListenerStatus | undefined;
 
-  constructor(services: Services) {
+  constructor(services: ListenerCertificateDependencies) {
     this.#services = services;
     services.live.heed(serverCertificateEvents, 'ServerCertificateInstalled', (event) => void this.#follow(event));
   }

@@ -3,7 +3,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { issueServerCertificate } from '../pki/server-certificate.ts';
-import type { Services } from '../services.ts';
+
+export interface ServerCertificateDependencies {
+  readonly config: { readonly dataDir: string };
+}
 
 const DAYS = 365;
 const RENEW_BEFORE_MS = 30 * 86_400_000;
@@ -11,7 +14,7 @@ const RENEW_BEFORE_MS = 30 * 86_400_000;
 /** The TLS door's certificate: what was installed in DATA_DIR/tls, or a self-signed one that is made there and renewed. */
 export async function serverCertificate({
   config,
-}: Services): Promise<{ certificatePem: string; privateKeyPem: string }> {
+}: ServerCertificateDependencies): Promise<{ certificatePem: string; privateKeyPem: string }> {
   const folder = join(config.dataDir, 'tls');
   const files = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
   if (existsSync(files.certificate) && existsSync(files.key)) {

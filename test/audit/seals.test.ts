@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sealAuditHead } from '../../commands/audit/seal-audit-head.ts';
+import { ChainKey } from '../../src/domain/audit/chain-key.ts';
+import { SharedRuns } from '../../src/audit/shared-runs.ts';
 import { HeadSealer } from '../../src/audit/head-sealer.ts';
 import { SealAlarms } from '../../src/audit/seal-alarms.ts';
 import { SealFile, type FiledSeal } from '../../src/audit/seal-file.ts';
@@ -114,7 +116,8 @@ describe('the sealer', async () => {
     (value) => value,
     () => ({ ports: {}, undo: async () => {} }),
   );
-  const config = { auditKey: house.auditKey, dataDir };
+  const config = { dataDir };
+  const chainKey = new ChainKey(house.auditKey);
   const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
   const services = {
     store: house.store,
@@ -125,6 +128,8 @@ describe('the sealer', async () => {
     loader,
     executor,
     config,
+    chainKey,
+    verifications: new SharedRuns(),
     log,
     trust: new LogTrust(),
   } as unknown as Services;
@@ -221,7 +226,9 @@ describe('what is sealed, outside of the databases', async () => {
     projector: { livePositions: async () => new Map([['audit_log', await house.store.head()]]) },
     loader,
     executor,
-    config: { auditKey: house.auditKey, dataDir },
+    config: { dataDir },
+    chainKey: new ChainKey(house.auditKey),
+    verifications: new SharedRuns(),
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     trust: new LogTrust(),
   } as unknown as Services;

@@ -142,8 +142,7 @@ export async function startApp(over: Partial<Config> = {}, log?: Logger): Promis
 
 /** The same words for a house that a test has made itself. */
 export function appOf(house: House, close: () => Promise<void> = () => house.stop()): TestApp {
-  const { services } = house;
-  const { config } = services;
+  const { services, config } = house;
   const url = house.addresses.http;
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {

@@ -2,9 +2,9 @@ import { routeGroups } from '../../src/http/routes/index.ts';
 import type { AnyRoute } from '../../src/http/route.ts';
 
 /** Every declared route, for laws that hold for all of them. */
-export const everyRoute: readonly AnyRoute[] = routeGroups.flatMap(({ routes }) => routes);
+export const everyRoute: readonly AnyRoute<never>[] = routeGroups.flatMap(({ routes }) => routes);
 
-export const named = (route: AnyRoute): string => `${route.method} ${route.path}`;
+export const named = (route: AnyRoute<never>): string => `${route.method} ${route.path}`;
 
 /** The route's path with these ids in place of its parameters. */
-export const pathWith = (route: AnyRoute, id: string): string => route.path.replaceAll(/\{(\w+)\}/g, id);
+export const pathWith = (route: AnyRoute<never>, id: string): string => route.path.replaceAll(/\{(\w+)\}/g, id);

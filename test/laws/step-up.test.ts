@@ -9,9 +9,9 @@ import { ALWAYS, STEP_UP_BY_PERMISSION, STEP_UP_EXCEPTIONS } from './step-up.ts'
 const writes = everyRoute.filter(({ access, method }) => access.kind === 'admin' && method !== 'GET');
 const cases = writes.map((route) => [named(route), route] as const);
 
-const declared = ({ access }: AnyRoute) =>
+const declared = ({ access }: AnyRoute<never>) =>
   access.kind !== 'admin' ? 'never' : access.reauth ? 'always' : access.reauthWhere ? 'where' : 'never';
-function expected(route: AnyRoute): 'always' | 'where' | 'never' {
+function expected(route: AnyRoute<never>): 'always' | 'where' | 'never' {
   const exception = STEP_UP_EXCEPTIONS[named(route)];
   if (exception) return exception.stepUp;
   const rule = STEP_UP_BY_PERMISSION[(route.access as { permission: Permission }).permission];

@@ -86,7 +86,7 @@ describe('one master key takes the place of another', () => {
   });
 
   it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
-    await rewrapKeys((await node(SECOND, FIRST)).services);
+    await rewrapKeys(await node(SECOND, FIRST));
     const [use, ...others] = await uses();
     expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 5, []]);
     expect(use?.tenantKeys).toBeGreaterThan(0);
@@ -110,7 +110,7 @@ describe('one master key takes the place of another', () => {
   });
 
   it('a retired one at hand is of no use: what it signed is not believed', async () => {
-    await rewrapKeys((await node(SECOND, FIRST)).services);
+    await rewrapKeys(await node(SECOND, FIRST));
     const later = await node(SECOND, FIRST);
     expect(await me(later, acme.token)).toBe(401);
     expect(later.services.bundleSigner.publicKeys).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('one master key takes the place of another', () => {
 
   it('a process that still works with a retired one makes no key that nobody could open', async () => {
     const before = await uses();
-    await rewrapKeys((await node(SECOND, FIRST)).services);
+    await rewrapKeys(await node(SECOND, FIRST));
     // What it has in memory it goes on with.
     expect((await login(app.house)).status).toBe(200);
     await expect(newTenantAt(app.house)).rejects.toThrow(WrongMasterKey);
@@ -130,9 +130,9 @@ describe('one master key takes the place of another', () => {
 
   it('is audited once, by fingerprints, however often it is repeated', async () => {
     const next = await node(SECOND, FIRST);
-    const first = await rewrapKeys(next.services);
+    const first = await rewrapKeys(next);
     expect([first.fingerprint, first.retired]).toEqual([nameOf(SECOND), [nameOf(FIRST)]]);
-    expect(await rewrapKeys(next.services)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [nameOf(FIRST)] });
+    expect(await rewrapKeys(next)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [nameOf(FIRST)] });
     await app.settled();
     const recorded = await app.services
       .reads(INSTALLATION)
@@ -145,14 +145,14 @@ describe('one master key takes the place of another', () => {
   it('changes nothing when some key opens with neither, or when a newer one is at work', async () => {
     const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
     const first = await uses();
-    await expect(rewrapKeys(middle.services)).rejects.toThrow(NewerMasterKey);
+    await expect(rewrapKeys(middle)).rejects.toThrow(NewerMasterKey);
     expect(await uses()).toEqual(first);
     await app.services.database.owner.query(`insert into tenant_keys (tenant_id, wrapped) values ($1, $2)`, [
       randomUUID(),
       randomBytes(60),
     ]);
     const before = await uses();
-    await expect(rewrapKeys(next.services)).rejects.toThrow(WrongMasterKey);
+    await expect(rewrapKeys(next)).rejects.toThrow(WrongMasterKey);
     expect(await uses()).toEqual(before);
     expect((await login(app.house)).status).toBe(200);
   });
@@ -271,7 +271,7 @@ describe('a database of a version that named no master key', () => {
     const next = await start(SECOND, FIRST);
     expect(next.services.credentialSalt(tenantId)).toBe(salt);
     expect((await next.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
-    expect((await rewrapKeys(next.services)).retired).toEqual([nameOf(FIRST)]);
+    expect((await rewrapKeys(next)).retired).toEqual([nameOf(FIRST)]);
     // That version would wrap with a key that nobody has any more; now it cannot.
     const wrapping = next.services.database.owner.query(
       'insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing',

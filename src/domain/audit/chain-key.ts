@@ -8,6 +8,7 @@ const DIGEST = 32;
  * entry, and without its garbage. The key of 32 bytes is shorter than a block, as the short form of the definition asks.
  */
 export class ChainKey {
+  // Private to the language, not only to the compiler: nobody who holds a ChainKey can read the key.
   readonly #outer = Buffer.alloc(BLOCK + DIGEST, 0x5c);
   #inner = Buffer.alloc(64 * 1024);
 

@@ -3,10 +3,16 @@ import type { FastifyRequest } from 'fastify';
 import { agentByKey } from '../../../queries/devices/agent-by-key.ts';
 import { acceptsAccessKey } from '../../domain/devices/device.ts';
 import { orThrow } from '../../kernel/failure.ts';
-import { asTenantId, INSTALLATION } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../kernel/ids.ts';
 import type { DevicePrincipal } from '../principal.ts';
 import { isLetInByUser } from './device-user.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+
+export interface AgentKeyDependencies {
+  readonly lookups: Lookups;
+  vitalReads(tenantId: TenantId): TenantReads;
+}
 
 /** 32 octets in base64url. */
 const KEY = /^[A-Za-z0-9_-]{43}$/;
@@ -16,7 +22,7 @@ const equal = (a: string, b: string) => timingSafeEqual(Buffer.from(sha256(a)), 
 /** The device whose agent shows its access key (`X-Access-Key`, choice OP-173). Undefined unless the key is its present one. */
 export async function agentOf(
   { headers }: FastifyRequest,
-  services: Services,
+  services: AgentKeyDependencies,
   evenToBeWiped: boolean,
 ): Promise<DevicePrincipal | undefined> {
   const key = headers['x-access-key'];

@@ -2,18 +2,29 @@ import type { FastifyRequest } from 'fastify';
 import { organization, organizationStream } from '../../domain/organizations/organization.ts';
 import { FailureError, forbidden, notFound, reauthenticationRequired, unauthenticated } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
-import type { Access } from '../access.ts';
+import type { Access, OfferingSettings } from '../access.ts';
 import { permits } from '../permissions.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
-import { agentOf } from './agent-key.ts';
-import { deviceOf } from './device-identity.ts';
+import { agentOf, type AgentKeyDependencies } from './agent-key.ts';
+import { deviceOf, type DeviceIdentityDependencies } from './device-identity.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { AccessTokens } from '../../identity/access-tokens.ts';
+import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface AuthenticationDependencies extends AgentKeyDependencies, DeviceIdentityDependencies {
+  readonly config: OfferingSettings;
+  readonly loader: AggregateLoader;
+  readonly accessTokens: AccessTokens;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly lookups: Lookups;
+}
 
 /** Who is calling, by what the route's access profile asks for. Throws 401 or 403; answers undefined for open routes. */
 export async function authenticate(
   request: FastifyRequest,
   access: Access,
-  services: Services,
+  services: AuthenticationDependencies,
 ): Promise<Principal | undefined> {
   switch (access.kind) {
     case 'open':
@@ -37,7 +48,7 @@ function bearerOf(request: FastifyRequest): string {
 async function authenticateAdmin(
   request: FastifyRequest,
   access: Extract<Access, { kind: 'admin' }>,
-  services: Services,
+  services: AuthenticationDependencies,
 ): Promise<AdminPrincipal> {
   const claims = await services.accessTokens.verify(bearerOf(request));
   if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
@@ -62,7 +73,7 @@ async function hasReauthenticated(
   request: FastifyRequest,
   tenantId: TenantId,
   sessionId: string,
-  { oneTimeTokens }: Services,
+  { oneTimeTokens }: AuthenticationDependencies,
 ): Promise<boolean> {
   const token = request.headers['x-reauth-token'];
   const known = typeof token === 'string' ? await oneTimeTokens.peek('reauth', token) : undefined;
@@ -73,7 +84,7 @@ async function hasReauthenticated(
 async function authenticateOrgAdmin(
   request: FastifyRequest,
   access: Extract<Access, { kind: 'org' }>,
-  services: Services,
+  services: AuthenticationDependencies,
 ): Promise<OrgPrincipal> {
   const claims = await services.accessTokens.verify(bearerOf(request));
   if (claims?.kind !== 'org') throw new FailureError(unauthenticated());
@@ -87,7 +98,11 @@ async function authenticateOrgAdmin(
 }
 
 /** Spent as soon as the gate opens, whatever becomes of the request (choice OP-147). */
-async function spendReauthentication(request: FastifyRequest, sessionId: string, services: Services): Promise<void> {
+async function spendReauthentication(
+  request: FastifyRequest,
+  sessionId: string,
+  services: AuthenticationDependencies,
+): Promise<void> {
   const token = request.headers['x-reauth-token'];
   const known = typeof token === 'string' ? await services.oneTimeTokens.spend('org-reauth', token) : undefined;
   if (known?.payload['sessionId'] !== sessionId) throw new FailureError(reauthenticationRequired());
@@ -97,7 +112,7 @@ async function spendReauthentication(request: FastifyRequest, sessionId: string,
 async function refuseForeignTenant(
   { params }: FastifyRequest,
   organizationId: TenantId,
-  { loader }: Services,
+  { loader }: AuthenticationDependencies,
 ): Promise<void> {
   const named = (params as { tenantId?: string }).tenantId?.toLowerCase() ?? '';
   const { tenants } = await loader.load(organization, organizationStream(organizationId));
@@ -107,7 +122,7 @@ async function refuseForeignTenant(
 async function authenticateDevice(
   request: FastifyRequest,
   access: Extract<Access, { kind: 'device' }>,
-  services: Services,
+  services: AuthenticationDependencies,
 ): Promise<DevicePrincipal> {
   const { orAgentKey, evenToBeWiped } = access;
   const device =

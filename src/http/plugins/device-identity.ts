@@ -7,9 +7,17 @@ import { isUuid, asTenantId, type TenantId } from '../../kernel/ids.ts';
 import { readDeviceCertificate } from '../../pki/device-claims.ts';
 import { trustAuthority, verifyDeviceCertificate, type TrustedAuthority } from '../../pki/device-identity.ts';
 import type { TenantState } from '../../domain/tenants/tenant.ts';
-import type { Services } from '../../services.ts';
 import type { DevicePrincipal } from '../principal.ts';
 import { isLetInByUser } from './device-user.ts';
+import type { Executor } from '../../execution/executor.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface DeviceIdentityDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly lookups: Lookups;
+  trustsProxy(address: string | undefined): boolean;
+}
 
 /** What a presented certificate was proved to say. Whether the device may still talk is asked anew on every request. */
 interface ProvenCertificate {
@@ -32,7 +40,7 @@ const proven = new WeakMap<object, ProvenCertificate>();
  */
 export async function deviceOf(
   request: FastifyRequest,
-  services: Services,
+  services: DeviceIdentityDependencies,
   evenToBeWiped = false,
 ): Promise<DevicePrincipal | undefined> {
   const certificate = await certificateOf(request, services);
@@ -55,7 +63,7 @@ export async function deviceOf(
 async function adopts(
   device: DeviceState,
   { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256 }: ProvenCertificate,
-  services: Services,
+  services: DeviceIdentityDependencies,
 ): Promise<boolean> {
   if (heldCertificate(device, serialNumber, Date.now())?.publicKeySha256 !== null) return false;
   const tenant = await services.lookups.tenant(tenantId, tenantId);
@@ -76,7 +84,7 @@ const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefi
 /** The certificate that a request comes with, once a tenant's authority is proved to have signed it. */
 export async function certificateOf(
   request: FastifyRequest,
-  services: Services,
+  services: DeviceIdentityDependencies,
 ): Promise<ProvenCertificate | undefined> {
   const socket = request.raw.socket as Partial<TLSSocket> & object;
   const known = proven.get(socket);
@@ -103,7 +111,10 @@ const decodeHeader = (header: string): string => {
   }
 };
 
-async function prove(presented: Buffer | string, services: Services): Promise<ProvenCertificate | undefined> {
+async function prove(
+  presented: Buffer | string,
+  services: DeviceIdentityDependencies,
+): Promise<ProvenCertificate | undefined> {
   const read = readDeviceCertificate(presented);
   if ('refused' in read || !isUuid(read.claims.tenantId)) return undefined;
   const tenantId = asTenantId(read.claims.tenantId);

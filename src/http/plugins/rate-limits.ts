@@ -4,11 +4,14 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { FailureError, limited } from '../../kernel/failure.ts';
 import type { Config } from '../../config.ts';
-import type { Services } from '../../services.ts';
 import type { RateClass } from '../access.ts';
 import { clientAddress } from '../client-address.ts';
-import { certificateOf } from './device-identity.ts';
+import { certificateOf, type DeviceIdentityDependencies } from './device-identity.ts';
 import { LocalCounters, SharedCounters, type Counted, type Counters } from './rate-counters.ts';
+
+export interface RateLimitsDependencies extends DeviceIdentityDependencies {
+  readonly config: Pick<Config, 'adminRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
+}
 
 interface Budget {
   readonly max: number;
@@ -16,7 +19,7 @@ interface Budget {
 }
 
 /** Interface "Limits" and choices OP-163, OP-211, OP-212. Fixed windows; each class has a budget of its own a client. */
-const budgets = (config: Config): Readonly<Record<Exclude<RateClass, 'none'>, Budget>> => ({
+const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Exclude<RateClass, 'none'>, Budget>> => ({
   admin: { max: config.adminRateLimit, seconds: 60 },
   scim: { max: 100, seconds: 60 },
   enroll: { max: config.enrollRateLimit, seconds: 60 },
@@ -63,7 +66,11 @@ declare module 'fastify' {
 }
 
 /** The hooks that count a request, before authentication, refused ones too (choice OP-215). */
-export function countedBy(app: FastifyInstance, rate: RateClass, services: Services): onRequestAsyncHookHandler[] {
+export function countedBy(
+  app: FastifyInstance,
+  rate: RateClass,
+  services: RateLimitsDependencies,
+): onRequestAsyncHookHandler[] {
   if (rate === 'none') return [];
   const known = app.budgets.get(rate);
   if (known) return [known];
@@ -82,7 +89,7 @@ export function countedBy(app: FastifyInstance, rate: RateClass, services: Servi
  * A device is known by a certificate that its tenant's authority signed, and that its connection has proved to hold the key of or a
  * trusted proxy vouches for. Anything else names nobody: a stranger would have a new budget with each certificate that he signs himself.
  */
-async function clientOf(request: FastifyRequest, rate: RateClass, services: Services): Promise<string> {
+async function clientOf(request: FastifyRequest, rate: RateClass, services: RateLimitsDependencies): Promise<string> {
   const proven = rate === 'device' ? await certificateOf(request, services) : undefined;
   return proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip);
 }

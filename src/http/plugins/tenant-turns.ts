@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EndTurn } from '../../fairness/tenant-turns.ts';
 import { isUuid } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { clientAddress } from '../client-address.ts';
+import type { Limits } from '../../limits.ts';
+
+export interface TenantTurnsDependencies {
+  readonly limits: Limits;
+}
 
 /**
  * When the body is there: whoever is slow to send one keeps nobody from a turn. Policy fetches of browsers go at once: they are short, and
@@ -11,7 +15,7 @@ import { clientAddress } from '../client-address.ts';
 export async function awaitTurn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limits: { tenants } }: Services,
+  { limits: { tenants } }: TenantTurnsDependencies,
 ): Promise<void> {
   const { principal, method, ip } = request;
   if (principal?.kind === 'device' && method === 'GET') return;

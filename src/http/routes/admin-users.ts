@@ -13,13 +13,22 @@ import { roles, roleSchema } from '../../domain/identity/roles.ts';
 import { randomPassword } from '../../identity/passwords.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../vault/vault.ts';
+
+export interface AdminUsersRouteDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<AdminUsersRouteDependencies>();
 
 const base = '/api/v1/admin/admin-users';
 const one = { path: `${base}/{userID}`, params: z.object({ userID: uuid() }) };
 const displayName = z.string().trim().min(2).max(100);
 
-export const adminUserRoutes: RouteGroup = {
+export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
   area: 'admin-users',
   routes: [
     route({

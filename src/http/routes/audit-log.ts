@@ -4,11 +4,23 @@ import { exportAuditLog } from '../../../queries/audit/export-audit-log.ts';
 import { listAuditLog } from '../../../queries/audit/list-audit-log.ts';
 import { admin } from '../access.ts';
 import { auditListAnswer, auditListQuery, filterQuery, toFilter, verdictView } from '../audit-log-query.ts';
-import { verifyTenant } from '../../audit/verify.ts';
+import { verifyTenant, type VerifyDependencies } from '../../audit/verify.ts';
 import { asCsv, asJsonArray } from '../exported-rows.ts';
 import { sendExport } from '../send-export.ts';
 import { inOrder, notInOrder, toPage } from '../list-query.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { EventCodec } from '../../eventstore/codec.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { Limits } from '../../limits.ts';
+
+export interface AuditLogRouteDependencies extends VerifyDependencies {
+  readonly codec: EventCodec;
+  reads(tenantId: TenantId): TenantReads;
+  readonly limits: Limits;
+}
+
+const route = routeWith<AuditLogRouteDependencies>();
 
 const base = '/api/v1/admin/audit-log';
 
@@ -34,7 +46,7 @@ async function* cells(records: AsyncIterable<AuditRecordView>): AsyncGenerator<o
   for await (const { details, ...record } of records) yield { ...record, details: JSON.stringify(details) };
 }
 
-export const auditLogRoutes: RouteGroup = {
+export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
   area: 'audit-log',
   routes: [
     route({

@@ -6,21 +6,40 @@ import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { listTenants } from '../../../queries/tenants/list-tenants.ts';
 import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
 import { tenantAdmins } from '../../identity/account-kinds.ts';
-import { signInWithPassword } from '../../identity/admin-sign-in.ts';
-import { tenantOf as tenantNamedBy } from '../../identity/refresh-tokens.ts';
-import { passSecondFactor } from '../../identity/second-factor.ts';
+import { signInWithPassword, type AdminSignInDependencies } from '../../identity/admin-sign-in.ts';
+import { tenantOf as tenantNamedBy, type RefreshTokens } from '../../identity/refresh-tokens.ts';
+import { passSecondFactor, type SecondFactorDependencies } from '../../identity/second-factor.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../kernel/ids.ts';
 import { open } from '../access.ts';
-import { changeForcedPassword, forcedChangeBody, passwordChanged } from '../forced-password-change.ts';
+import {
+  changeForcedPassword,
+  forcedChangeBody,
+  passwordChanged,
+  type ForcedPasswordChangeDependencies,
+} from '../forced-password-change.ts';
 import { presentedCodeBody, presentedIn } from '../presented-code.ts';
 import { actorOf } from '../principal.ts';
-import { route, type Call, type RouteGroup } from '../route.ts';
+import { routeWith, type Call, type RouteGroup } from '../route.ts';
 import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from '../sign-in-answer.ts';
-import { rememberBrowser, visitorOf } from '../visitor.ts';
+import { rememberBrowser, visitorOf, type VisitorDependencies } from '../visitor.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminState } from '../../domain/tenants/admin.ts';
-import type { Services } from '../../services.ts';
+import type { Freshness } from '../../projector/freshness.ts';
+import type { AccessTokens } from '../../identity/access-tokens.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+import type { Position } from '../../kernel/event.ts';
+
+export interface AuthRouteDependencies
+  extends AdminSignInDependencies, ForcedPasswordChangeDependencies, SecondFactorDependencies, VisitorDependencies {
+  readonly freshness: Freshness;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
+  readonly lookups: Lookups;
+  head(): Promise<Position>;
+}
+
+const route = routeWith<AuthRouteDependencies>();
 
 /** The tenant that a login is for (choice OP-028): header or body, not contradicting each other. */
 function tenantNamed(request: FastifyRequest, inBody: string | undefined): TenantId {
@@ -38,7 +57,7 @@ function refuseOtherTenant(request: FastifyRequest, tenantId: TenantId): void {
   if (header !== undefined && String(header).toLowerCase() !== tenantId) throw new FailureError(unauthenticated());
 }
 
-async function sessionOf(request: FastifyRequest, services: Services) {
+async function sessionOf(request: FastifyRequest, services: AuthRouteDependencies) {
   const [scheme, token] = (request.headers.authorization ?? '').split(' ');
   const claims = scheme?.toLowerCase() === 'bearer' && token ? await services.accessTokens.verify(token) : undefined;
   if (!claims) throw new FailureError(unauthenticated());
@@ -51,7 +70,7 @@ async function sessionOf(request: FastifyRequest, services: Services) {
 
 /** What everybody knows of an admin; nothing of one who was deleted meanwhile, whose token is worth nothing. */
 async function namesOf(
-  { freshness, head }: Services,
+  { freshness, head }: AuthRouteDependencies,
   adminId: string,
   tenantId: TenantId,
   ask: Call<never, never, never>['ask'],
@@ -70,7 +89,7 @@ async function namesOf(
 async function rememberAdminBrowser(
   request: FastifyRequest,
   reply: FastifyReply,
-  services: Services,
+  services: AuthRouteDependencies,
   tenantId: TenantId,
   { accountDigest }: AdminState,
 ): Promise<void> {
@@ -78,7 +97,7 @@ async function rememberAdminBrowser(
   rememberBrowser(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
 }
 
-export const authRoutes: RouteGroup = {
+export const authRoutes: RouteGroup<AuthRouteDependencies> = {
   area: 'auth',
   routes: [
     route({

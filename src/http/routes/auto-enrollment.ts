@@ -8,12 +8,26 @@ import { agentSecrets, agentSecretStream, isAgentSecret } from '../../domain/enr
 import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError, invalid, notFound } from '../../kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
-import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
-import { deviceOf } from '../plugins/device-identity.ts';
-import { route, type Call, type Refused, type RouteGroup } from '../route.ts';
+import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from '../device-of-fingerprint.ts';
+import { deviceOf, type DeviceIdentityDependencies } from '../plugins/device-identity.ts';
+import { routeWith, type Call, type Refused, type RouteGroup } from '../route.ts';
 import { familyName } from '../validation.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { Limits } from '../../limits.ts';
+import type { WithClaimHolder } from '../../../commands/ports.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+
+export type AutoEnrollmentRouteDependencies = DeviceIdentityDependencies &
+  DeviceOfFingerprintDependencies & {
+    readonly loader: AggregateLoader;
+    readonly ports: WithClaimHolder;
+    readonly limits: Pick<Limits, 'certificates'>;
+    accountDigest(email: string): string;
+    vitalReads(tenantId: TenantId): TenantReads;
+  };
+
+const route = routeWith<AutoEnrollmentRouteDependencies>();
 
 const text = z.string().trim().min(1).max(256);
 
@@ -60,7 +74,7 @@ const NOT_OFFERED = {
 };
 
 async function showsSecret(
-  { loader }: Services,
+  { loader }: AutoEnrollmentRouteDependencies,
   tenantId: TenantId,
   header: string | string[] | undefined,
 ): Promise<boolean> {
@@ -71,7 +85,7 @@ const refusal = (refused: Refused) => ({ success: false, error: refused.message,
 
 /** By UPN, then by SID, among users that a directory or an identity provider keeps. */
 async function syncedUser(
-  { ports, accountDigest, vitalReads }: Services,
+  { ports, accountDigest, vitalReads }: AutoEnrollmentRouteDependencies,
   tenantId: TenantId,
   { upn, sid = null }: AutoEnrollment,
 ): Promise<string> {
@@ -85,12 +99,22 @@ async function syncedUser(
 }
 
 /** One agent a user and computer. The name of a computer is personal, so what stands in the log gives it away to nobody. */
-const fingerprintOf = ({ accountDigest }: Services, userId: string, hostname: string | null): string =>
-  `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
+const fingerprintOf = (
+  { accountDigest }: AutoEnrollmentRouteDependencies,
+  userId: string,
+  hostname: string | null,
+): string => `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
 
 /** The caller has shown the tenant's secret. */
 async function enrollAgent(
-  { request, services, run }: Pick<Call<undefined, undefined, unknown, undefined>, 'request' | 'services' | 'run'>,
+  {
+    request,
+    services,
+    run,
+  }: Pick<
+    Call<undefined, undefined, unknown, undefined, AutoEnrollmentRouteDependencies>,
+    'request' | 'services' | 'run'
+  >,
   tenantId: TenantId,
   body: AutoEnrollment,
 ) {
@@ -130,7 +154,7 @@ async function enrollAgent(
   );
 }
 
-export const autoEnrollmentRoutes: RouteGroup = {
+export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> = {
   area: 'enroll',
   routes: [
     route({

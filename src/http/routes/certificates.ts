@@ -9,15 +9,25 @@ import {
 import { FailureError, notFound, orThrow } from '../../kernel/failure.ts';
 import type { TenantId } from '../../kernel/ids.ts';
 import type { RevocationList } from '../../pki/revocation-list.ts';
-import type { Services } from '../../services.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
-import { route, type Call, type RouteGroup } from '../route.ts';
+import { routeWith, type Call, type RouteGroup } from '../route.ts';
+import type { WithCertificates } from '../../../commands/ports.ts';
+import type { Limits } from '../../limits.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface CertificatesRouteDependencies {
+  readonly ports: WithCertificates;
+  readonly limits: Pick<Limits, 'certificates'>;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<CertificatesRouteDependencies>();
 
 const base = '/api/v1/admin/certificates/ca';
 
 async function revocationListOf(
-  { lookups, ports }: Services,
+  { lookups, ports }: CertificatesRouteDependencies,
   tenantId: TenantId,
   ask: Call<undefined, undefined, undefined>['ask'],
 ): Promise<RevocationList> {
@@ -30,7 +40,7 @@ async function revocationListOf(
   return orThrow(await ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
 }
 
-export const certificateRoutes: RouteGroup = {
+export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
   area: 'certificates',
   routes: [
     route({

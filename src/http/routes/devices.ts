@@ -10,18 +10,25 @@ import { extensionOnDeviceView, extensionsOnDevice } from '../../../queries/devi
 import { fleetHealth } from '../../../queries/devices/fleet-health.ts';
 import { getDevice } from '../../../queries/devices/get-device.ts';
 import { listDevices } from '../../../queries/devices/list-devices.ts';
-import { supportBundle } from '../../diagnostics/support-bundle.ts';
+import { supportBundle, type SupportBundleDependencies } from '../../diagnostics/support-bundle.ts';
 import { deviceStatuses } from '../../domain/devices/vocabulary.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin, adminReauthenticated } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Limits } from '../../limits.ts';
+
+export interface DevicesRouteDependencies extends SupportBundleDependencies {
+  readonly limits: Limits;
+}
+
+const route = routeWith<DevicesRouteDependencies>();
 
 const base = '/api/v1/admin/devices';
 const counters = z.record(z.string(), z.int());
 const params = z.object({ deviceID: uuid() });
 
-export const deviceRoutes: RouteGroup = {
+export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
   area: 'devices',
   routes: [
     route({

@@ -5,7 +5,19 @@ import { FailureError, invalid } from '../../kernel/failure.ts';
 import { scanLater, wasVisited } from '../../threat-intel/scan-domain.ts';
 import { device } from '../access.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import type { DomainScans } from '../../threat-intel/domain-scans.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+
+export interface DomainScansRouteDependencies {
+  readonly jobs: Jobs;
+  readonly domainScans: DomainScans;
+  reads(tenantId: TenantId): TenantReads;
+}
+
+const route = routeWith<DomainScansRouteDependencies>();
 
 const base = '/api/v1/ext/domain-scans';
 const host = hostField();
@@ -16,7 +28,7 @@ const scanData = {
   reputationMaliciousCount: z.int().nullable(),
 };
 
-export const domainScanRoutes: RouteGroup = {
+export const domainScanRoutes: RouteGroup<DomainScansRouteDependencies> = {
   area: 'ext',
   routes: [
     route({

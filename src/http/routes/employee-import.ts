@@ -12,8 +12,22 @@ import { admin } from '../access.ts';
 import { isUnavailable } from '../errors.ts';
 import { PartlyDone } from '../partly-done.ts';
 import type { AdminPrincipal } from '../principal.ts';
-import { route, type Call } from '../route.ts';
+import { routeWith, type Call } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
+import type { WithClaimHolders } from '../../../commands/ports.ts';
+import type { Freshness } from '../../projector/freshness.ts';
+import type { Limits } from '../../limits.ts';
+import type { Position } from '../../kernel/event.ts';
+
+export interface EmployeeImportRouteDependencies {
+  readonly ports: WithClaimHolders;
+  readonly freshness: Freshness;
+  accountDigest(email: string): string;
+  readonly limits: Limits;
+  head(): Promise<Position>;
+}
+
+const route = routeWith<EmployeeImportRouteDependencies>();
 
 /** Choice OP-210. */
 const MOST_BYTES = 5 * 1024 * 1024;
@@ -21,7 +35,7 @@ const AT_ONCE = 24;
 const AT_ONCE_AFTER_FAILURE = 8;
 
 type Importing = Pick<
-  Call<undefined, undefined, undefined, AdminPrincipal>,
+  Call<undefined, undefined, undefined, AdminPrincipal, EmployeeImportRouteDependencies>,
   'execute' | 'seen' | 'ask' | 'services' | 'principal' | 'fresh'
 >;
 

@@ -14,8 +14,15 @@ import { uuid } from '../../kernel/ids.ts';
 import { admin, adminReauthenticatedWhere } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import { permits } from '../permissions.ts';
-import { route, type Call, type RouteGroup } from '../route.ts';
-import { employeeImport } from './employee-import.ts';
+import { routeWith, type Call, type RouteGroup } from '../route.ts';
+import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+
+export interface EmployeesRouteDependencies extends EmployeeImportRouteDependencies {
+  readonly jobs: Jobs;
+}
+
+const route = routeWith<EmployeesRouteDependencies>();
 
 const base = '/api/v1/admin/users';
 const params = z.object({ userID: uuid() });
@@ -60,7 +67,7 @@ async function deleteAll({ run }: Deleting, userIds: readonly string[]): Promise
   return notFound;
 }
 
-export const employeeRoutes: RouteGroup = {
+export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
   area: 'employees',
   routes: [
     route({

@@ -14,11 +14,27 @@ import { employee, employeeStream } from '../../domain/employees/employee.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import type { DeviceCertificate } from '../../pki/device-certificate.ts';
 import { device, open } from '../access.ts';
-import { enrollingDeviceOf } from '../device-of-fingerprint.ts';
-import { deviceOf } from '../plugins/device-identity.ts';
-import { route, type Behalf, type Call, type RouteGroup } from '../route.ts';
+import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from '../device-of-fingerprint.ts';
+import { deviceOf, type DeviceIdentityDependencies } from '../plugins/device-identity.ts';
+import { routeWith, type Behalf, type Call, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
 import { familyName } from '../validation.ts';
+import type { Logger } from 'pino';
+import type { Limits } from '../../limits.ts';
+import type { WithAggregates } from '../../../commands/ports.ts';
+import type { Freshness } from '../../projector/freshness.ts';
+import type { Position } from '../../kernel/event.ts';
+
+export type EnrollRouteDependencies = DeviceIdentityDependencies &
+  DeviceOfFingerprintDependencies & {
+    readonly log: Logger;
+    readonly ports: WithAggregates;
+    readonly limits: Pick<Limits, 'certificates'>;
+    readonly freshness: Freshness;
+    head(): Promise<Position>;
+  };
+
+const route = routeWith<EnrollRouteDependencies>();
 
 const version = z.string().trim().min(1).max(64);
 
@@ -60,7 +76,7 @@ const answerOf = (
   expiresAt,
 });
 
-type Open = Pick<Call<undefined, undefined, unknown, undefined>, 'run' | 'services'>;
+type Open = Pick<Call<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
 
 /**
  * The device is enrolled by now, so its browser gets its certificate whatever else fails: the reaction to the enrollment
@@ -91,7 +107,7 @@ async function seesEmployees({ freshness, head }: Open['services']): Promise<voi
   await freshness.waitFor(createPlaceholderEmployee.freshens ?? [], await head());
 }
 
-export const enrollRoutes: RouteGroup = {
+export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
   area: 'enroll',
   routes: [
     route({

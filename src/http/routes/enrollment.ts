@@ -10,12 +10,20 @@ import {
 import { identifyToken, newEnrollmentToken } from '../../domain/enrollment/enrollment-token.ts';
 import { FailureError, notFound } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { admin, adminReauthenticatedWhere } from '../access.ts';
 import { enrollmentArchive, type EnrollmentConfig } from '../enrollment-archive.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
 import type { AdminPrincipal } from '../principal.ts';
-import { route, type Call, type RouteGroup } from '../route.ts';
+import { routeWith, type Call, type RouteGroup } from '../route.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+import type { Limits } from '../../limits.ts';
+
+export interface EnrollmentRouteDependencies {
+  readonly lookups: Lookups;
+  readonly limits: Limits;
+}
+
+const route = routeWith<EnrollmentRouteDependencies>();
 
 const base = '/api/v1/admin/enrollment';
 const expiresInDays = z.int().min(1).nullish();
@@ -86,13 +94,13 @@ async function revokeAll(call: Pick<Admin<unknown>, 'run'>, tokenIds: readonly s
   return revoked;
 }
 
-async function apiEndpoint({ lookups }: Services, tenantId: TenantId): Promise<string> {
+async function apiEndpoint({ lookups }: EnrollmentRouteDependencies, tenantId: TenantId): Promise<string> {
   const tenant = await lookups.tenant(tenantId, tenantId);
   if (!tenant) throw new FailureError(notFound());
   return tenant.externalBaseUrl;
 }
 
-export const enrollmentRoutes: RouteGroup = {
+export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
   area: 'enrollment-admin',
   routes: [
     route({

@@ -6,10 +6,19 @@ import { MOST_IN_A_BATCH } from '../../domain/telemetry/admission.ts';
 import { deviceDayStream } from '../../domain/telemetry/device-day.ts';
 import { dayOf } from '../../kernel/read-model.ts';
 import { device, deviceOrAgent } from '../access.ts';
-import { extensionAnswer, extensionAnswerFor, isHeld } from '../extension-answers.ts';
-import { route, type RouteGroup } from '../route.ts';
-import { takeIn } from '../telemetry-intake.ts';
-import { ensureRetention, retentionOf } from '../telemetry-retention.ts';
+import { isHeld } from '../extension-answers.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import { takeIn, type TelemetryIntakeDependencies } from '../telemetry-intake.ts';
+import { retentionOf } from '../telemetry-retention.ts';
+import type { BundleSigner } from '../../extension/bundle-signer.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface ExtRouteDependencies extends TelemetryIntakeDependencies {
+  readonly bundleSigner: BundleSigner;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<ExtRouteDependencies>();
 
 const version = z.string().min(1).max(100);
 const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
@@ -17,7 +26,7 @@ const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
 const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
 
 /** What browsers call, each with the certificate that it enrolled with. */
-export const extRoutes: RouteGroup = {
+export const extRoutes: RouteGroup<ExtRouteDependencies> = {
   area: 'ext',
   routes: [
     route({
@@ -59,7 +68,7 @@ export const extRoutes: RouteGroup = {
         const { extensionVersion, browserVersion = null, osVersion = null, policyVersion: held = null } = body;
         const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([
           services.lookups.device(tenantId, deviceId),
-          extensionAnswer(services, tenantId),
+          services.extensionAnswers.ofTenant(tenantId),
         ]);
         await run(recordHeartbeat, {
           deviceId,
@@ -70,8 +79,7 @@ export const extRoutes: RouteGroup = {
           policyVersion: held,
         });
         const { streamRetentionDays } = await retentionOf(services, tenantId);
-        await ensureRetention(
-          services.store,
+        await services.streamRetention.ensure(
           deviceDayStream(tenantId, deviceId, dayOf(Date.now())),
           streamRetentionDays,
         );
@@ -117,7 +125,7 @@ export const extRoutes: RouteGroup = {
       summary: "What the tenant's extensions work by; 304 for one that holds it already",
       answer: { media: 'application/json' },
       handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
-        const { etag, body, signature } = await extensionAnswerFor(services, tenantId, userId);
+        const { etag, body, signature } = await services.extensionAnswers.ofPerson(tenantId, userId);
         reply.header('etag', etag).header('cache-control', 'private, no-cache');
         reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
         if (isHeld(request.headers['if-none-match'], etag)) return reply.status(304).send();

@@ -1,4 +1,4 @@
-import type { RouteGroup } from '../route.ts';
+import type { DependenciesOf, RouteGroup } from '../route.ts';
 import { adminUserRoutes } from './admin-users.ts';
 import { alertRoutes } from './alerts.ts';
 import { alertChartRoutes } from './alert-charts.ts';
@@ -52,8 +52,7 @@ import { domainScanRoutes } from './domain-scans.ts';
 import { threatIntelRoutes } from './threat-intel.ts';
 import { extRoutes } from './ext.ts';
 
-/** Every route that the service has, in the order of the interface. */
-export const routeGroups: readonly RouteGroup[] = [
+const groups = [
   setupRoutes,
   authRoutes,
   ssoRoutes,
@@ -107,4 +106,10 @@ export const routeGroups: readonly RouteGroup[] = [
   auditLogRoutes,
   loginPageRoutes,
   opsRoutes,
-];
+] as const satisfies readonly RouteGroup<never>[];
+
+/** What all handlers together need of the application. */
+export type RouteDependencies = DependenciesOf<typeof groups>;
+
+/** Every route that the service has, in the order of the interface. */
+export const routeGroups: readonly RouteGroup<RouteDependencies>[] = groups;

@@ -3,15 +3,23 @@ import { adminUserView } from '../../../queries/admins/admin-user-view.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { getTenant } from '../../../queries/tenants/get-tenant.ts';
 import { tiers } from '../../domain/licensing/license.ts';
-import { confirmAdminPassword } from '../../identity/admin-sign-in.ts';
-import { issueReauthentication, REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
+import { confirmAdminPassword, type AdminSignInDependencies } from '../../identity/admin-sign-in.ts';
+import {
+  issueReauthentication,
+  REAUTHENTICATION_SECONDS,
+  type ReauthenticationDependencies,
+} from '../../identity/reauthentication.ts';
 import { presentedPassword } from '../../domain/identity/password-rule.ts';
 import { adminEvenUnlicensed } from '../access.ts';
 import { permissionsOf } from '../permissions.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 
-export const meRoutes: RouteGroup = {
+export interface MeRouteDependencies extends AdminSignInDependencies, ReauthenticationDependencies {}
+
+const route = routeWith<MeRouteDependencies>();
+
+export const meRoutes: RouteGroup<MeRouteDependencies> = {
   area: 'admin-me',
   routes: [
     route({

@@ -6,14 +6,25 @@ import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { mfaStatus, mfaStatusView } from '../../../queries/admins/mfa-status.ts';
 import { newBackupCodes } from '../../identity/backup-codes.ts';
 import { tenantAdmins } from '../../identity/account-kinds.ts';
-import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
+import { beginMfaSetup, firstStepOf, makeBackupCodes, type MfaSetupDependencies } from '../../identity/mfa-setup.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { forgetIfRefused } from '../../resources/secrets.ts';
 import { admin, adminReauthenticated } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../vault/vault.ts';
+import type { Passwords } from '../../identity/passwords.ts';
+
+export interface MfaRouteDependencies extends MfaSetupDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+}
+
+const route = routeWith<MfaRouteDependencies>();
 
 /** The calling admin's own second factor (choice OP-039). */
-export const mfaRoutes: RouteGroup = {
+export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
   area: 'admin-me',
   routes: [
     route({

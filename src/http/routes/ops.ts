@@ -4,7 +4,16 @@ import { z } from 'zod';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { registry } from '../../metrics.ts';
 import { open } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Config } from '../../config.ts';
+import type { ServiceState } from '../../service-state.ts';
+
+export interface OpsRouteDependencies {
+  readonly config: Pick<Config, 'metricsToken'>;
+  readonly state: ServiceState;
+}
+
+const route = routeWith<OpsRouteDependencies>();
 
 const status = z.enum(['healthy', 'degraded', 'unhealthy']);
 const healthView = z.object({
@@ -32,7 +41,7 @@ const measured = new Gauge({
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-export const opsRoutes: RouteGroup = {
+export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
   area: 'ops',
   routes: [
     route({

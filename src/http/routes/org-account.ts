@@ -13,21 +13,40 @@ import { newPassword, presentedPassword } from '../../domain/identity/password-r
 import { orgAdmins } from '../../identity/account-kinds.ts';
 import { newBackupCodes } from '../../identity/backup-codes.ts';
 import { beginMfaSetup, firstStepOf, makeBackupCodes } from '../../identity/mfa-setup.ts';
-import { confirmOrgPassword } from '../../identity/org-sign-in.ts';
+import { confirmOrgPassword, type OrgSignInDependencies } from '../../identity/org-sign-in.ts';
 import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../identity/totp.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { forgetIfRefused } from '../../resources/secrets.ts';
 import { orgReader, orgSelfReauthenticated } from '../access.ts';
 import { passwordChanged } from '../forced-password-change.ts';
-import { orgAdminNames } from '../org-admin-names.ts';
+import { orgAdminNames, type OrgAdminNamesDependencies } from '../org-admin-names.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Logger } from 'pino';
+import type { Freshness } from '../../projector/freshness.ts';
+import type { Vault } from '../../vault/vault.ts';
+import type { Passwords } from '../../identity/passwords.ts';
+import type { RefreshTokens } from '../../identity/refresh-tokens.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+import type { Position } from '../../kernel/event.ts';
+
+export interface OrgAccountRouteDependencies extends OrgAdminNamesDependencies, OrgSignInDependencies {
+  readonly log: Logger;
+  readonly freshness: Freshness;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+  readonly refreshTokens: RefreshTokens;
+  readonly lookups: Lookups;
+  head(): Promise<Position>;
+}
+
+const route = routeWith<OrgAccountRouteDependencies>();
 
 const mfa = '/api/v1/org/mfa';
 const sessions = '/api/v1/org/me/sessions';
 
 /** The calling org admin's own account: second factor, password, sessions. As admins of tenants have it, for every role. */
-export const orgAccountRoutes: RouteGroup = {
+export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
   area: 'org',
   routes: [
     route({

@@ -1,14 +1,21 @@
 import { listAuditLog } from '../../../queries/audit/list-audit-log.ts';
-import { verifyTenant } from '../../audit/verify.ts';
+import { verifyTenant, type VerifyDependencies } from '../../audit/verify.ts';
 import { orgAdministration } from '../access.ts';
 import { auditListAnswer, auditListQuery, toFilter, verdictView } from '../audit-log-query.ts';
 import { toPage } from '../list-query.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { EventCodec } from '../../eventstore/codec.ts';
+
+export interface OrgAuditLogRouteDependencies extends VerifyDependencies {
+  readonly codec: EventCodec;
+}
+
+const route = routeWith<OrgAuditLogRouteDependencies>();
 
 const base = '/api/v1/org/audit-log';
 
 /** The organization's own chain: what its admins did, and what operators did to it. Its tenants' chains are theirs. */
-export const orgAuditLogRoutes: RouteGroup = {
+export const orgAuditLogRoutes: RouteGroup<OrgAuditLogRouteDependencies> = {
   area: 'org',
   routes: [
     route({

@@ -5,9 +5,13 @@ import { listOrgDomains } from '../../../queries/organizations/list-org-domains.
 import { provedDomainView } from '../../../queries/organizations/org-domain-view.ts';
 import { emailDomain } from '../../domain/sso/fields.ts';
 import { INSTALLATION } from '../../kernel/ids.ts';
-import { challengeOf, showsChallenge } from '../../organizations/prove-domain.ts';
+import { challengeOf, showsChallenge, type ProveDomainDependencies } from '../../organizations/prove-domain.ts';
 import { orgOwnerReauthenticated, orgReader } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+
+export interface OrgDomainsRouteDependencies extends ProveDomainDependencies {}
+
+const route = routeWith<OrgDomainsRouteDependencies>();
 
 const base = '/api/v1/org/domains';
 const challengeView = z.object({
@@ -16,7 +20,7 @@ const challengeView = z.object({
   record: z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() }),
 });
 
-export const orgDomainRoutes: RouteGroup = {
+export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
   area: 'org',
   routes: [
     route({

@@ -2,28 +2,52 @@ import { z } from 'zod';
 import { changeOrgPassword } from '../../../commands/organizations/change-org-password.ts';
 import { emailField, presentedPassword } from '../../domain/identity/password-rule.ts';
 import { organization, organizationStream } from '../../domain/organizations/organization.ts';
-import { orgAdmins } from '../../identity/account-kinds.ts';
+import { orgAdmins, type AccountKindsDependencies } from '../../identity/account-kinds.ts';
 import { ORGANIZATIONS } from '../../identity/known-browsers.ts';
-import { confirmOrgPassword, signInToOrganization } from '../../identity/org-sign-in.ts';
-import { issueOrgReauthentication, REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
-import { passSecondFactor } from '../../identity/second-factor.ts';
+import { confirmOrgPassword, signInToOrganization, type OrgSignInDependencies } from '../../identity/org-sign-in.ts';
+import {
+  issueOrgReauthentication,
+  REAUTHENTICATION_SECONDS,
+  type ReauthenticationDependencies,
+} from '../../identity/reauthentication.ts';
+import { passSecondFactor, type SecondFactorDependencies } from '../../identity/second-factor.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { open, orgReader } from '../access.ts';
-import { changeForcedPassword, forcedChangeBody, passwordChanged } from '../forced-password-change.ts';
-import { orgAdminNames } from '../org-admin-names.ts';
+import {
+  changeForcedPassword,
+  forcedChangeBody,
+  passwordChanged,
+  type ForcedPasswordChangeDependencies,
+} from '../forced-password-change.ts';
+import { orgAdminNames, type OrgAdminNamesDependencies } from '../org-admin-names.ts';
 import { presentedCodeBody, presentedIn } from '../presented-code.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import {
   mfaAskedByOrganization,
   orgSignInAnswer,
   passwordChangeAsked,
   signedInToOrganization,
 } from '../sign-in-answer.ts';
-import { rememberBrowser, visitorOf } from '../visitor.ts';
+import { rememberBrowser, visitorOf, type VisitorDependencies } from '../visitor.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+
+export interface OrgSignInRouteDependencies
+  extends
+    AccountKindsDependencies,
+    ForcedPasswordChangeDependencies,
+    OrgAdminNamesDependencies,
+    OrgSignInDependencies,
+    ReauthenticationDependencies,
+    SecondFactorDependencies,
+    VisitorDependencies {
+  readonly loader: AggregateLoader;
+}
+
+const route = routeWith<OrgSignInRouteDependencies>();
 
 /** An organization's admin signs in with a password, in as many steps as a tenant's. */
-export const orgSignInRoutes: RouteGroup = {
+export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
   area: 'org',
   routes: [
     route({

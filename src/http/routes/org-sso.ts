@@ -6,25 +6,44 @@ import { getOrgAdmin } from '../../../queries/organizations/get-org-admin.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
 import { orgAdminAccountClaim } from '../../domain/organizations/organization.ts';
 import type { SsoRefusal } from '../../domain/sso/refusals.ts';
-import { HANDOFF_SECONDS, issueOrgHandoff, redeemOrgHandoff } from '../../identity/org-handoff.ts';
-import { issueOrgReauthentication } from '../../identity/reauthentication.ts';
-import { openSession } from '../../identity/sign-in.ts';
-import { auditRefusal, SsoRefused } from '../../identity/sso-sign-in.ts';
+import {
+  HANDOFF_SECONDS,
+  issueOrgHandoff,
+  redeemOrgHandoff,
+  type OrgHandoffDependencies,
+} from '../../identity/org-handoff.ts';
+import { issueOrgReauthentication, type ReauthenticationDependencies } from '../../identity/reauthentication.ts';
+import { openSession, type SignInDependencies } from '../../identity/sign-in.ts';
+import { auditRefusal, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../kernel/ids.ts';
-import { finishOidcSignIn, startOidcSignIn } from '../../sso/oidc-sign-in.ts';
-import { admitOrgAdmin, enabledOrgConfig } from '../../sso/org-oidc.ts';
+import { finishOidcSignIn, startOidcSignIn, type OidcSignInDependencies } from '../../sso/oidc-sign-in.ts';
+import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../sso/org-oidc.ts';
 import { pageReturnQuery, reauthenticationQuery } from '../../sso/page-return.ts';
 import { claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
-import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { forgetInBrowser, keepInBrowser, keptByBrowser } from '../browser-cookie.ts';
 import { actorOf } from '../principal.ts';
 import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { signedInToOrganizationByProvider } from '../sign-in-answer.ts';
+import type { WithClaimHolder } from '../../../commands/ports.ts';
+
+export interface OrgSsoRouteDependencies
+  extends
+    OidcSignInDependencies,
+    OrgHandoffDependencies,
+    OrgOidcDependencies,
+    ReauthenticationDependencies,
+    SignInDependencies,
+    SsoSignInDependencies {
+  readonly ports: WithClaimHolder;
+  accountDigest(email: string): string;
+}
+
+const route = routeWith<OrgSsoRouteDependencies>();
 
 const base = '/api/v1/org/auth/sso';
 const name = z.string().trim().toLowerCase().min(1).max(253).optional();
@@ -50,12 +69,12 @@ const available = (found: OrgWithSso | null) => ({
 const refused = (reason: SsoRefusal): string => `/login?org_sso_error=${reason}`;
 
 /** Of the organization only as long as there is one: anybody can write any id into a state. */
-async function believedOrganization(services: Services, state: string): Promise<TenantId | undefined> {
+async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);
   return claimed && (await enabledOrgConfig(services, claimed)) ? claimed : undefined;
 }
 
-export const orgSsoRoutes: RouteGroup = {
+export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
   area: 'org',
   routes: [
     route({

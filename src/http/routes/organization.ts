@@ -11,8 +11,17 @@ import { uuid } from '../../kernel/ids.ts';
 import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import { issuerProbeView, probeIssuer } from '../../sso/probe-issuer.ts';
 import { orgOwner, orgOwnerReauthenticated, orgReader } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { oidcSettings, refuseInsecure } from '../sso-config-bodies.ts';
+import type { Config } from '../../config.ts';
+import type { Vault } from '../../vault/vault.ts';
+
+export interface OrganizationRouteDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly vault: Vault;
+}
+
+const route = routeWith<OrganizationRouteDependencies>();
 
 const base = '/api/v1/org/sso-configs';
 const params = z.object({ configId: uuid() });
@@ -25,7 +34,7 @@ const protocol = z
 const newConfig = z.object({ ...oidcSettings, protocol, issuerUrl, clientId });
 const changes = z.object({ ...oidcSettings, protocol, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
 
-export const organizationRoutes: RouteGroup = {
+export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
   area: 'org',
   routes: [
     route({

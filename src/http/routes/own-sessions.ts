@@ -4,12 +4,25 @@ import { revokeSession } from '../../../commands/auth/revoke-session.ts';
 import { listOwnSessions, ownSessionView } from '../../../queries/sessions/list-own-sessions.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { adminEvenUnlicensed } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Freshness } from '../../projector/freshness.ts';
+import type { RefreshTokens } from '../../identity/refresh-tokens.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+import type { Position } from '../../kernel/event.ts';
+
+export interface OwnSessionsRouteDependencies {
+  readonly freshness: Freshness;
+  readonly refreshTokens: RefreshTokens;
+  readonly lookups: Lookups;
+  head(): Promise<Position>;
+}
+
+const route = routeWith<OwnSessionsRouteDependencies>();
 
 const base = '/api/v1/admin/me/sessions';
 
 /** Where the calling admin is signed in, and the way to end it. Not in the interface: an addition. */
-export const ownSessionRoutes: RouteGroup = {
+export const ownSessionRoutes: RouteGroup<OwnSessionsRouteDependencies> = {
   area: 'admin-me',
   routes: [
     route({

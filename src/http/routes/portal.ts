@@ -1,17 +1,34 @@
 import { z } from 'zod';
 import { getAlert } from '../../../queries/alerts/get-alert.ts';
 import { FailureError, orThrow, unavailable } from '../../kernel/failure.ts';
-import { uuid } from '../../kernel/ids.ts';
+import { uuid, type TenantId } from '../../kernel/ids.ts';
 import { alertForwarding, forwardAlert } from '../../portal/forward-alert.ts';
-import { PortalUnavailable } from '../../portal/portal.ts';
+import { PortalUnavailable, type Portal } from '../../portal/portal.ts';
 import { admin } from '../access.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Logger } from 'pino';
+import type { Executor } from '../../execution/executor.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { Freshness } from '../../projector/freshness.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+
+export interface PortalRouteDependencies {
+  readonly log: Logger;
+  readonly executor: Executor<CommandPorts>;
+  readonly freshness: Freshness;
+  readonly jobs: Jobs;
+  readonly portal: Portal;
+  reads(tenantId: TenantId): TenantReads;
+}
+
+const route = routeWith<PortalRouteDependencies>();
 
 const RETRY_MS = 60_000;
 
 /** The central portal: whether it is there, and what is sent to it (choices OP-085, OP-086). */
-export const portalRoutes: RouteGroup = {
+export const portalRoutes: RouteGroup<PortalRouteDependencies> = {
   area: 'alerts',
   routes: [
     route({

@@ -5,17 +5,29 @@ import { recoverAdmin } from '../../../commands/recovery/recover-admin.ts';
 import { refuseRecovery } from '../../../commands/recovery/refuse-recovery.ts';
 import { emailField } from '../../domain/identity/password-rule.ts';
 import { randomPassword } from '../../identity/passwords.ts';
-import { isRecoveryKey, recoverableAccount } from '../../identity/recovery.ts';
+import { isRecoveryKey, recoverableAccount, type RecoveryDependencies } from '../../identity/recovery.ts';
 import { FailureError, invalid, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { INSTALLATION } from '../../kernel/ids.ts';
 import { openWhere } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { tenantOfHeader } from '../tenant-header.ts';
+import type { Config } from '../../config.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../vault/vault.ts';
+
+export interface RecoveryRouteDependencies extends RecoveryDependencies {
+  readonly config: Pick<Config, 'recoveryKey'>;
+  readonly log: Logger;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+}
+
+const route = routeWith<RecoveryRouteDependencies>();
 
 const ADVICE = 'sign in with the temporary password within seven days and choose another';
 
 /** The way back in for an operator who holds RECOVERY_KEY, whatever state the account is in (interface, "Recovery"). */
-export const recoveryRoutes: RouteGroup = {
+export const recoveryRoutes: RouteGroup<RecoveryRouteDependencies> = {
   area: 'recovery',
   routes: [
     route({

@@ -1,10 +1,11 @@
-import { collectionRoutes } from '../../resources/collection-routes.ts';
+import { collectionRoutes, type CollectionRoutesDependencies } from '../../resources/collection-routes.ts';
 import { resources } from '../../resources/index.ts';
-import { singletonRoutes } from '../../resources/singleton-routes.ts';
+import { singletonRoutes, type SingletonRoutesDependencies } from '../../resources/singleton-routes.ts';
 import type { RouteGroup } from '../route.ts';
 
 /** The routes of every declared resource. */
-export const resourceRoutes: readonly RouteGroup[] = resources.map((resource) => ({
-  area: resource.declared.area,
-  routes: resource.kind === 'collection' ? collectionRoutes(resource) : singletonRoutes(resource),
-}));
+export const resourceRoutes: readonly RouteGroup<CollectionRoutesDependencies & SingletonRoutesDependencies>[] =
+  resources.map((resource) => ({
+    area: resource.declared.area,
+    routes: resource.kind === 'collection' ? collectionRoutes(resource) : singletonRoutes(resource),
+  }));

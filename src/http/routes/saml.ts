@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { auditRefusal, openSsoSession, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
 import {
@@ -15,20 +15,27 @@ import {
   claimedTenant,
   finishSamlSignIn,
   metadataOf,
-  pendingRequests,
   ssoRefusalOf,
   startSamlSignIn,
+  type SamlSignInDependencies,
 } from '../../sso/saml/saml-sign-in.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
 import { redirect } from '../redirect.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { signedInByProvider, signInAnswer } from '../sign-in-answer.ts';
 import { ssoTenantOf } from '../sso-tenant.ts';
+import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+
+export interface SamlRouteDependencies extends SamlSignInDependencies, SsoSignInDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+const route = routeWith<SamlRouteDependencies>();
 
 const tenantQuery = { tenant_id: uuid().optional() };
 
-export const samlRoutes: RouteGroup = {
+export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
   area: 'auth',
   routes: [
     route({
@@ -84,7 +91,7 @@ export const samlRoutes: RouteGroup = {
         const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
         let pending: OpenRequest | undefined;
         try {
-          pending = await pendingRequests(services).find(relayState);
+          pending = await services.pendingSamlRequests.find(relayState);
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
           const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
           const { adminId, sessionEpoch } = admin;

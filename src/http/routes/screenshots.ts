@@ -6,10 +6,20 @@ import { screenshotsOfEvent } from '../../../queries/screenshots/screenshots-of-
 import { FailureError, forbidden, notFound, unavailable } from '../../kernel/failure.ts';
 import { asTenantId, uuid, type TenantId } from '../../kernel/ids.ts';
 import { ObjectStoreUnavailable } from '../../objects/object-store.ts';
-import type { Services } from '../../services.ts';
 import { admin, device, open } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
-import { takeUpload, uploadForm } from '../screenshot-upload.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import { takeUpload, uploadForm, type ScreenshotUploadDependencies } from '../screenshot-upload.ts';
+import type { Pictures } from '../../screenshots/pictures.ts';
+import type { SignedAddresses } from '../../screenshots/signed-addresses.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface ScreenshotsRouteDependencies extends ScreenshotUploadDependencies {
+  readonly pictures: Pictures;
+  readonly screenshotAddresses: SignedAddresses;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<ScreenshotsRouteDependencies>();
 
 const base = '/api/v1/admin/screenshots';
 const params = z.object({ screenshotID: uuid() });
@@ -28,7 +38,7 @@ const screenshotView = z
 type Row = Exclude<Awaited<ReturnType<typeof getScreenshot>>, { failed: true }>;
 
 async function viewsOf(
-  services: Services,
+  services: ScreenshotsRouteDependencies,
   tenantId: TenantId,
   rows: readonly Row[],
 ): Promise<z.output<typeof screenshotView>[]> {
@@ -46,7 +56,12 @@ async function viewsOf(
 const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 
 /** Whatever an upload may hold, a browser shows it as this kind of picture or not at all. */
-async function pictureOf({ pictures }: Services, tenantId: TenantId, row: Row, reply: FastifyReply): Promise<Buffer> {
+async function pictureOf(
+  { pictures }: ScreenshotsRouteDependencies,
+  tenantId: TenantId,
+  row: Row,
+  reply: FastifyReply,
+): Promise<Buffer> {
   const { screenshot_id: screenshotId, user_id: userId, device_id: deviceId, day, media_type: mediaType } = row;
   const picture = await pictures.read({ tenantId, userId, deviceId, day, screenshotId }).catch((error: unknown) => {
     throw error instanceof ObjectStoreUnavailable ? new FailureError(unavailable()) : error;
@@ -62,7 +77,7 @@ async function pictureOf({ pictures }: Services, tenantId: TenantId, row: Row, r
   return picture;
 }
 
-export const screenshotRoutes: RouteGroup = {
+export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
   area: 'screenshots',
   routes: [
     route({

@@ -5,7 +5,17 @@ import { search, searchedKinds, searchView } from '../../../queries/search/searc
 import { admin } from '../access.ts';
 import { asCsv, asJsonArray } from '../exported-rows.ts';
 import { sendExport } from '../send-export.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { TenantReads } from '../../kernel/query.ts';
+import type { TenantId } from '../../kernel/ids.ts';
+import type { Limits } from '../../limits.ts';
+
+export interface SearchRouteDependencies {
+  reads(tenantId: TenantId): TenantReads;
+  readonly limits: Limits;
+}
+
+const route = routeWith<SearchRouteDependencies>();
 
 const base = '/api/v1/admin/search';
 const asked = {
@@ -22,7 +32,7 @@ const asked = {
 const COLUMNS = ['type', 'id', 'label', 'detail', 'domain', 'status', 'severity', 'createdAt'];
 
 /** One search over people, hosts and alerts (interface, "Search and filters"). */
-export const searchRoutes: RouteGroup = {
+export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
   area: 'search',
   routes: [
     route({

@@ -7,7 +7,16 @@ import type { MobileRole } from '../../domain/settings/mobile-access.ts';
 import { retentionUnder } from '../../domain/settings/retention.ts';
 import { FailureError, unavailable } from '../../kernel/failure.ts';
 import { admin } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Config } from '../../config.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface SettingsRouteDependencies {
+  readonly config: Pick<Config, 'eventRetentionDays' | 'streamRetentionDays'>;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<SettingsRouteDependencies>();
 
 const base = '/api/v1/admin/settings';
 const severities = z.object({ severities: z.record(alertTypeSchema, severitySchema) });
@@ -20,7 +29,7 @@ const mobileAccess = z.object({
 const days = z.int().min(1);
 
 /** Settings that are not one declared record: maps that merge, and what only the operator and the license set. */
-export const settingsRoutes: RouteGroup = {
+export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
   area: 'settings',
   routes: [
     route({

@@ -5,13 +5,21 @@ import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { adminUserView } from '../../../queries/admins/admin-user-view.ts';
 import { emailField, newPassword } from '../../domain/identity/password-rule.ts';
 import { tiers } from '../../domain/licensing/license.ts';
-import { openSession } from '../../identity/sign-in.ts';
+import { openSession, type SignInDependencies } from '../../identity/sign-in.ts';
 import { FailureError, forbidden } from '../../kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Config } from '../../config.ts';
+import type { WithClaimHolder } from '../../../commands/ports.ts';
+
+export interface SetupRouteDependencies extends SignInDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly ports: WithClaimHolder;
+}
+
+const route = routeWith<SetupRouteDependencies>();
 
 const setupBody = z.object({
   email: emailField,
@@ -24,11 +32,11 @@ const setupBody = z.object({
     .transform((text) => text.replace(/\/+$/, '')),
 });
 
-const refuseOnceSetUp = async ({ ports }: Services): Promise<void> => {
+const refuseOnceSetUp = async ({ ports }: SetupRouteDependencies): Promise<void> => {
   if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup already complete'));
 };
 
-export const setupRoutes: RouteGroup = {
+export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
   area: 'setup',
   routes: [
     route({

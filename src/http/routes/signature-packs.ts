@@ -16,12 +16,21 @@ import { derivedId } from '../../execution/executor.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import { inParallel } from '../../kernel/in-parallel.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import { noSlotLeft, slotsLeft } from '../../resources/slots.ts';
-import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { jsonOf } from '../json-file.ts';
-import { route, type Call, type RouteGroup } from '../route.ts';
+import { noSlotLeft, slotsLeft, type SlotPorts } from '../../resources/slots.ts';
+import { routeWith, type Call, type RouteGroup } from '../route.ts';
 import { failureOfIssues } from '../validation.ts';
+import type { Limits } from '../../limits.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+
+export interface SignaturePacksRouteDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: SlotPorts;
+  readonly limits: Pick<Limits, 'packs'>;
+}
+
+const route = routeWith<SignaturePacksRouteDependencies>();
 
 const base = '/api/v1/admin/signatures';
 /** Choice OP-210. */
@@ -59,7 +68,7 @@ const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, 
 
 /** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
 async function slotsFor(
-  { loader, ports }: Services,
+  { loader, ports }: SignaturePacksRouteDependencies,
   tenantId: TenantId,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
@@ -75,7 +84,10 @@ async function slotsFor(
 }
 
 async function takePack(
-  { run, services }: Pick<Call<undefined, undefined, unknown>, 'run' | 'services'>,
+  {
+    run,
+    services,
+  }: Pick<Call<undefined, undefined, unknown, undefined, SignaturePacksRouteDependencies>, 'run' | 'services'>,
   tenantId: TenantId,
   file: Buffer,
 ) {
@@ -112,7 +124,7 @@ async function takePack(
   return { packId, name, version, ...counts };
 }
 
-export const signaturePackRoutes: RouteGroup = {
+export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = {
   area: 'signatures',
   routes: [
     route({

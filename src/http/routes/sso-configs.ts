@@ -19,8 +19,19 @@ import {
   type Access,
 } from '../access.ts';
 import type { Principal } from '../principal.ts';
-import { route, type AnyRoute, type RouteGroup } from '../route.ts';
+import { routeWith, type AnyRoute, type RouteGroup } from '../route.ts';
 import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from '../sso-config-bodies.ts';
+import type { Config } from '../../config.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../vault/vault.ts';
+
+export interface SsoConfigsRouteDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<SsoConfigsRouteDependencies>();
 
 /** One set of routes behind two doors: a tenant's own, and that of the organization which the tenant belongs to. */
 interface Door {
@@ -43,7 +54,14 @@ interface Asked {
 const tenantOf = ({ params, principal }: Asked): TenantId =>
   params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId;
 
-function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, write }: Door): AnyRoute[] {
+function ssoConfigRoutesBehind({
+  base,
+  parameter,
+  tenantParameter,
+  read,
+  probe,
+  write,
+}: Door): AnyRoute<SsoConfigsRouteDependencies>[] {
   const owner = z.object(tenantParameter);
   const one = { path: `${base}/{${parameter}}`, params: owner.extend({ [parameter]: uuid() }) };
   const configOf = (call: Asked) => ({ tenantId: tenantOf(call), configId: call.params![parameter]! });
@@ -129,7 +147,7 @@ function ssoConfigRoutesBehind({ base, parameter, tenantParameter, read, probe, 
   ];
 }
 
-export const ssoConfigRoutes: RouteGroup = {
+export const ssoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
   area: 'sso-configs',
   routes: ssoConfigRoutesBehind({
     base: '/api/v1/admin/sso-configs',
@@ -142,7 +160,7 @@ export const ssoConfigRoutes: RouteGroup = {
 };
 
 /** The same of a tenant, for an organization that it belongs to. */
-export const orgTenantSsoConfigRoutes: RouteGroup = {
+export const orgTenantSsoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
   area: 'org',
   routes: ssoConfigRoutesBehind({
     base: '/api/v1/org/tenants/{tenantId}/sso-configs',

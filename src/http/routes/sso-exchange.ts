@@ -1,16 +1,25 @@
 import { z } from 'zod';
 import { tenant, tenantStream } from '../../domain/tenants/tenant.ts';
-import { openSsoSession } from '../../identity/sso-sign-in.ts';
+import { openSsoSession, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { isStillVouchedFor } from '../../identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../kernel/failure.ts';
 import { takeOver } from '../../sso/page-return.ts';
 import { open } from '../access.ts';
 import { actorOf } from '../principal.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { signedInByProvider, signInAnswer } from '../sign-in-answer.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+
+export interface SsoExchangeRouteDependencies extends SsoSignInDependencies {
+  readonly loader: AggregateLoader;
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+const route = routeWith<SsoExchangeRouteDependencies>();
 
 /** Where the sign-in page gets its tokens after a single sign-on, so that none ever stands in an address. */
-export const ssoExchangeRoutes: RouteGroup = {
+export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
   area: 'auth',
   routes: [
     route({

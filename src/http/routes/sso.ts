@@ -3,11 +3,23 @@ import { endSession } from '../../../commands/auth/end-session.ts';
 import { getAdminUser } from '../../../queries/admins/get-admin-user.ts';
 import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../domain/sso/sso-configs.ts';
 import { session, sessionStream } from '../../domain/sessions/session.ts';
-import { admitAdmin, auditRefusal, openSsoSession, SsoRefused } from '../../identity/sso-sign-in.ts';
+import {
+  admitAdmin,
+  auditRefusal,
+  openSsoSession,
+  SsoRefused,
+  type SsoSignInDependencies,
+} from '../../identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated, unavailable } from '../../kernel/failure.ts';
 import { uuid, type TenantId } from '../../kernel/ids.ts';
-import { enabledSsoConfig } from '../../sso/enabled-config.ts';
-import { finishOidcSignIn, openIdProviderOf, startOidcSignIn, tenantOidcConfig } from '../../sso/oidc-sign-in.ts';
+import { enabledSsoConfig, type EnabledConfigDependencies } from '../../sso/enabled-config.ts';
+import {
+  finishOidcSignIn,
+  openIdProviderOf,
+  startOidcSignIn,
+  tenantOidcConfig,
+  type OidcSignInDependencies,
+} from '../../sso/oidc-sign-in.ts';
 import {
   handOver,
   pageReturnOf,
@@ -16,26 +28,39 @@ import {
   refusedReturn,
 } from '../../sso/page-return.ts';
 import { cameFromPage, claimedOwner, TRIP_SECONDS, type Trip } from '../../sso/round-trip.ts';
-import type { Services } from '../../services.ts';
 import { open } from '../access.ts';
 import { forgetInBrowser, keepInBrowser } from '../browser-cookie.ts';
 import { actorOf } from '../principal.ts';
 import { providerReturnQuery, returnedBy } from '../provider-return.ts';
 import { redirect } from '../redirect.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
 import { signedInByProvider } from '../sign-in-answer.ts';
-import { liveAdminSession } from '../live-admin-session.ts';
+import { liveAdminSession, type LiveAdminSessionDependencies } from '../live-admin-session.ts';
 import { ssoTenantOf } from '../sso-tenant.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { RefreshTokens } from '../../identity/refresh-tokens.ts';
+import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface SsoRouteDependencies
+  extends EnabledConfigDependencies, LiveAdminSessionDependencies, OidcSignInDependencies, SsoSignInDependencies {
+  readonly loader: AggregateLoader;
+  readonly refreshTokens: RefreshTokens;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<SsoRouteDependencies>();
 
 const tenantQuery = { tenant_id: uuid().optional() };
 
 /** Of the tenant only as long as there is one: anybody can write any id into a state. */
-async function believedTenant({ lookups }: Services, state: string): Promise<TenantId | undefined> {
+async function believedTenant({ lookups }: SsoRouteDependencies, state: string): Promise<TenantId | undefined> {
   const claimed = claimedOwner(state);
   return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
 }
 
-export const ssoRoutes: RouteGroup = {
+export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
   area: 'auth',
   routes: [
     route({
@@ -184,7 +209,7 @@ export const ssoRoutes: RouteGroup = {
 };
 
 /** The session here is over, whatever becomes of this. */
-async function endSessionUrl(services: Services, tenantId: TenantId): Promise<string | null> {
+async function endSessionUrl(services: SsoRouteDependencies, tenantId: TenantId): Promise<string | null> {
   try {
     const found = await enabledSsoConfig(services, tenantId, 'oidc');
     return (found && (await openIdProviderOf(services, found).endSessionUrl())?.href) ?? null;

@@ -5,7 +5,18 @@ import { getThreatIntelSettings } from '../../../queries/threat-intel/get-threat
 import { scanServices } from '../../domain/threat-intel/services.ts';
 import { ProviderFailed } from '../../threat-intel/provider.ts';
 import { admin, adminReauthenticated } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../vault/vault.ts';
+import type { DomainScans } from '../../threat-intel/domain-scans.ts';
+
+export interface ThreatIntelRouteDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly domainScans: DomainScans;
+}
+
+const route = routeWith<ThreatIntelRouteDependencies>();
 
 const base = '/api/v1/admin/threat-intel';
 const service = z.enum(scanServices);
@@ -28,7 +39,7 @@ const apiKey = z
 /** Reserved for such purposes (RFC 2606), and known to every service. */
 const PROBED = 'example.com';
 
-export const threatIntelRoutes: RouteGroup = {
+export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
   area: 'threat-intel',
   routes: [
     route({

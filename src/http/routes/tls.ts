@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { installServerCertificate } from '../../../commands/certificates/install-server-certificate.ts';
-import type { Services } from '../../services.ts';
 import { admin } from '../access.ts';
 import { pemField, refuseLargePem } from '../pem-field.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { Vault } from '../../vault/vault.ts';
+import type { ListenerCertificate } from '../../tls/listener-certificate.ts';
+
+export interface TlsRouteDependencies {
+  readonly vault: Vault;
+  listenerCertificate(): ListenerCertificate;
+}
+
+const route = routeWith<TlsRouteDependencies>();
 
 const base = '/api/v1/admin/tls';
 const DAY_MS = 86_400_000;
@@ -18,7 +26,7 @@ const tlsStatusView = z.object({
   source: z.enum(['uploaded', 'generated']).nullable(),
 });
 
-function statusOf({ listenerCertificate }: Services): z.output<typeof tlsStatusView> {
+function statusOf({ listenerCertificate }: TlsRouteDependencies): z.output<typeof tlsStatusView> {
   const shown = listenerCertificate().status;
   if (!shown)
     return { configured: false, subject: null, issuer: null, expiresAt: null, daysRemaining: null, source: null };
@@ -28,7 +36,7 @@ function statusOf({ listenerCertificate }: Services): z.output<typeof tlsStatusV
 }
 
 /** The certificate of the TLS listener, which devices talk to. */
-export const tlsRoutes: RouteGroup = {
+export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
   area: 'certificates',
   routes: [
     route({

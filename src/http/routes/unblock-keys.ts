@@ -8,13 +8,20 @@ import { streamSubject } from '../../kernel/aggregate.ts';
 import { FailureError } from '../../kernel/failure.ts';
 import { uuid } from '../../kernel/ids.ts';
 import { admin, device } from '../access.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { WithClaimHolder } from '../../../commands/ports.ts';
+
+export interface UnblockKeysRouteDependencies {
+  readonly ports: WithClaimHolder;
+}
+
+const route = routeWith<UnblockKeysRouteDependencies>();
 
 const base = '/api/v1/admin/unblock-keys';
 const MOST_HOURS = 7 * 24;
 
 /** Keys that support hands out to let one person past one block (choices OP-116, OP-117). */
-export const unblockKeyRoutes: RouteGroup = {
+export const unblockKeyRoutes: RouteGroup<UnblockKeysRouteDependencies> = {
   area: 'policies',
   routes: [
     route({

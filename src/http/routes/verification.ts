@@ -17,7 +17,18 @@ import { FailureError, forbidden, limited, notFound } from '../../kernel/failure
 import { uuid } from '../../kernel/ids.ts';
 import { admin, device } from '../access.ts';
 import { pageQuery, paginatedView, toPage } from '../list-query.ts';
-import { route, type RouteGroup } from '../route.ts';
+import { routeWith, type RouteGroup } from '../route.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { VerificationCodes } from '../../identity/verification-codes.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface VerificationRouteDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: { readonly verificationCodes: VerificationCodes };
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<VerificationRouteDependencies>();
 
 /** It enrolled with the fleet's secret and a name: that does not prove whose computer it is. */
 const NOT_CONFIRMED = forbidden('an administrator has to confirm the enrollment of this device first');
@@ -48,7 +59,7 @@ const verify = (path: string, method: VerificationMethod, summary: string) =>
     },
   });
 
-export const verificationRoutes: RouteGroup = {
+export const verificationRoutes: RouteGroup<VerificationRouteDependencies> = {
   area: 'verification',
   routes: [
     verify('daily-code', 'daily_code', "Checks an employee's code of the day"),

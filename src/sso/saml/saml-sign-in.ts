@@ -1,6 +1,6 @@
 import { tenantOf } from '../../identity/refresh-tokens.ts';
 import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
-import { admitAdmin, SsoRefused } from '../../identity/sso-sign-in.ts';
+import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { vouchedNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../domain/tenants/tenant.ts';
 import { SAML_CALLBACK, samlEntityId } from '../../domain/sso/addresses.ts';
@@ -10,20 +10,25 @@ import type { SsoRefusal } from '../../domain/sso/refusals.ts';
 import { certificatesOf } from '../../domain/sso/saml-material.ts';
 import type { VouchedBy } from '../../domain/sso/vouching.ts';
 import type { TenantId } from '../../kernel/ids.ts';
-import type { Services } from '../../services.ts';
-import { Keyring } from '../../vault/keyring.ts';
-import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
+import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
 import { acceptResponse } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import { guardDocument } from './document-guard.ts';
-import { PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
+import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
 import { useOnce } from './used-assertions.ts';
+import type { Database } from '../../database/database.ts';
+import type { AggregateLoader } from '../../execution/aggregate-loader.ts';
+import type { Lookups } from '../../identity/lookups.ts';
 
-export const pendingRequests = ({ oneTimeTokens, config }: Services): PendingRequests =>
-  new PendingRequests(oneTimeTokens, new Keyring(config.masterKey).key('saml-request'));
+export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
+  readonly pendingSamlRequests: PendingRequests;
+  readonly database: Database;
+  readonly loader: AggregateLoader;
+  readonly lookups: Lookups;
+}
 
 /** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
 const serviceProviderOf = (
@@ -39,7 +44,7 @@ const serviceProviderOf = (
 });
 
 /** Undefined where there is no such tenant. */
-export async function metadataOf(services: Services, tenantId: TenantId): Promise<string | undefined> {
+export async function metadataOf(services: SamlSignInDependencies, tenantId: TenantId): Promise<string | undefined> {
   const [known, enabled] = await Promise.all([
     services.lookups.tenant(tenantId, tenantId),
     enabledSsoConfig(services, tenantId, 'saml'),
@@ -49,13 +54,13 @@ export async function metadataOf(services: Services, tenantId: TenantId): Promis
 
 /** Where to send the browser; undefined where the tenant has no SAML provider. `asked` as in `PendingRequest`. */
 export async function startSamlSignIn(
-  services: Services,
+  services: SamlSignInDependencies,
   tenantId: TenantId,
   asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>,
 ): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
-  const request = await pendingRequests(services).open({ tenantId, configId: enabled.config.configId, ...asked });
+  const request = await services.pendingSamlRequests.open({ tenantId, configId: enabled.config.configId, ...asked });
   return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, {
     id: request.requestId,
     relayState: request.relayState,
@@ -72,7 +77,7 @@ export interface SamlAnswer {
 
 /** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
 export async function finishSamlSignIn(
-  services: Services,
+  services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlAnswer,
   { tenantId, configId, requestId, reauthenticates }: OpenRequest,
 ): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
@@ -97,7 +102,7 @@ export async function finishSamlSignIn(
     expected,
     certificates,
   );
-  await pendingRequests(services).close(relayState);
+  await services.pendingSamlRequests.close(relayState);
   await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
   const email = emailOf(subject, emailAttribute);
   if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
@@ -105,7 +110,10 @@ export async function finishSamlSignIn(
 }
 
 /** Whose sign-in a relay state says that it is of, for the audit log: not proven, but of a tenant that there is. */
-export async function claimedTenant({ lookups }: Services, relayState: string): Promise<TenantId | undefined> {
+export async function claimedTenant(
+  { lookups }: SamlSignInDependencies,
+  relayState: string,
+): Promise<TenantId | undefined> {
   const claimed = tenantOf(relayState.slice(1));
   return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
 }

@@ -1,0 +1,83 @@
+import type { KeyObject } from 'node:crypto';
+import type { AggregateReader } from '../src/kernel/aggregate.ts';
+import type { Claim } from '../src/kernel/command.ts';
+import type { TenantId } from '../src/kernel/ids.ts';
+import type { FreeNumbers } from '../src/numbers/number-finder.ts';
+import type { Authority } from '../src/pki/authority.ts';
+import type { CertificateService } from '../src/pki/certificate-service.ts';
+import type { PersonKeys, Vault } from '../src/vault/vault.ts';
+import type { ScreenshotPorts } from './screenshots/take-screenshot.ts';
+import type { VerificationPorts } from './verification/verify-employee.ts';
+
+// What a command's `prepare` may reach: the write side, and slow or outside work; never a read model. A command names the ports
+// that it uses (`WithVault & WithPasswords`), and the executor accepts it only where all of them exist.
+
+export interface WithAggregates {
+  readonly aggregates: AggregateReader;
+}
+
+export interface WithVault {
+  readonly vault: Vault;
+}
+
+export interface WithPersonKeys {
+  readonly personKeys: PersonKeys;
+}
+
+/** The part of password hashing that commands need. */
+export interface PasswordHashing {
+  hash(password: string): Promise<string>;
+  verify(hash: string, password: string): Promise<boolean>;
+}
+
+export interface WithPasswords {
+  readonly passwords: PasswordHashing;
+}
+
+export interface WithLicensePublicKey {
+  readonly licensePublicKey: KeyObject;
+}
+
+export interface WithAccountDigest {
+  /** Keyed digest of a case-folded e-mail address: identifies an account without revealing the address. */
+  accountDigest(email: string): string;
+}
+
+export interface WithNewAuthority {
+  /** Creates a certificate authority for a tenant of this name. */
+  newAuthority(name: string, now: number): Authority;
+}
+
+export interface WithCertificates {
+  readonly certificates: CertificateService;
+}
+
+export interface WithClaimHolder {
+  /** Returns the stream that holds the claim. */
+  claimHolder(tenantId: TenantId, claim: Claim): Promise<string | undefined>;
+}
+
+export interface WithClaimHolders {
+  /** As `claimHolder`, for many claims; results are in input order. */
+  claimHolders(tenantId: TenantId, claims: readonly Claim[]): Promise<readonly (string | undefined)[]>;
+}
+
+export interface WithFreeNumbers {
+  /** Seats and slots that no stream holds. */
+  readonly freeNumbers: FreeNumbers;
+}
+
+/** The ports of all commands together: the executor is built with them. */
+export type CommandPorts = WithAggregates &
+  WithVault &
+  WithPersonKeys &
+  WithPasswords &
+  WithLicensePublicKey &
+  WithAccountDigest &
+  WithNewAuthority &
+  WithCertificates &
+  WithClaimHolder &
+  WithClaimHolders &
+  WithFreeNumbers &
+  ScreenshotPorts &
+  VerificationPorts;

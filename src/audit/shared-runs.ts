@@ -1,0 +1,13 @@
+/** Runs one piece of work at a time for each key. Callers who ask while it runs get the same result. */
+export class SharedRuns<Key, Result> {
+  readonly #running = new Map<Key, Promise<Result>>();
+
+  run(key: Key, work: () => Promise<Result>): Promise<Result> {
+    let result = this.#running.get(key);
+    if (!result) {
+      result = work().finally(() => this.#running.delete(key));
+      this.#running.set(key, result);
+    }
+    return result;
+  }
+}
