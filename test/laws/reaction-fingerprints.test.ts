@@ -7,7 +7,7 @@ import { fingerprintOf, foldHistories, present, type Folding } from '../dsl/fold
 import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
 
 const FILE = new URL('reaction-fingerprints.json', import.meta.url);
-const COMMAND = 'UPDATE_FINGERPRINTS=1 npx vitest run test/laws/reaction-fingerprints.test.ts';
+const COMMAND = 'UPDATE_FINGERPRINTS=1 npx vitest run fingerprints event-shapes';
 
 /** What a reaction remembers. Its effects may change at any time: they concern what happens from then on. */
 const foldingOf = (reaction: AnyReaction): Versioned => ({

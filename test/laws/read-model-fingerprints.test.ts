@@ -10,7 +10,7 @@ import { fingerprintOf, foldHistories, present, type Change, type Folding, type 
 import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
 
 const FILE = new URL('read-model-fingerprints.json', import.meta.url);
-const COMMAND = 'UPDATE_FINGERPRINTS=1 npx vitest run test/laws/read-model-fingerprints.test.ts';
+const COMMAND = 'UPDATE_FINGERPRINTS=1 npx vitest run fingerprints event-shapes';
 
 const foldingOf = ({ name, version, columns, key, scope, on }: AnyReadModel): Versioned => ({
   name,

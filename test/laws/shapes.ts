@@ -6,7 +6,7 @@ export type Shape = Readonly<Record<string, unknown>>;
 const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
 const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 /** They say what is demanded of a value; compared as they are written. */
-const RULES = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'allOf', 'not', '$ref', 'propertyNames'];
+const RULES = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'allOf', 'not', '$ref'];
 
 const shapesOf = (value: unknown): readonly Shape[] => (Array.isArray(value) ? (value as Shape[]) : []);
 
@@ -92,6 +92,7 @@ function inside(before: Shape, now: Shape, path: string): string[] {
     ),
     ...member('items', before, now, `${path}[]`),
     ...member('additionalProperties', before, now, `${path}.*`),
+    ...member('propertyNames', before, now, `${path} (names)`),
     ...tuple(before, now, path),
   ];
 }
