@@ -7,8 +7,11 @@ import type { EventFamily } from '../src/kernel/event.ts';
 /**
  * `node --import tsx scripts/event-fixtures.ts` writes test/fixtures/events/<Type>.v<N>.json for every event whose present
  * version has none yet. What is there is never touched: it is what an installation somewhere may have in its store.
+ * test/fixtures/variants/<Type>.v<N>.json holds a list of further samples: other members of enumerations, null, absent and
+ * repeated values. The fingerprints of folds are made of both, so they are never touched either.
  */
 const FOLDER = fileURLToPath(new URL('../test/fixtures/events/', import.meta.url));
+const VARIANTS = fileURLToPath(new URL('../test/fixtures/variants/', import.meta.url));
 
 interface Definition {
   readonly type: string;
@@ -51,49 +54,130 @@ const CANDIDATES: readonly unknown[] = [
   1_767_323_045_678,
   0.5,
   -1,
+  '0198a000-0000-7000-8000-000000000002',
+  'Mixed Case',
+  '2026-01-05T06:07:08.901Z',
+  '2026-01-03',
+  'other.example',
+  'https://other.example/way',
+  '0b'.repeat(32),
+  2,
+  3,
 ];
 
-/** A value that the schema takes: the same one every time, with every optional field there. */
-export function sampleOf(schema: z.ZodType): unknown {
+/** How a sample is chosen among those that a schema takes: 0 is the plain one, with every optional field there. */
+type Choice = number;
+const PLAIN: Choice = 0;
+const MOST_VARIANTS = 20;
+
+/** For texts of any form: a fold that changes letters shows. */
+const WORDS: readonly unknown[] = ['text', 'other.example', 'Mixed Case'];
+
+const one = <T>(values: readonly T[], choice: Choice): T => values[choice % values.length]!;
+
+/** Of a schema around another one: optional, nullable, with a default. */
+function innerSample({ type, innerType }: Definition, choice: Choice): unknown {
+  if (type === 'nullable' && choice % 4 === 1) return null;
+  if (type === 'optional' && choice % 4 === 2) return undefined;
+  return sampleOf(innerType!, choice);
+}
+
+/** A value that the schema takes: the same one every time for a choice. A choice other than 0 may be one that it does not take. */
+export function sampleOf(schema: z.ZodType, choice: Choice = PLAIN): unknown {
   const definition = schema._zod.def as unknown as Definition;
-  if (definition.innerType) return sampleOf(definition.innerType);
+  if (definition.innerType) return innerSample(definition, choice);
   switch (definition.type) {
     case 'object':
-      return Object.fromEntries(Object.entries(definition.shape!).map(([name, field]) => [name, sampleOf(field)]));
+      return Object.fromEntries(
+        Object.entries(definition.shape!).map(([name, field], place) => [
+          name,
+          // What was and what is differ, or nothing would have changed.
+          sampleOf(field, choice !== PLAIN && isObject(field) ? choice + place : choice),
+        ]),
+      );
     case 'array':
-      return [sampleOf(definition.element!)];
+      return itemsOf(definition.element!, choice);
     case 'tuple':
-      return definition.items!.map(sampleOf);
+      return definition.items!.map((item) => sampleOf(item, choice));
     case 'record':
-      return { [String(sampleOf(definition.keyType!))]: sampleOf(definition.valueType!) };
+      return { [String(sampleOf(definition.keyType!, choice))]: sampleOf(definition.valueType!, choice) };
     case 'lazy':
-      return sampleOf(definition.getter!());
+      return sampleOf(definition.getter!(), choice);
     case 'union':
-      return sampleOf(definition.options![0]!);
+      return sampleOf(one(definition.options!, choice), choice);
     case 'enum':
-      return Object.values(definition.entries!)[0];
+      return one(Object.values(definition.entries!), choice);
     case 'literal':
-      return definition.values![0];
+      return one(definition.values!, choice);
     case 'boolean':
-      return true;
+      return choice % 2 === 0;
     case 'null':
       return null;
     case 'pipe':
-      return leaf(schema) ?? sampleOf(definition.out!);
+      return leaf(schema, choice) ?? sampleOf(definition.out!, choice);
     default:
-      return leaf(schema);
+      return leaf(schema, choice);
   }
 }
 
-const leaf = (schema: z.ZodType): unknown => CANDIDATES.find((candidate) => schema.safeParse(candidate).success);
+const isObject = (schema: z.ZodType): boolean => {
+  const { type, innerType } = schema._zod.def as unknown as Definition;
+  return type === 'object' || (innerType !== undefined && isObject(innerType));
+};
+
+function itemsOf(element: z.ZodType, choice: Choice): unknown[] {
+  if (choice % 4 === 2) return [];
+  if (choice % 4 === 3) return [sampleOf(element, choice), sampleOf(element, choice + 1)];
+  return [sampleOf(element, choice)];
+}
+
+function leaf(schema: z.ZodType, choice: Choice): unknown {
+  const taken = CANDIDATES.filter((candidate) => schema.safeParse(candidate).success);
+  const words = taken.filter((candidate) => WORDS.includes(candidate));
+  return taken.length > 0 ? one(words.length > 0 ? words : taken, choice) : undefined;
+}
+
+/** The length of the longest enumeration or union in a schema: so many choices reach all members. */
+function widthOf(schema: z.ZodType): number {
+  const { shape, element, innerType, options, entries, valueType, items, out, getter } = schema._zod
+    .def as unknown as Definition;
+  const inside = [
+    element,
+    innerType,
+    valueType,
+    out,
+    ...(options ?? []),
+    ...(items ?? []),
+    ...Object.values(shape ?? {}),
+  ];
+  if (getter) inside.push(getter());
+  return Math.max(
+    options?.length ?? 1,
+    Object.keys(entries ?? {}).length,
+    ...inside.map((part) => (part ? widthOf(part) : 1)),
+  );
+}
+
+/** Samples besides the plain one, all different. */
+export function variantsOf(schema: z.ZodType): unknown[] {
+  const texts = new Set<string>();
+  for (let choice = 1; choice <= Math.min(3 + widthOf(schema), MOST_VARIANTS); choice += 1) {
+    const sample = schema.safeParse(sampleOf(schema, choice));
+    if (sample.success) texts.add(JSON.stringify(sample.data));
+  }
+  return [...texts].map((text) => JSON.parse(text) as unknown);
+}
 
 export const fixtureName = (type: string, version: number): string => `${type}.v${version}.json`;
 
 /** Writes what is missing; answers the events for which no sample could be made, with where it failed. */
 function writeFixtures(all: readonly EventFamily[]): string[] {
   mkdirSync(FOLDER, { recursive: true });
+  mkdirSync(VARIANTS, { recursive: true });
   const failed: string[] = [];
   for (const [type, { version, schema }] of all.flatMap(({ definitions }) => Object.entries(definitions))) {
+    const variants = `${VARIANTS}${fixtureName(type, version)}`;
+    if (!existsSync(variants)) writeFileSync(variants, `${JSON.stringify(variantsOf(schema), null, 2)}\n`);
     const file = `${FOLDER}${fixtureName(type, version)}`;
     if (existsSync(file)) continue;
     const sample = schema.safeParse(sampleOf(schema));

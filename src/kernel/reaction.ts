@@ -44,9 +44,14 @@ export interface Reaction<
   Families extends readonly EventFamily[] = readonly EventFamily[],
 > {
   readonly name: string;
+  /**
+   * 1 unless given. Raise it when columns, key or fold of the state change, and when a reaction gets or loses its state. The new
+   * version folds its state from history without effects, and continues where the version before stopped.
+   */
+  readonly version?: number;
   readonly lane: Lane;
   readonly families: Families;
-  readonly state?: { readonly version: number; readonly columns: C; readonly key: readonly Key[] };
+  readonly state?: { readonly columns: C; readonly key: readonly Key[] };
   readonly on: {
     readonly [Type in EventOf<Families[number]>['type']]?: (
       event: Recorded<Extract<EventOf<Families[number]>, { type: Type }>>,
@@ -61,6 +66,8 @@ export const defineReaction = <
 >(
   reaction: Reaction<C, Key, Families>,
 ): Reaction<C, Key, Families> => reaction;
+
+export const versionOf = ({ version }: Pick<Reaction, 'version'>): number => version ?? 1;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type AnyReaction = Reaction<any, any, any>;

@@ -182,10 +182,10 @@ export class Cursors {
     );
   }
 
-  /** Names of live cursors that have written down why they cannot go on. */
+  /** Names of live cursors, and of reactions that fold their history, that have written down why they cannot go on. */
   async stuck(): Promise<string[]> {
     const { rows } = await this.#pool.query<{ name: string }>(
-      `select name from cursors where state = 'live' and failure is not null order by name`,
+      `select name from cursors where (state = 'live' or (state = 'filling' and kind = 'reaction')) and failure is not null order by name`,
     );
     return rows.map(({ name }) => name);
   }

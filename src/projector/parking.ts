@@ -102,6 +102,16 @@ export class Parking {
     );
   }
 
+  /** By stream, the first of what waits. */
+  async firsts({ name, version, generation }: Key): Promise<Map<string, Position>> {
+    const { rows } = await this.#pool.query<{ stream: string; first: string }>(
+      `select stream, min(position)::text as first from parked_events
+        where name = $1 and version = $2 and generation = $3 group by stream`,
+      [name, version, generation],
+    );
+    return new Map(rows.map(({ stream, first }) => [stream, BigInt(first)]));
+  }
+
   async hasAny({ name, version, generation }: Key): Promise<boolean> {
     const { rowCount } = await this.#pool.query(
       'select from parked_events where name = $1 and version = $2 and generation = $3 limit 1',

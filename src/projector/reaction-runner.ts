@@ -4,12 +4,13 @@ import type { Logger } from 'pino';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import type { Position, Recorded } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import type { AnyReaction } from '../kernel/reaction.ts';
+import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { BacklogWorker } from './backlog-worker.ts';
 import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
 import { EffectRunner, type Effects } from './effect-runner.ts';
 import type { FeedTail } from './feed-tail.ts';
 import { Parking } from './parking.ts';
+import { ReactionHistory } from './reaction-history.ts';
 import { ReactionPage } from './reaction-page.ts';
 import { ReactionState } from './reaction-state.ts';
 import { ReactionTerm } from './reaction-term.ts';
@@ -67,6 +68,7 @@ export class ReactionRunner {
   #cursor: Cursor | undefined;
   #running: Promise<void> | undefined;
   #isPrepared = false;
+  #hasDropped = false;
   #renewed = 0;
   #lastPage = 0;
   #lookedAt = 0;
@@ -91,16 +93,35 @@ export class ReactionRunner {
     this.#concerns = (type) => (reaction.on as Record<string, unknown>)[type] !== undefined;
   }
 
-  /** A reaction that is new here begins at the feed's present end: the past has been reacted to, or was not meant to be. */
+  /**
+   * A reaction that is new here begins at the feed's present end: the past has been reacted to, or was not meant to be. A new version
+   * begins where the version before stopped.
+   */
   async prepare(): Promise<void> {
     const { cursors, tail } = this.#services;
-    const { name, lane, state } = this.#reaction;
-    const key = { name, version: state?.version ?? 1, generation: 1 };
+    const { name, lane } = this.#reaction;
+    const key = { name, version: versionOf(this.#reaction), generation: 1 };
     await cursors.ensure({ ...key, lane, kind: 'reaction', state: 'live', position: tail.head }, async (client) => {
       await this.#state.create(client);
-      await succeed(client, key);
+      await succeed(client, key, this.#state);
     });
+    await this.#tellIfSucceeded(key.version);
     this.#isPrepared = true;
+  }
+
+  /** After a roll-back. This process must not act: the newer version's checkpoint is the one that counts. */
+  async #tellIfSucceeded(version: number): Promise<void> {
+    const { pool, log } = this.#services;
+    const { name } = this.#reaction;
+    const { rows } = await pool.query<{ version: number }>(
+      `select version from cursors where name = $1 and kind = 'reaction' and version > $2 and state <> 'retired'`,
+      [name, version],
+    );
+    for (const newer of rows)
+      log.error(
+        { reaction: name, version, newer: newer.version },
+        'a newer version of this reaction has taken over: this process does not run it, and its events wait',
+      );
   }
 
   start(): void {
@@ -123,15 +144,12 @@ export class ReactionRunner {
         await trust.assured();
         if (!this.#isPrepared) await this.prepare();
         const { epoch } = trust;
-        const { name, state } = this.#reaction;
-        [this.#cursor] = await this.#services.cursors.acquire(
-          [{ name, version: state?.version ?? 1 }],
-          ['live'],
-          seize,
-        );
+        const key = { name: this.#reaction.name, version: versionOf(this.#reaction) };
+        [this.#cursor] = await this.#services.cursors.acquire([key], ['live', 'filling'], seize);
         seize = false;
-        if (this.#cursor) await this.#lead(this.#cursor, epoch);
-        else await sleep(IDLE_MS, undefined, { signal });
+        if (!this.#cursor) await sleep(IDLE_MS, undefined, { signal });
+        else if (this.#cursor.state === 'filling') await this.#foldHistory(this.#cursor, epoch);
+        else await this.#lead(this.#cursor, epoch);
       } catch (error) {
         if (signal.aborted) return;
         this.#failures += 1;
@@ -140,10 +158,41 @@ export class ReactionRunner {
     }
   }
 
+  /** Folds the state of a new version from history. The cursor is live afterwards, and acquired again. */
+  async #foldHistory(cursor: Cursor, epoch: number): Promise<void> {
+    const { pool, cursors, tail, trust, log } = this.#services;
+    const over = new AbortController();
+    const unsubscribe = trust.onDoubt(() => over.abort(new LeaseLost()));
+    if (trust.epoch !== epoch) over.abort(new LeaseLost());
+    const [reaction, state, parking, backlogs] = [this.#reaction, this.#state, this.#parking, this.#backlogs];
+    try {
+      const history = new ReactionHistory(cursor, { reaction, state, pool, cursors, tail, parking, backlogs, log });
+      await history.fold(AbortSignal.any([this.#stop.signal, over.signal]));
+      this.#failures = 0;
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  /** Once per process. Failing in it holds nothing up: the next term tries again. */
+  async #dropRetired(): Promise<void> {
+    const { pool, log } = this.#services;
+    if (this.#hasDropped) return;
+    await this.#state.dropRetired(pool).then(
+      () => (this.#hasDropped = true),
+      (error: Error) =>
+        log.warn(
+          { reaction: this.#reaction.name, reason: error.message },
+          'the state of a retired version was not dropped',
+        ),
+    );
+  }
+
   /** Holds the lease until something fails. Ends only when every turn of this term has. */
   async #lead(cursor: Cursor, epoch: number): Promise<void> {
     const { pool, cursors, tail, trust, log } = this.#services;
     const [state, runner, parking, backlogs] = [this.#state, this.#runner, this.#parking, this.#backlogs];
+    await this.#dropRetired();
     const term = await ReactionTerm.begin(cursor, { pool, cursors, state, runner, parking, backlogs });
     const over = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, term.ended, over.signal]);

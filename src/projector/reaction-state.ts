@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AnyReaction } from '../kernel/reaction.ts';
+import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { settleAll } from '../database/transaction.ts';
 import type { WorkSet } from './fold-batch.ts';
 import { RowWriter } from './row-writer.ts';
@@ -8,15 +8,26 @@ import { createTable, qualified, tableName, type TableRow, type TableShape } fro
 /** The table in which a reaction keeps what it remembers; for a reaction without state, nothing. */
 export class ReactionState {
   readonly #shape: TableShape | undefined;
-  readonly #table: string = '';
+  readonly #reaction: string;
+  readonly #version: number;
+  readonly #name: string;
+  readonly #table: string;
   readonly #writer: RowWriter | undefined;
 
-  constructor({ name: reaction, state }: AnyReaction) {
+  constructor(reaction: AnyReaction) {
+    const { name, state } = reaction;
+    this.#reaction = name;
+    this.#version = versionOf(reaction);
+    this.#name = `${name.replaceAll('-', '_')}_state`;
+    this.#table = tableName(this.#name, this.#version, 1);
     if (!state) return;
-    const name = `${reaction.replaceAll('-', '_')}_state`;
-    this.#shape = { name, columns: state.columns, key: state.key, indexes: [] };
-    this.#table = tableName(name, state.version, 1);
+    this.#shape = { name: this.#name, columns: state.columns, key: state.key, indexes: [] };
     this.#writer = new RowWriter(this.#shape, this.#table);
+  }
+
+  /** The reaction remembers something. */
+  get isKept(): boolean {
+    return this.#shape !== undefined;
   }
 
   async create(client: pg.PoolClient): Promise<void> {
@@ -26,6 +37,16 @@ export class ReactionState {
   /** Forgets everything, of every tenant. */
   async clear(client: pg.PoolClient): Promise<void> {
     if (this.#shape) await client.query(`delete from ${qualified('public', this.#table)}`);
+  }
+
+  /** Drops the tables of retired versions: nothing maintains them any more, so an erasure would not reach what they hold. */
+  async dropRetired(pool: pg.Pool): Promise<void> {
+    const { rows } = await pool.query<{ version: number }>(
+      `select version from cursors where name = $1 and version < $2 and kind = 'reaction' and state = 'retired'`,
+      [this.#reaction, this.#version],
+    );
+    for (const { version } of rows)
+      await pool.query(`drop table if exists ${qualified('public', tableName(this.#name, version, 1))}`);
   }
 
   async load(pool: pg.Pool, keys: readonly TableRow[]): Promise<TableRow[]> {

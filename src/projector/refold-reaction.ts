@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
-import type { Position, Recorded } from '../kernel/event.ts';
+import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { AnyReaction } from '../kernel/reaction.ts';
-import { ReactionPage } from './reaction-page.ts';
+import { foldWithoutEffects } from './fold-without-effects.ts';
 import { ReactionState } from './reaction-state.ts';
 
 export interface RefoldParts {
@@ -44,30 +44,10 @@ export async function refoldReaction(
   for (let from: Position = 0n; from < worked.upTo;) {
     const page = await store.readFeed(from, PAGE);
     const decoded = await codec.decodeForFollowers(page.events.filter(counts));
-    for (const events of byTenant(decoded.filter((event) => event !== undefined)))
-      await foldInto(pool, state, reaction, events);
-    if (page.events.length < PAGE) return;
+    const events = decoded.filter((event) => event !== undefined);
+    const { works } = await foldWithoutEffects({ reaction, state, pool }, events, 'leave out the event');
+    await transaction(pool, (client) => state.save(client, works));
+    if (page.events.length < PAGE && !page.more) return;
     from = page.position;
-  }
-}
-
-function byTenant(events: readonly Recorded[]): Iterable<Recorded[]> {
-  const tenants = new Map<TenantId, Recorded[]>();
-  for (const event of events) tenants.set(event.tenantId, [...(tenants.get(event.tenantId) ?? []), event]);
-  return tenants.values();
-}
-
-async function foldInto(
-  pool: pg.Pool,
-  state: ReactionState,
-  reaction: AnyReaction,
-  events: readonly Recorded[],
-): Promise<void> {
-  for (let rest = events; rest.length > 0;) {
-    const page = new ReactionPage(reaction, rest);
-    const poison = page.fold(await state.load(pool, page.missing));
-    const good = poison ? rest.indexOf(poison.event) : rest.length;
-    await transaction(pool, (client) => state.save(client, [page.first(good).work]));
-    rest = rest.slice(good + 1);
   }
 }

@@ -39,7 +39,7 @@ export async function bringReactionsTo(parts: RefoldParts, end: Position, worked
     for (const { name, version, generation, to } of moves) {
       const key = [name, version, generation];
       await client.query(
-        `update cursors set position = $4, epoch = epoch + 1, leased_until = '-infinity', failure = null where ${OF}`,
+        `update cursors set position = $4, state = 'live', epoch = epoch + 1, leased_until = '-infinity', failure = null where ${OF}`,
         [...key, String(to)],
       );
       await client.query(`delete from tenant_backlogs where ${OF} and ($5 or position >= $4)`, [

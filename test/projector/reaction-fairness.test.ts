@@ -185,7 +185,7 @@ describe('a reaction with many tenants', () => {
     isCured = true;
     const next = await house.runner(fault, {
       process: await house.another(),
-      reaction: { ...porter, state: { ...porter.state!, version: 2 } },
+      reaction: { ...porter, version: 2 },
     });
     // An event that came between the two versions is not forgotten either.
     await house.happen('bell-third', [rung('third')], tenant(3));

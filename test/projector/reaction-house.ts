@@ -27,7 +27,7 @@ export const porter: AnyReaction = defineReaction({
   name: 'when-rung-answer',
   lane: 'main',
   families: [bellEvents],
-  state: { version: 1, columns: { door: text, rings: integer }, key: ['door'] },
+  state: { columns: { door: text, rings: integer }, key: ['door'] },
   on: {
     Rung: ({ data: { door, who, times } }) => [
       {
@@ -121,7 +121,7 @@ export async function openReactionHouse(): Promise<ReactionHouse> {
         const [row] = await house.sql(
           `select position::text as p from cursors where kind = 'reaction' and state = 'live'`,
         );
-        return BigInt(row!['p'] as string) >= head && (await backlogs.counts()).size === 0;
+        return row !== undefined && BigInt(row['p'] as string) >= head && (await backlogs.counts()).size === 0;
       });
     },
     async rings() {

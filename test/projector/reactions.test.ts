@@ -25,7 +25,7 @@ const greeter: AnyReaction = defineReaction({
   name: 'when-opened-greet',
   lane: 'main',
   families: [ledgerEvents],
-  state: { version: 1, columns: { stream: text, opened: integer }, key: ['stream'] },
+  state: { columns: { stream: text, opened: integer }, key: ['stream'] },
   on: {
     EntryOpened: (event) => [
       {

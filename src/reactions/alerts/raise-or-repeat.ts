@@ -21,7 +21,7 @@ type Row = RowOf<typeof columns>;
 type Step = StatefulStep<Row, 'fingerprint'>;
 
 /** The state of a reaction that raises alerts: one short row a fingerprint. */
-export const alertWindows = { version: 1, columns, key: ['fingerprint'] as const };
+export const alertWindows = { columns, key: ['fingerprint'] as const };
 
 const DAY_MS = 24 * 3_600_000;
 /** Older alerts of a fingerprint are not remembered: what comes so late opens a new one. */

@@ -29,7 +29,7 @@ export const whenTelemetryRecordedDetectReuse = defineReaction({
   name: 'password-reuse-detection',
   lane: 'telemetry',
   families: [telemetryEvents, employeeEvents],
-  state: { version: 1, columns, key: ['user_id', 'password_hash'] },
+  state: { columns, key: ['user_id', 'password_hash'] },
   on: {
     TelemetryRecorded: (event) => {
       const logins = loginsIn(event.data.observations);

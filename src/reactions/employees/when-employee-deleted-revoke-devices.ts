@@ -16,7 +16,6 @@ export const whenEmployeeDeletedRevokeDevices = defineReaction({
   lane: 'main',
   families: [employeeEvents, deviceEvents],
   state: {
-    version: 1,
     columns: { user_id: id, device_ids: json<readonly string[]>(), is_deleted: flag },
     key: ['user_id'],
   },

@@ -22,7 +22,7 @@ export const whenExtensionsReportedJudgeThem = defineReaction({
   name: 'extension-watch',
   lane: 'telemetry',
   families: [telemetryEvents, deviceEvents],
-  state: { version: 1, columns: { device_id: id, inventory: text }, key: ['device_id'] },
+  state: { columns: { device_id: id, inventory: text }, key: ['device_id'] },
   on: {
     TelemetryRecorded: (event) => {
       const reported = inOrder(event.data.observations);

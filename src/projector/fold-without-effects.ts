@@ -1,0 +1,71 @@
+import type pg from 'pg';
+import type { Recorded } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { AnyReaction } from '../kernel/reaction.ts';
+import type { Poisoned, WorkSet } from './fold-batch.ts';
+import { ReactionPage } from './reaction-page.ts';
+import type { ReactionState } from './reaction-state.ts';
+
+interface FoldParts {
+  readonly reaction: AnyReaction;
+  readonly state: ReactionState;
+  readonly pool: pg.Pool;
+}
+
+/** What happens to an event that cannot be folded: it alone is left out, or it and all later events of its stream. */
+export type OnPoison = 'leave out the event' | 'leave out the stream';
+
+/** The rows that a page of history leaves, one work set per tenant, and the events that could not be folded. */
+export interface FoldedPage {
+  readonly works: readonly WorkSet[];
+  readonly poisoned: readonly Poisoned[];
+}
+
+/**
+ * Folds events that were worked before into a reaction's state. Nobody runs the effects that the steps return: they were run when
+ * the events were first worked. Writes nothing: the caller saves the work sets.
+ */
+export async function foldWithoutEffects(
+  parts: FoldParts,
+  events: readonly Recorded[],
+  onPoison: OnPoison,
+): Promise<FoldedPage> {
+  const works: WorkSet[] = [];
+  const poisoned: Poisoned[] = [];
+  for (const share of byTenant(events)) {
+    const folded = await foldShare(parts, share, onPoison);
+    works.push(folded.work);
+    poisoned.push(...folded.poisoned);
+  }
+  return { works, poisoned };
+}
+
+function byTenant(events: readonly Recorded[]): Iterable<Recorded[]> {
+  const tenants = new Map<TenantId, Recorded[]>();
+  for (const event of events) {
+    const share = tenants.get(event.tenantId);
+    if (share) share.push(event);
+    else tenants.set(event.tenantId, [event]);
+  }
+  return tenants.values();
+}
+
+async function foldShare(
+  { reaction, state, pool }: FoldParts,
+  events: readonly Recorded[],
+  onPoison: OnPoison,
+): Promise<{ work: WorkSet; poisoned: Poisoned[] }> {
+  const poisoned: Poisoned[] = [];
+  for (let rest = events; ;) {
+    const page = new ReactionPage(reaction, rest);
+    const poison = page.fold(await state.load(pool, page.missing));
+    if (!poison) return { work: page.work, poisoned };
+    poisoned.push(poison);
+    const { stream, position } = poison.event;
+    rest = rest.filter((event) =>
+      onPoison === 'leave out the stream'
+        ? event.stream !== stream || event.position < position
+        : event.position !== position,
+    );
+  }
+}

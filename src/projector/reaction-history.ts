@@ -1,0 +1,198 @@
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { transaction } from '../database/transaction.ts';
+import type { Position, Recorded } from '../kernel/event.ts';
+import type { TenantId } from '../kernel/ids.ts';
+import type { AnyReaction } from '../kernel/reaction.ts';
+import { LeaseLost, type Cursor, type Cursors } from './cursors.ts';
+import type { FeedTail } from './feed-tail.ts';
+import { foldWithoutEffects } from './fold-without-effects.ts';
+import type { Parking } from './parking.ts';
+import type { ReactionState } from './reaction-state.ts';
+import { setbackOf } from './setback.ts';
+import type { TenantBacklogs } from './tenant-backlogs.ts';
+import type { Parked } from './tenant-share.ts';
+
+export interface HistoryServices {
+  readonly reaction: AnyReaction;
+  readonly state: ReactionState;
+  readonly pool: pg.Pool;
+  readonly cursors: Cursors;
+  readonly tail: Pick<FeedTail, 'read' | 'decode' | 'wait'>;
+  readonly parking: Parking;
+  readonly backlogs: TenantBacklogs;
+  readonly log: Logger;
+}
+
+const PAGE = 500;
+const RENEW_MS = 1_000;
+const IDLE_MS = 1_000;
+
+const OF = 'name = $1 and version = $2 and generation = $3 and epoch = $4';
+const PROGRESS = `select filled_to::text from cursors where ${OF}`;
+/** Fenced by epoch and by the position before, as checkpoints are: a crash of the database may have undone the newest commits. */
+const PROCEED = `update cursors set filled_to = $5, updated_at = now() where ${OF} and state = 'filling' and filled_to is not distinct from $6`;
+const GO_LIVE = `update cursors set state = 'live', failure = null, updated_at = now()
+  where ${OF} and state = 'filling' and coalesce(filled_to, 0) >= position`;
+
+/**
+ * Folds the state of a new version of a reaction from the log, up to the checkpoint that it took over, without effects. The cursor
+ * stays `filling` for that time. `position` is the checkpoint, and does not move. `filled_to` says how far the history is folded; it
+ * commits with the rows, so a process that takes over after a crash continues there. A page that cannot be written is narrowed to the
+ * events that it holds, and the one at fault is parked with the later events of its stream, as live events are.
+ */
+export class ReactionHistory {
+  readonly #cursor: Cursor;
+  readonly #services: HistoryServices;
+  /** By stream, the first event that is parked. It and all later events of the stream wait. */
+  #parkedFrom: Map<string, Position> = new Map();
+  /** Tenants that have come less far than the checkpoint. */
+  #behind: ReadonlyMap<TenantId, Position> = new Map();
+  #filledTo: Position | null = null;
+
+  constructor(cursor: Cursor, services: HistoryServices) {
+    this.#cursor = cursor;
+    this.#services = services;
+  }
+
+  /** Resolves once the cursor is live. Throws `LeaseLost` when another process holds it, and what the database throws. */
+  async fold(signal: AbortSignal): Promise<void> {
+    const { log, reaction } = this.#services;
+    const until = this.#cursor.position;
+    await this.#begin();
+    log.info(
+      { reaction: reaction.name, version: this.#cursor.version, from: String(this.#filledTo), until: String(until) },
+      'a new version of a reaction folds its state from history',
+    );
+    const over = new AbortController();
+    const renewing = this.#renew(AbortSignal.any([signal, over.signal]));
+    try {
+      while ((this.#filledTo ?? 0n) < until) await this.#step(signal);
+    } finally {
+      over.abort();
+      await renewing;
+    }
+    await this.#update(this.#services.pool, GO_LIVE, []);
+    log.info({ reaction: reaction.name, version: this.#cursor.version }, 'a new version of a reaction is live');
+  }
+
+  get #key(): unknown[] {
+    const { name, version, generation, epoch } = this.#cursor;
+    return [name, version, generation, String(epoch)];
+  }
+
+  async #begin(): Promise<void> {
+    const { pool, backlogs, parking, state } = this.#services;
+    const {
+      rows: [row],
+    } = await pool.query<{ filled_to: string | null }>(PROGRESS, this.#key);
+    if (!row) throw new LeaseLost();
+    this.#filledTo = row.filled_to === null ? null : BigInt(row.filled_to);
+    this.#behind = new Map(
+      (await backlogs.of(this.#cursor)).map(({ tenantId, position }) => [tenantId, position] as const),
+    );
+    this.#parkedFrom = await parking.firsts(this.#cursor);
+    // Nothing is folded yet, or positions have changed with the log: what rows there are mean nothing.
+    if (this.#filledTo === null)
+      await transaction(pool, async (client) => {
+        await state.clear(client);
+        await this.#proceed(client, 0n);
+      });
+    this.#filledTo ??= 0n;
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { tail } = this.#services;
+    const from = this.#filledTo!;
+    const slice = await tail.read(from, PAGE);
+    if (slice.position === from) return tail.wait(from, IDLE_MS, { signal });
+    const until = this.#cursor.position;
+    const to = slice.position < until ? slice.position : until;
+    const decoded = await tail.decode(slice.events.filter((event) => this.#counts(event)));
+    await this.#pass(
+      decoded.filter((event) => event !== undefined),
+      to,
+    );
+  }
+
+  #counts({ type, tenantId, position }: Pick<Recorded, 'type' | 'tenantId' | 'position'>): boolean {
+    const { reaction } = this.#services;
+    return type in reaction.on && position <= (this.#behind.get(tenantId) ?? this.#cursor.position);
+  }
+
+  async #pass(events: readonly Recorded[], to: Position): Promise<void> {
+    try {
+      await this.#commit(events, to);
+    } catch (error) {
+      if (setbackOf(error) === 'outage' || events.length === 0) throw error;
+      // The database refuses something of the page, and does not say of which event it speaks.
+      if (events.length === 1) await this.#park(events[0]!, error as Error, to);
+      else {
+        for (const event of events) await this.#pass([event], event.position);
+        await this.#pass([], to);
+      }
+    }
+  }
+
+  async #commit(events: readonly Recorded[], to: Position): Promise<void> {
+    const { reaction, state, pool } = this.#services;
+    const waits = (event: Recorded) => event.position >= (this.#parkedFrom.get(event.stream) ?? to + 1n);
+    const { works, poisoned } = await foldWithoutEffects(
+      { reaction, state, pool },
+      events.filter((event) => !waits(event)),
+      'leave out the stream',
+    );
+    const errors = new Map(poisoned.map(({ event, error }) => [event, error.message]));
+    const firsts = new Map(poisoned.map(({ event }) => [event.stream, event.position]));
+    const parked = events
+      .filter((event) => waits(event) || event.position >= (firsts.get(event.stream) ?? to + 1n))
+      .map((event): Parked => ({ event, ...(errors.has(event) ? { error: errors.get(event)! } : {}) }));
+    await this.#write(works, parked, to);
+  }
+
+  async #park(event: Recorded, error: Error, to: Position): Promise<void> {
+    await this.#write([], [{ event, error: error.message }], to);
+  }
+
+  async #write(works: Parameters<ReactionState['save']>[1], parked: readonly Parked[], to: Position): Promise<void> {
+    const { pool, state, parking, log, reaction } = this.#services;
+    if (to === this.#filledTo && parked.length === 0) return;
+    await transaction(pool, async (client) => {
+      await state.save(client, works);
+      if (parked.length > 0) await parking.parkAll(client, this.#cursor, parked);
+      await this.#proceed(client, to);
+    });
+    this.#filledTo = to;
+    for (const { event, error } of parked) {
+      if (error === undefined) continue;
+      this.#parkedFrom.set(event.stream, event.position);
+      log.error(
+        { reaction: reaction.name, stream: event.stream, position: String(event.position), reason: error },
+        'a stream was parked',
+      );
+    }
+  }
+
+  async #proceed(client: pg.PoolClient, to: Position): Promise<void> {
+    await this.#update(client, PROCEED, [String(to), this.#filledTo === null ? null : String(this.#filledTo)]);
+  }
+
+  async #update(client: Pick<pg.PoolClient, 'query'>, text: string, values: readonly unknown[]): Promise<void> {
+    const { rowCount } = await client.query(text, [...this.#key, ...values]);
+    if (rowCount !== 1) throw new LeaseLost();
+  }
+
+  /** Renews the lease each second, however long a page takes. A lease that is lost shows at the next write. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { position } = this.#cursor;
+    while (!signal.aborted) {
+      await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted)
+        await this.#services.cursors
+          .renew([{ cursor: this.#cursor, from: position, to: position }])
+          .catch(() => undefined);
+    }
+  }
+}

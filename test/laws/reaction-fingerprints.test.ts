@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { whenEmployeeDeletedRevokeDevices } from '../../src/reactions/employees/when-employee-deleted-revoke-devices.ts';
+import { reactions } from '../../src/reactions/index.ts';
+import { text } from '../../src/kernel/read-model.ts';
+import { versionOf, type AnyReaction } from '../../src/kernel/reaction.ts';
+import { fingerprintOf, foldHistories, present, type Folding } from '../dsl/fold-histories.ts';
+import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
+
+const FILE = new URL('reaction-fingerprints.json', import.meta.url);
+const COMMAND = 'UPDATE_FINGERPRINTS=1 npx vitest run fingerprints event-shapes';
+
+/** What a reaction remembers. Its effects may change at any time: they concern what happens from then on. */
+const foldingOf = (reaction: AnyReaction): Versioned => ({
+  name: reaction.name,
+  version: versionOf(reaction),
+  columns: reaction.state?.columns ?? {},
+  key: reaction.state?.key ?? [],
+  scope: reaction.state ? 'tenant' : 'without state',
+  on: reaction.state ? (reaction.on as Folding['on']) : {},
+});
+const all = reactions.map(foldingOf);
+
+/** They name the fingerprint of an alert, which is computed from what is found: no sample has the right one. */
+const UNREACHED: readonly string[] = ['alert-detection AlertResolved', 'alert-detection AlertReopened'];
+
+describe("a reaction's state that is folded differently has a higher version", () => {
+  it('for every reaction', () => {
+    expect(whatIsWrong(all, FILE, COMMAND)).toEqual([]);
+  });
+
+  it('whose histories reach every handler and every column', () => {
+    for (const reaction of all.filter(({ key }) => key.length > 0)) {
+      const happened = foldHistories(reaction, present);
+      const reached = new Set(happened.filter(({ refused }) => !refused).map(({ type }) => type));
+      expect(
+        Object.keys(reaction.on)
+          .map((type) => `${reaction.name} ${type}`)
+          .filter((name) => !reached.has(name.split(' ')[1]!) && !UNREACHED.includes(name)),
+      ).toEqual([]);
+      const filled = new Set(happened.flatMap(({ row = {} }) => Object.keys(row)));
+      expect(Object.keys(reaction.columns).filter((column) => !filled.has(column))).toEqual([]);
+    }
+  });
+
+  it('sees a column, a fold, and a state that comes or goes, and no effect', () => {
+    const reaction: AnyReaction = whenEmployeeDeletedRevokeDevices;
+    const { state } = reaction;
+    const before = fingerprintOf(foldingOf(reaction), present);
+    const of = (over: Partial<AnyReaction>) => fingerprintOf(foldingOf({ ...reaction, ...over }), present);
+    expect(of({ state: { ...state!, columns: { ...state!.columns, note: text } } })).not.toBe(before);
+    const { state: _state, ...stateless } = reaction;
+    expect(fingerprintOf(foldingOf(stateless), present)).not.toBe(before);
+    const enrolled = reaction.on['DeviceEnrolled'] as (
+      event: unknown,
+    ) => { key: object; react: (row: unknown) => object }[];
+    const altered = (alter: (answer: { row: { device_ids: string[] }; effects: unknown }) => object) => ({
+      ...reaction.on,
+      DeviceEnrolled: (event: unknown) =>
+        enrolled(event).map((step) => ({
+          ...step,
+          react: (row: unknown) => alter(step.react(row) as { row: { device_ids: string[] }; effects: unknown }),
+        })),
+    });
+    const louder = altered(({ row, effects }) => ({
+      row: { ...row, device_ids: row.device_ids.map((one) => `${one}!`) },
+      effects,
+    }));
+    expect(of({ on: louder as never })).not.toBe(before);
+    expect(of({ on: altered(({ row }) => ({ row, effects: [] })) as never })).toBe(before);
+    const released = { events: present, fingerprints: { [reaction.name]: { version: 1, hash: before } } };
+    const changed = (over: Partial<AnyReaction>) =>
+      compare([foldingOf({ ...reaction, ...over })], released, COMMAND).changed;
+    expect(changed({ on: louder as never })[0]).toContain('Give it version 2');
+    expect(changed({ on: louder as never, version: 2 })).toEqual([]);
+  });
+});
