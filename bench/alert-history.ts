@@ -117,7 +117,7 @@ export async function openEvidence({ database, config, parts }: AlertHistory): P
     store: parts.store,
     key: new ChainKey(AUDIT_KEY),
     words,
-    walking: walkInThreads({ database: config, auditKey: AUDIT_KEY, words }),
+    walking: walkInThreads({ feed: parts.store.feedAddress!, database: config, auditKey: AUDIT_KEY, words }),
     reads: tenantReads(database.reads).ordinary,
     filed: () => [],
     projectedTo: (position: bigint) => Promise.resolve(position),

@@ -4,7 +4,7 @@ import { BelievingPasswords, newAccounts, PASSWORD } from '../login.ts';
 import { concurrently, perSecond } from '../measure.ts';
 import type { Running } from './program.ts';
 
-const WARM = 4_000;
+const WARM = 2_000;
 
 /** Sign-ins with the right password, which is computed or believed. */
 export async function logins(clients: number, count: number, hashed: boolean): Promise<Running> {

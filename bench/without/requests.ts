@@ -4,7 +4,7 @@ import { raise } from '../http.ts';
 import { concurrently, perSecond } from '../measure.ts';
 import type { Running } from './program.ts';
 
-const WARM = 3_000;
+const WARM = 1_600;
 const ALERTS = 1_000;
 
 /** Alerts that are resolved over HTTP, each answered once every read model shows it. */

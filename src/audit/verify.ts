@@ -2,7 +2,6 @@ import { ChainKey } from '../domain/audit/chain-key.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { PostgresEventStore } from '../eventstore/postgres/postgres-event-store.ts';
 import type { Services } from '../services.ts';
 import type { Reason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
@@ -37,7 +36,7 @@ export function evidenceOf(
     key: new ChainKey(auditKey),
     words,
     walking:
-      store instanceof PostgresEventStore ? walkInThreads({ database: database.config, auditKey, words }) : undefined,
+      store.feedAddress && walkInThreads({ feed: store.feedAddress, database: database.config, auditKey, words }),
     filed: (tenantId) =>
       witness
         ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted(
