@@ -36,26 +36,6 @@ export const parts: Readonly<Record<string, Part>> = {
       },
     ],
   },
-  'ready-pool': {
-    workloads: ['append-alone', 'resolve-alone', 'read-32'],
-    edits: [{ file: 'src/database/ready-pool.ts', text: 'const MOST_READY = 3', instead: 'const MOST_READY = 0' }],
-  },
-  'gathering-socket': {
-    workloads: ['resolve-alone', 'resolve-32', 'read-32'],
-    edits: [
-      { file: 'src/database/gathering-socket.ts', text: 'if (!gathering) {', instead: 'if (Date.now() === 0) {' },
-    ],
-  },
-  append_one: {
-    workloads: ['append-alone', 'resolve-alone'],
-    edits: [
-      {
-        file: 'src/eventstore/postgres/group-commit.ts',
-        text: '!another && isSimple(first!)',
-        instead: 'another?.stream === first!.stream && isSimple(first!)',
-      },
-    ],
-  },
   'binary-arrays': {
     workloads: ['append-32', 'append-256'],
     modules: { 'src/database/binary-arrays.ts': 'bench/without/plain/text-arrays.ts' },

@@ -25,6 +25,8 @@ const running = await workloads[process.argv[2] as Workload]();
 process.on('message', (message: 'round' | 'stop') => {
   globalThis.gc?.();
   if (message === 'round') void running.round().then((rate) => process.send!(rate));
-  else void running.stop().then(() => process.exit());
+  else process.disconnect?.();
 });
+// Whoever measures was stopped: leave no server behind.
+process.on('disconnect', () => void running.stop().then(() => process.exit()));
 process.send!(0);
