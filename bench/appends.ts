@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { asTenantId } from '../src/kernel/ids.ts';
+import { asTenantId, type TenantId } from '../src/kernel/ids.ts';
 import { PostgresEventStore } from '../src/eventstore/postgres/postgres-event-store.ts';
-import type { NewEvent } from '../src/eventstore/port.ts';
+import type { Append, NewEvent } from '../src/eventstore/port.ts';
 import { startBenchServer } from './database.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from './measure.ts';
 import { startPeer } from './peers/peer.ts';
@@ -24,6 +24,16 @@ const metadata = {
 };
 const event = (): NewEvent => ({ id: randomUUID(), type: 'AlertRaised', version: 1, data: DATA, metadata });
 
+/** So many events on a new stream, with a claim or none. */
+export const appendOf = (tenantId: TenantId, events: number, claims: boolean): Append => ({
+  tenantId,
+  stream: `alert-${tenantId}.${randomUUID()}`,
+  expectedRevision: -1n,
+  events: Array.from({ length: events }, event),
+  take: claims ? [{ tenantId, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }] : [],
+  release: [],
+});
+
 const WARM = 6_000;
 const ONE_ROW = `insert into plain (stream, revision, id, type, data, metadata) values ($1, $2, $3, $4, $5, $6)`;
 
@@ -43,19 +53,7 @@ export async function measure(): Promise<Row[]> {
     (callers: number, count: number, batch = 1) =>
     () =>
       perSecond(count * batch, () =>
-        concurrently(callers, count, (n) =>
-          store.append({
-            tenantId: TENANT,
-            stream: `alert-${TENANT}.${randomUUID()}`,
-            expectedRevision: -1n,
-            events: Array.from({ length: batch }, event),
-            take:
-              n % 10 === 0
-                ? [{ tenantId: TENANT, kind: 'bench', digest: randomUUID().replaceAll('-', '').repeat(2) }]
-                : [],
-            release: [],
-          }),
-        ),
+        concurrently(callers, count, (n) => store.append(appendOf(TENANT, batch, n % 10 === 0))),
       );
   const oneRow = (callers: number, count: number) => () =>
     perSecond(count, () =>

@@ -93,7 +93,7 @@ export async function measure(): Promise<Row[]> {
   return rows;
 }
 
-async function raise({ services, tenantId }: BenchApp, count: number): Promise<string[]> {
+export async function raise({ services, tenantId }: BenchApp, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const input = (alertId: string) => ({
     alertId,

@@ -31,7 +31,7 @@ const WARM = 12_000;
 /** Wrong passwords that an account is asked with: fewer than lock it. */
 const TRIES = 4;
 const ACCOUNTS = 80;
-const PASSWORD = 'Correct-Horse-7!';
+export const PASSWORD = 'Correct-Horse-7!';
 
 /** What signing in costs besides the password's own hash, what it tells by its duration, and what authentication adds to a read. */
 export async function measure(): Promise<Row[]> {
@@ -98,7 +98,8 @@ export async function measure(): Promise<Row[]> {
   ];
 }
 
-class BelievingPasswords extends Passwords {
+/** Takes any password for the right one while it is warming up. */
+export class BelievingPasswords extends Passwords {
   warming = false;
 
   override verify(hash: string, password: string): Promise<boolean> {
@@ -106,7 +107,7 @@ class BelievingPasswords extends Passwords {
   }
 }
 
-async function newAccounts({ services, tenantId }: BenchApp): Promise<{ adminId: string; email: string }[]> {
+export async function newAccounts({ services, tenantId }: BenchApp): Promise<{ adminId: string; email: string }[]> {
   const accounts = Array.from({ length: ACCOUNTS }, () => ({
     adminId: randomUUID(),
     email: `${randomUUID()}@bench.example`,

@@ -1,6 +1,6 @@
 import type { Row } from './measure.ts';
 
-/** Every benchmark of this folder, by name: `npm run bench` runs all, `npm run bench -- appends` one. */
+/** Every benchmark of this folder, by name: `npm run bench` runs all, `npm run bench -- appends` one; `npm run bench -- without <part>` measures an optimization. */
 const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]> }>>> = {
   appends: () => import('./appends.ts'),
   certificates: () => import('./certificates.ts'),
@@ -20,6 +20,11 @@ const benches: Readonly<Record<string, () => Promise<{ measure(): Promise<Row[]>
 };
 
 const asked = process.argv.slice(2);
+if (asked[0] === 'without') {
+  const { measureWithout } = await import('./without/main.ts');
+  await measureWithout(asked.slice(1));
+  process.exit();
+}
 const round = (value: number) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
 let missed = 0;
 for (const [name, load] of Object.entries(benches)) {

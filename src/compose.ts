@@ -160,11 +160,14 @@ function assemble(
   const services: Services = {
     config: settingsOf(config),
     chainKey: new ChainKey(config.auditKey),
-    chainWalking: walkInThreads({
-      database: database.config,
-      auditKey: config.auditKey,
-      words: auditVocabulary(families),
-    }),
+    chainWalking:
+      store.feedAddress &&
+      walkInThreads({
+        feed: store.feedAddress,
+        database: database.config,
+        auditKey: config.auditKey,
+        words: auditVocabulary(families),
+      }),
     verifications: new SharedRuns(),
     pendingSamlRequests: new PendingRequests(oneTimeTokens, keyrings.current.key('saml-request')),
     extensionAnswers: new ExtensionAnswers({ ...readSide, credentialSalt, bundleSigner }),

@@ -102,7 +102,7 @@ export interface Services {
   reads(tenantId: TenantId): TenantReads;
   /** Checks audit chains without showing the key. */
   readonly chainKey: ChainKey;
-  readonly chainWalking: Walking;
+  readonly chainWalking: Walking | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly pendingSamlRequests: PendingRequests;
   readonly extensionAnswers: ExtensionAnswers;

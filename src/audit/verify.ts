@@ -2,7 +2,6 @@ import type { ChainKey } from '../domain/audit/chain-key.ts';
 import { auditVocabulary } from '../domain/audit/vocabulary.ts';
 import { FailureError, unavailable } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { PostgresEventStore } from '../eventstore/postgres/postgres-event-store.ts';
 import type { Reason } from './diagnosis.ts';
 import { SealFile } from './seal-file.ts';
 import { Verification, type Evidence } from './verification.ts';
@@ -16,8 +15,8 @@ import type { TenantReads } from '../kernel/query.ts';
 export interface VerifyDependencies {
   readonly config: { readonly dataDir: string };
   readonly chainKey: ChainKey;
-  /** Threads that walk chains in the event store of this process's own database. */
-  readonly chainWalking: Walking;
+  /** Threads that verify chains, where the event store can be read by threads. */
+  readonly chainWalking: Walking | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly store: EventStore;
   readonly projector: Projector;
@@ -49,7 +48,7 @@ export function evidenceOf(
     reads,
     key: chainKey,
     words,
-    walking: store instanceof PostgresEventStore ? chainWalking : undefined,
+    walking: chainWalking,
     filed: (tenantId) =>
       witness
         ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted(

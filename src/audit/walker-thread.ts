@@ -5,23 +5,26 @@ import type { DatabaseConfig } from '../database/logins.ts';
 import { tenantReads } from '../database/tenant-reads.ts';
 import { ChainKey } from '../domain/audit/chain-key.ts';
 import type { AuditWords } from '../domain/audit/vocabulary.ts';
-import { PostgresEventStore } from '../eventstore/postgres/postgres-event-store.ts';
+import { openFeed } from '../eventstore/open-feed.ts';
+import type { FeedAddress } from '../eventstore/port.ts';
 import { answerQuestions } from '../threads/answer-questions.ts';
 import { AuditTable } from './audit-table.ts';
 import { walk, type Stretch, type Walked } from './walk.ts';
 
 export interface WalkerData {
+  readonly feed: FeedAddress;
+  /** Of the read models. */
   readonly database: DatabaseConfig;
   readonly auditKey: Uint8Array;
   readonly words: ReadonlyMap<string, AuditWords>;
 }
 
-answerQuestions(({ database: config, auditKey, words }: WalkerData) => {
-  // What goes wrong is told to who asked.
-  const database = openDatabase(config, pino({ level: 'silent' }), { store: 1, reads: 1 });
-  const { ordinary: reads } = tenantReads(database.reads);
+answerQuestions(({ feed, database, auditKey, words }: WalkerData) => {
+  // Errors are returned to the caller, who logs them.
+  const log = pino({ level: 'silent' });
+  const { ordinary: reads } = tenantReads(openDatabase(database, log, { reads: 1 }).reads);
   const source = {
-    store: new PostgresEventStore(database.store, config),
+    store: openFeed(feed, log),
     key: new ChainKey(Buffer.from(auditKey)),
     words,
   };

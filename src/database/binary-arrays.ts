@@ -1,4 +1,6 @@
 /**
+ * Gain: `npm run bench -- without binary-arrays`: 1.09 (95 %: 1.03 to 1.15) at 32 callers, 1.05 (1.02 to 1.10) at 256.
+ *
  * One-dimensional arrays in PostgreSQL's binary format, which the driver sends as they are (a Buffer is a binary parameter). Reading
  * them costs the server a copy; reading the text of an array, or a JSON text in its place, cost more than what was done with it.
  *

@@ -1,11 +1,10 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { TenantPool } from './tenant-pool.ts';
-import { gatheringSocket } from './gathering-socket.ts';
 import { connectionsOf } from './connections.ts';
 import { LeanClient } from './lean-client.ts';
 import { settingsFor, type TimeLimits } from './patience.ts';
-import { ReadyPool } from './ready-pool.ts';
+import { closeIdle } from './idle-connections.ts';
 import { CHECKOUT_MS } from './pool-shares.ts';
 import { DatabaseSilent } from './unavailable.ts';
 import { asLogin, groupOf, type DatabaseConfig, type DatabaseRole } from './logins.ts';
@@ -100,6 +99,9 @@ const LIMITS = {
 } as const satisfies Record<string, TimeLimits>;
 const PATIENT: TimeLimits = { statement: 0, lock: 0, idleInTransaction: 0 };
 
+/** Connections of a pool that stay open however long they are idle: through them a server that went away is noticed (`onLost`). */
+const KEPT_OPEN = 3;
+
 /** Where nothing else is said: as many as a process of role `all` opens. */
 const SIZES = connectionsOf('all', { redis: false });
 
@@ -118,19 +120,19 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
   const pool = (role: DatabaseRole | undefined, max: number, limits: TimeLimits, extra = '', pipeline = false) => {
     const settings = ['-c TimeZone=UTC', MARK, extra].filter(Boolean).join(' ');
     const { logins: _, ...owner } = config;
-    const opened = new ReadyPool({
+    const opened = new pg.Pool({
       ...(role
         ? asLogin(config, role, settings)
         : { ...owner, options: [config.options, settings].filter(Boolean).join(' ') }),
       ...settingsFor(sizes.patient ? PATIENT : limits),
       Client: LeanClient,
       max,
+      min: Math.min(KEPT_OPEN, max >> 1),
       pipeline,
-      stream: gatheringSocket,
       types: types as pg.CustomTypesConfig,
       application_name: `castellan/${role ? groupOf(role) : 'owner'}`,
       idleTimeoutMillis: 60_000,
-      // Some stay open however long they are idle: what stands in between shall not forget them, and a dead peer is found out.
+      // For the connections that stay open: firewalls and proxies must not forget them, and a dead peer has to be noticed.
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
       connectionTimeoutMillis: CHECKOUT_MS,
@@ -143,7 +145,7 @@ export function openDatabase(config: DatabaseConfig, log: Logger, sizes: Databas
     opened.on('connect', (client) =>
       client.on('error', (error) => {
         lost();
-        if (error instanceof DatabaseSilent) opened.forgetIdle();
+        if (error instanceof DatabaseSilent) closeIdle(opened);
       }),
     );
     return opened;

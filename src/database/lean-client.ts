@@ -63,6 +63,8 @@ function withoutDescribing(connection: Connection): Connection {
 }
 
 /**
+ * Gain: `npm run bench -- without lean-client read-32`: 1.11 (95 %: 1.05 to 1.16).
+ *
  * A prepared statement whose rows are described once a connection, not at every answer: describing a row of forty columns, and getting
  * ready for it, took longer than reading it. A statement whose rows have changed is refused by the database (0A000).
  */

@@ -51,15 +51,16 @@ class ReadLines {
   /** On a connection of its own: what takes long keeps nobody waiting. */
   async alone<Row extends object>(tenantId: TenantId, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     const client = await this.#pool.connect();
+    let isStale = false;
     try {
       return await this.#query<Row>(client, tenantId, sql, parameters);
     } catch (error) {
       if ((error as { code?: string }).code !== PLAN_CHANGED) throw error;
-      await client.query('deallocate all');
-      (client as unknown as { connection: { parsedStatements: object } }).connection.parsedStatements = {};
-      return await this.#query<Row>(client, tenantId, sql, parameters);
+      // Planned anew for this once. The connection goes, and its other plans of the former version with it.
+      isStale = true;
+      return await this.#query<Row>(client, tenantId, sql, parameters, { isPrepared: false });
     } finally {
-      client.release();
+      client.release(isStale);
     }
   }
 
@@ -107,9 +108,11 @@ class ReadLines {
     tenantId: TenantId,
     sql: string,
     parameters: readonly unknown[],
+    { isPrepared } = { isPrepared: true },
   ): Promise<Row[]> {
     const told = this.#tenants.speakFor(client, tenantId);
-    const answer = client.query<Row>({ name: statementName(sql), text: sql, values: [tenantId, ...parameters] });
+    const name = isPrepared ? { name: statementName(sql) } : {};
+    const answer = client.query<Row>({ ...name, text: sql, values: [tenantId, ...parameters] });
     await settleAll([told, answer]);
     return (await answer).rows;
   }

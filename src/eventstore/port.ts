@@ -1,3 +1,4 @@
+import type { DatabaseConfig } from '../database/logins.ts';
 import type { EventMetadata, Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 
@@ -55,11 +56,23 @@ export interface EventStore {
   /** Brings to an end what crashes have left of claims; answers how many. 0 where claims commit with their events. */
   sweepClaims(): Promise<number>;
 
+  /**
+   * Where another thread of this process can open the same log to read its feed (`openFeed`), to put more cores to work on a long history.
+   * Absent from a store that one connection keeps busy enough, or whose connection cannot be described by data.
+   */
+  readonly feedAddress?: FeedAddress;
+
   /** True when positions are 1, 2, 3, …: the tail then asserts that it missed nothing. */
   readonly gapless: boolean;
   readonly name: 'postgres' | 'eventstoredb';
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Plain data, which survives being copied to a thread. A further adapter that offers its feed adds its own kind. */
+export interface FeedAddress {
+  readonly kind: 'postgres';
+  readonly database: DatabaseConfig;
 }
 
 /** A part of the feed: one tenant's events, of some types. The positions stay those of the whole. */

@@ -14,6 +14,7 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
   return {
     name: store.name,
     gapless: store.gapless,
+    ...(store.feedAddress ? { feedAddress: store.feedAddress } : {}),
     append: guarded((append: Append): Promise<Verdict> => store.append(append)),
     setRetention: guarded((stream: string, maxAgeDays: number) => store.setRetention(stream, maxAgeDays)),
     trimExpired: guarded((most: number) => store.trimExpired(most)),

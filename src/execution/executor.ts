@@ -191,6 +191,7 @@ export class Executor<Ports> {
     stream: string,
     decide: (on: Loaded<State>) => Promise<Outcome<Result>>,
   ): Promise<Outcome<Result>> {
+    // Gain: `npm run bench -- without remembered-decisions resolve-32`: 1.35 (95 %: 1.19 to 1.41).
     const assumed = command.begins
       ? { state: command.aggregate.initial, revision: -1n }
       : this.#loader.remembered(command.aggregate, stream);

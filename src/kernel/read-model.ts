@@ -35,7 +35,10 @@ export interface RowChange<Row, Key extends keyof Row> {
   readonly fold: (row: Row | undefined) => Row | undefined;
   /** The row's key is an id that this event brings into the world: no earlier event made it, and it is not looked for. */
   readonly begins?: true;
-  /** The row is this event's own: no earlier event made it and no later one folds it. It is neither looked for nor remembered. */
+  /**
+   * The row is this event's own: no earlier event made it and no later one folds it. It is neither looked for nor remembered.
+   * Gain: `npm run bench -- without row-once resolve-32`: 1.11 (95 %: 1.01 to 1.17).
+   */
   readonly once?: true;
 }
 /** In a purge: every value of a text column that contains this text. Looks at every row of the tenant. */

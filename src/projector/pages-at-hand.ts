@@ -19,6 +19,8 @@ interface Statement {
 const MOST_PLANS = 200;
 
 /**
+ * Gain: `npm run bench -- without pages-at-hand`: 1.07 (95 %: 0.95 to 1.20) for one client, 1.01 (0.95 to 1.13) at 32.
+ *
  * Most pages: all the rows that they touch are in memory, and nothing is parked. Their rows and the move of their checkpoints are one
  * statement, which is a transaction by itself: the database wakes up once, plans nothing, and answers once.
  */

@@ -2,10 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Walkers, Walking } from '../../src/audit/stretches.ts';
 import type { Stretch } from '../../src/audit/walk.ts';
 import { walkInThreads } from '../../src/audit/walking-threads.ts';
+import { LogTrust } from '../../src/eventstore/log-trust.ts';
+import { whileTrusted } from '../../src/eventstore/trusted-store.ts';
+import { evidenceOf } from '../../src/audit/verify.ts';
+import type { Services } from '../../src/services.ts';
+import type { FeedAddress } from '../../src/eventstore/port.ts';
 import { aDay, ACME, openVaultHouse, type VaultHouse } from './vault-house.ts';
 
 const COUNT = 30;
 const STRETCH = 4;
+
+const feedOf = ({ store }: VaultHouse): FeedAddress => store.feedAddress!;
 
 describe('a chain that is walked in threads', () => {
   let house: VaultHouse;
@@ -22,7 +29,7 @@ describe('a chain that is walked in threads', () => {
       evidence: { words },
       database,
     } = house;
-    const threads = walkInThreads({ database: database.config, auditKey, words }, STRETCH);
+    const threads = walkInThreads({ feed: feedOf(house), database: database.config, auditKey, words }, STRETCH);
     walked = [];
     walking = { ...threads, open: () => noting(threads.open()!) };
   });
@@ -37,6 +44,17 @@ describe('a chain that is walked in threads', () => {
     (await house.sql(`select count(*)::int as n from pg_stat_activity where datname = current_database()`))[0]![
       'n'
     ] as number;
+
+  it('is walked in threads by a service, whose store writes only while its log is trusted', () => {
+    const services = {
+      store: whileTrusted(house.store, new LogTrust()),
+      reads: house.evidence.reads,
+      config: { dataDir: '/nowhere', auditKey: house.auditKey },
+      database: house.database,
+      families: house.families,
+    } as unknown as Services;
+    expect(evidenceOf(services).walking).toBeDefined();
+  });
 
   it('holds when every stretch comes to where the next begins, and leaves nothing open', async () => {
     expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: COUNT });
@@ -53,7 +71,7 @@ describe('a chain that is walked in threads', () => {
       evidence: { words },
       database,
     } = house;
-    const threads = walkInThreads({ database: database.config, auditKey, words }, STRETCH);
+    const threads = walkInThreads({ feed: feedOf(house), database: database.config, auditKey, words }, STRETCH);
     const another = threads.open()!;
     const opened: unknown[] = [];
     expect(
@@ -85,7 +103,10 @@ describe('a chain that is walked in threads', () => {
       evidence: { words },
       database,
     } = house;
-    const nowhere = walkInThreads({ database: { ...database.config, database: 'nowhere' }, auditKey, words }, STRETCH);
+    const nowhere = walkInThreads(
+      { feed: feedOf(house), database: { ...database.config, database: 'nowhere' }, auditKey, words },
+      STRETCH,
+    );
     expect(await house.verify(ACME, { walking: nowhere })).toMatchObject({
       valid: false,
       firstInvalidSequence: 11,

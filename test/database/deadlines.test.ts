@@ -1,9 +1,10 @@
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/database/database.ts';
 import { LeanClient, type LeanClientConfig } from '../../src/database/lean-client.ts';
 import { patientQuery } from '../../src/database/patience.ts';
-import { ReadyPool } from '../../src/database/ready-pool.ts';
+import { closeIdle } from '../../src/database/idle-connections.ts';
 import { DatabaseSilent, isDatabaseUnavailable } from '../../src/database/unavailable.ts';
 import { freshDatabase, type FreshDatabase } from '../dsl/database.ts';
 import { stallingProxy } from '../dsl/stalling-proxy.ts';
@@ -22,7 +23,7 @@ describe('a statement', () => {
   afterAll(() => fresh.drop());
 
   const poolVia = (port: number, over: Partial<LeanClientConfig> & { max?: number } = {}) => {
-    const pool = new ReadyPool({
+    const pool = new pg.Pool({
       ...fresh.config,
       host: '127.0.0.1',
       port,
@@ -34,7 +35,7 @@ describe('a statement', () => {
       ...over,
     } as never);
     pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', (error) => error instanceof DatabaseSilent && pool.forgetIdle()));
+    pool.on('connect', (client) => client.on('error', (error) => error instanceof DatabaseSilent && closeIdle(pool)));
     return pool;
   };
   const proxied = () => stallingProxy({ path: `${fresh.config.host}/.s.PGSQL.${fresh.config.port}` });

@@ -15,6 +15,12 @@ describe('trust in the event log', () => {
     return { store: whileTrusted(raw, trust), appended };
   };
 
+  it('offers what the store offers to threads, and nothing where the store offers nothing', () => {
+    const feedAddress = { kind: 'postgres', database: {} } as const;
+    expect(whileTrusted({ feedAddress } as EventStore, new LogTrust()).feedAddress).toBe(feedAddress);
+    expect(whileTrusted({} as EventStore, new LogTrust())).not.toHaveProperty('feedAddress');
+  });
+
   it('lets an append wait for a check that is under way', async () => {
     const trust = new LogTrust('unchecked');
     const { store, appended } = storeThat(trust);

@@ -49,7 +49,7 @@ describe('a query that forgets its tenant', () => {
       `select proname as name, proconfig as settings from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1`,
     );
     expect(rows.filter(({ settings }) => !settings?.includes('search_path=public, pg_temp'))).toEqual([]);
-    expect(rows.map(({ name }) => name)).toContain('append_event');
+    expect(rows.map(({ name }) => name)).toContain('append_events');
   });
 
   it('meets a view that lends it no rights', async () => {

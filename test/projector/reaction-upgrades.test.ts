@@ -1,13 +1,16 @@
+import { z } from 'zod';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AnyCommand } from '../../src/kernel/command.ts';
+import { enqueue } from '../../src/kernel/job.ts';
 import { bigint, integer, text } from '../../src/kernel/read-model.ts';
-import { defineReaction, type AnyReaction } from '../../src/kernel/reaction.ts';
+import { defineReaction, effect, type AnyReaction } from '../../src/kernel/reaction.ts';
 import type { FeedTail, Slice } from '../../src/projector/feed-tail.ts';
 import { eventually, type Process } from './house.ts';
 import { bellEvents, cure, openReactionHouse, porter, rung, tenant, type ReactionHouse } from './reaction-house.ts';
 
 const NAME = 'when-rung-answer';
 const answer = { name: 'answer' } as AnyCommand;
+const mail = { name: 'mail', data: z.string() };
 
 /** The next version counts the visits besides, and numbers its answers as the version before did. */
 const attentive = (onFold: (who: string) => void = () => undefined): AnyReaction =>
@@ -32,8 +35,8 @@ const attentive = (onFold: (who: string) => void = () => undefined): AnyReaction
                 visits: who === 'too many' ? 2 ** 40 : (row?.visits ?? 0) + 1,
               },
               effects: [
-                ...Array.from({ length: times }, (_, at) => ({ command: answer, input: `${who} ${before + at + 1}` })),
-                { job: 'mail', data: who },
+                ...Array.from({ length: times }, (_, at) => effect(answer, `${who} ${before + at + 1}`)),
+                enqueue(mail, who),
               ],
             };
           },
@@ -47,7 +50,7 @@ const forgetful: AnyReaction = defineReaction({
   name: NAME,
   lane: 'main',
   families: [bellEvents],
-  on: { Rung: ({ data: { who } }) => [{ effects: [{ command: answer, input: who }] }] },
+  on: { Rung: ({ data: { who } }) => [{ effects: [effect(answer, who)] }] },
 });
 
 const stalled: (() => void)[] = [];

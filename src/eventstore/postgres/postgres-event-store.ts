@@ -11,6 +11,7 @@ import {
   type Append,
   type ClaimKey,
   type EventStore,
+  type FeedAddress,
   type FeedFilter,
   type FeedHint,
   type FeedPage,
@@ -56,6 +57,7 @@ const EVERYBODY = 'everybody';
 export class PostgresEventStore implements EventStore {
   readonly name = 'postgres';
   readonly gapless = true;
+  readonly feedAddress: FeedAddress;
   readonly #pool: pg.Pool;
   readonly #group: GroupCommit;
   readonly #listener: FeedListener;
@@ -66,6 +68,7 @@ export class PostgresEventStore implements EventStore {
   /** `announceWith` tells followers in other processes of growth; without it they find out when they look. */
   constructor(pool: pg.Pool, listenWith: DatabaseConfig, announceWith?: pg.Pool) {
     this.#pool = pool;
+    this.feedAddress = { kind: 'postgres', database: listenWith };
     this.#claims = new ClaimLookup(pool);
     this.#shares = storeShares(pool);
     this.#listener = new FeedListener(listenWith);

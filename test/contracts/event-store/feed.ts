@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { openFeed } from '../../../src/eventstore/open-feed.ts';
 import type { Position } from '../../../src/kernel/event.ts';
 import type { Subject } from '../event-store.contract.ts';
 import { expectRising, readEverything, readOn } from './feed-pages.ts';
@@ -26,6 +28,18 @@ export function describeFeed(subject: Subject): void {
       const before = await store.head();
       await mustAppend(store, append);
       expect(plain(await readOn(store, before, append.tenantId))).toEqual(plain(await store.readStream(append.stream)));
+    });
+
+    it('gives the same events to another thread that opens the address of the feed, where the store offers one', async () => {
+      const { store } = subject;
+      if (!store.feedAddress) return;
+      const append = newAppend(newTenant(), { events: newEvents(3) });
+      const before = await store.head();
+      await mustAppend(store, append);
+      const feed = openFeed(structuredClone(store.feedAddress), pino({ level: 'silent' }));
+      const filter = { tenantId: append.tenantId, types: append.events.map(({ type }) => type) };
+      const page = await feed.readFeed(before, 10, filter).finally(() => feed.close());
+      expect(plain(page.events)).toEqual(plain(await store.readStream(append.stream)));
     });
 
     it('sees exactly the rest when it resumes after any event', async () => {

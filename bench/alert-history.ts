@@ -1,0 +1,130 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { auditLog } from '../projections/audit/audit-log.ts';
+import type { Evidence } from '../src/audit/verification.ts';
+import { verify } from '../src/audit/verify.ts';
+import { walkInThreads } from '../src/audit/walking-threads.ts';
+import type { Database } from '../src/database/database.ts';
+import { tenantReads } from '../src/database/tenant-reads.ts';
+import { auditVocabulary } from '../src/domain/audit/vocabulary.ts';
+import { ChainKey } from '../src/domain/audit/chain-key.ts';
+import { families } from '../src/domain/families.ts';
+import { EventCodec } from '../src/eventstore/codec.ts';
+import type { EventStore, NewEvent } from '../src/eventstore/port.ts';
+import { PostgresEventStore } from '../src/eventstore/postgres/postgres-event-store.ts';
+import { canonicalJson } from '../src/kernel/canonical-json.ts';
+import { asTenantId } from '../src/kernel/ids.ts';
+import { fill } from '../src/projector/filler.ts';
+import { shapeOf } from '../src/projector/projection.ts';
+import { createTable, serveTable } from '../src/projector/table.ts';
+import { openKeyrings } from '../src/vault/keyrings.ts';
+import { PostgresPersonKeys } from '../src/vault/postgres-person-keys.ts';
+import { TenantDataKeys } from '../src/vault/tenant-data-keys.ts';
+import { startBenchServer } from './database.ts';
+
+const TENANT = asTenantId(randomUUID());
+const AT_ONCE = 500;
+const AUDIT_KEY = randomBytes(32);
+
+const metadata = {
+  actor: { kind: 'system' as const, id: null },
+  correlationId: randomUUID(),
+  causationId: randomUUID(),
+  commandId: randomUUID(),
+};
+
+/** An alert's life in four events: raised, acknowledged, assigned, resolved. */
+export function alertLife(alertId: string): NewEvent[] {
+  const event = (type: string, data: object): NewEvent => ({
+    id: randomUUID(),
+    type,
+    version: 1,
+    data: canonicalJson({ alertId, ...data }),
+    metadata,
+  });
+  const fingerprint = `password_reuse||${alertId}.example`;
+  const raised = {
+    alertType: 'password_reuse',
+    severity: 'medium',
+    title: 'Password reuse',
+    description: 'The same password on two sites',
+    fingerprint,
+    userId: null,
+    deviceId: null,
+    domain: 'shop.example.com',
+    url: null,
+    cause: alertId,
+    metadata: {},
+  };
+  return [
+    event('AlertRaised', raised),
+    event('AlertAcknowledged', { notes: 'looking' }),
+    event('AlertAssigned', { assigneeId: randomUUID() }),
+    event('AlertResolved', { status: 'resolved', resolution: 'done', fingerprint }),
+  ];
+}
+
+export interface AlertHistory {
+  readonly database: Database;
+  readonly config: pg.ClientConfig;
+  /** What read models are built with. */
+  readonly parts: { readonly store: EventStore; readonly codec: EventCodec; readonly pool: pg.Pool };
+  stop(): Promise<void>;
+}
+
+/** A log of so many events of one tenant's alerts, on a server of its own. */
+export async function openAlertHistory(events: number): Promise<AlertHistory> {
+  const server = await startBenchServer();
+  const { database, config, drop } = await server.database();
+  const store = new PostgresEventStore(database.store, config);
+  const keys = new TenantDataKeys(database.service, await openKeyrings(database.owner, Buffer.alloc(32, 1)));
+  const codec = new EventCodec(families, new PostgresPersonKeys(database.service, keys));
+  for (let written = 0; written < events; written += AT_ONCE * 4) {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, () => randomUUID()).map((alertId) =>
+        store.append({
+          tenantId: TENANT,
+          stream: `alert-${TENANT}.${alertId}`,
+          expectedRevision: -1n,
+          events: alertLife(alertId),
+          take: [],
+          release: [],
+        }),
+      ),
+    );
+  }
+  return {
+    database,
+    config,
+    parts: { store, codec, pool: database.projector },
+    stop: async () => {
+      await store.close();
+      await drop();
+      await server.stop();
+    },
+  };
+}
+
+/** The chain of that history, projected, and all that is needed to verify it. */
+export async function openEvidence({ database, config, parts }: AlertHistory): Promise<Evidence> {
+  const model = auditLog(AUDIT_KEY, families);
+  const table = `audit_log_v${model.version}`;
+  await parts.pool.query(createTable(shapeOf(model), table));
+  await parts.pool.query(serveTable('audit_log', table));
+  await fill(parts, { model, generation: 1, from: 0n, empty: true });
+  const words = auditVocabulary(families);
+  return {
+    store: parts.store,
+    key: new ChainKey(AUDIT_KEY),
+    words,
+    walking: walkInThreads({ feed: parts.store.feedAddress!, database: config, auditKey: AUDIT_KEY, words }),
+    reads: tenantReads(database.reads).ordinary,
+    filed: () => [],
+    projectedTo: (position: bigint) => Promise.resolve(position),
+  };
+}
+
+export const verifying = (evidence: Evidence, entries: number) => async (): Promise<void> => {
+  const { valid, entriesChecked } = await verify(evidence, TENANT);
+  if (!valid || entriesChecked !== entries) throw new Error(`not verified: ${entriesChecked}`);
+};

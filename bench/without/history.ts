@@ -1,0 +1,19 @@
+import { alerts } from '../../projections/alerts/alerts.ts';
+import { rebuildInto } from '../../src/projector/rebuild.ts';
+import { openAlertHistory, openEvidence, verifying } from '../alert-history.ts';
+import { perSecond } from '../measure.ts';
+import type { Running } from './program.ts';
+
+const EVENTS = 40_000;
+
+export async function rebuilds(): Promise<Running> {
+  const { parts, stop } = await openAlertHistory(EVENTS);
+  return { round: () => perSecond(EVENTS, () => rebuildInto(parts, alerts, 'bench', {})), stop };
+}
+
+export async function verifications(inThreads: boolean): Promise<Running> {
+  const history = await openAlertHistory(EVENTS);
+  const evidence = await openEvidence(history);
+  const verify = verifying(inThreads ? evidence : { ...evidence, walking: undefined }, EVENTS);
+  return { round: () => perSecond(EVENTS, verify), stop: history.stop };
+}

@@ -1,0 +1,118 @@
+/**
+ * The optimizations that `npm run bench -- without <part>` can remove. A part is taken out of the bundle that is measured, never by a
+ * switch in the code: modules give way to plain ones (`plain/`), or a few words of a source are replaced.
+ */
+export interface Part {
+  /** Where the part matters: names of `workloads`. */
+  readonly workloads: readonly Workload[];
+  /** Each text stands exactly once in its file (`test/scripts/without.test.ts`). Paths from the repository's root. */
+  readonly edits?: readonly { readonly file: string; readonly text: string; readonly instead: string }[];
+  /** Modules and the plain ones in their place, which may import what they replace. */
+  readonly modules?: Readonly<Record<string, string>>;
+}
+
+export type Workload =
+  | 'append-alone'
+  | 'append-32'
+  | 'append-256'
+  | 'resolve-alone'
+  | 'resolve-32'
+  | 'read-32'
+  | 'rebuild-alerts'
+  | 'verify-here'
+  | 'verify-threads'
+  | 'login-32'
+  | 'login-unhashed'
+  | 'busy-device';
+
+export const parts: Readonly<Record<string, Part>> = {
+  'lean-client': {
+    workloads: ['append-alone', 'resolve-32', 'read-32'],
+    edits: [
+      {
+        file: 'src/database/lean-client.ts',
+        text: 'if (!isNamed(asked) || values !== undefined)',
+        instead: 'if (asked)',
+      },
+    ],
+  },
+  'binary-arrays': {
+    workloads: ['append-32', 'append-256'],
+    modules: { 'src/database/binary-arrays.ts': 'bench/without/plain/text-arrays.ts' },
+  },
+  'row-once': {
+    workloads: ['resolve-alone', 'resolve-32'],
+    edits: [
+      { file: 'src/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.begins' },
+      { file: 'src/projector/fold-batch.ts', text: 'if (step.once) this.#once.push(name);', instead: '' },
+    ],
+  },
+  'row-begins': {
+    workloads: ['login-unhashed'],
+    edits: [{ file: 'src/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.once' }],
+  },
+  'command-begins': {
+    workloads: ['login-unhashed'],
+    edits: [{ file: 'src/execution/executor.ts', text: 'command.begins\n', instead: 'Date.now() === 0\n' }],
+  },
+  'command-tail': {
+    workloads: ['login-unhashed'],
+    edits: [{ file: 'src/execution/executor.ts', text: 'return tail === undefined', instead: 'return tail !== -1' }],
+  },
+  'remembered-decisions': {
+    workloads: ['resolve-alone', 'resolve-32'],
+    edits: [
+      {
+        file: 'src/execution/executor.ts',
+        text: 'this.#loader.remembered(command.aggregate, stream)',
+        instead: 'undefined',
+      },
+    ],
+  },
+  'hashing-company': {
+    workloads: ['login-32'],
+    edits: [{ file: 'src/identity/hashing-turns.ts', text: 'await this.#company();', instead: '' }],
+  },
+  'pages-at-hand': {
+    workloads: ['resolve-alone', 'resolve-32'],
+    edits: [
+      {
+        file: 'src/projector/lane-runner.ts',
+        text: '!this.#narrow && (await this.#atHand.write(concerned, to))',
+        instead: 'false',
+      },
+    ],
+  },
+  'packed-rows': {
+    workloads: ['rebuild-alerts', 'verify-here'],
+    modules: { 'src/eventstore/postgres/packed-rows.ts': 'bench/without/plain/column-rows.ts' },
+  },
+  'seen-ids': {
+    workloads: ['busy-device'],
+    modules: { 'src/domain/telemetry/seen-ids.ts': 'bench/without/plain/seen-set.ts' },
+  },
+  'chain-key': {
+    workloads: ['verify-here'],
+    modules: { 'src/domain/audit/chain-key.ts': 'bench/without/plain/hmac-key.ts' },
+  },
+  'canonical-memo': {
+    workloads: ['verify-here'],
+    edits: [
+      {
+        file: 'src/kernel/canonical-json.ts',
+        text: 'if (known?.names.every',
+        instead: 'if (names.length < 0 && known?.names.every',
+      },
+    ],
+  },
+  'walking-threads': {
+    workloads: ['verify-threads'],
+    edits: [
+      {
+        file: 'src/audit/walking-threads.ts',
+        text: '(taken ? undefined : new WalkingThreads(data))',
+        instead: 'undefined',
+      },
+    ],
+  },
+};
