@@ -1,46 +1,17 @@
--- How events get into the log. The service tries the cheap functions first:
+-- How events get into the log. The service tries the cheaper function first:
 --
---   append_one      one event, at most one claim
 --   append_fitting  a group of appends, all or none
 --   append_events   a group of appends, each with its own verdict: slower, and says why an append was refused
 --
--- The cheap two rely on this: a stream only grows. If `expected` was its newest revision at any earlier moment, and the
--- next revision can be inserted now, then `expected` is still the newest. The unique keys of `events` and `claims` prove
--- it without another look. A new stream (`expected` is -1) needs no other proof.
+-- append_fitting relies on this: a stream only grows. If `known` was its newest revision at any earlier moment, and the
+-- next revision can be inserted now, then it is still the newest. The unique keys of `events` and `claims` prove it
+-- without another look. A new stream needs no other proof.
 --
 -- `hint` is a position that the log had reached. The newest position is looked up from there, which reads less of the
 -- index. With a hint that is wrong (the log was restored from a backup) the append does not fit.
 --
 -- Connections of castellan_store set how these statements are planned. The process that appended notifies subscribers
 -- (`src/eventstore/postgres/feed-announcer.ts`); a notification from here would cost as much as the insert.
-
--- Returns 'position time': one text is cheaper than a row. Returns null where the stream is not at `expected`, or the
--- claim is taken. Fails with `unique_violation` where the stream was begun in the meantime, or the hint is wrong.
-create function append_one(
-  hint bigint, its_tenant uuid, its_stream text, expected bigint, its_id uuid, its_type text, its_version smallint, its_metadata json, its_data json,
-  take_tenant uuid default null, take_kind text default null, take_digest bytea default null
-) returns text
-language plpgsql security definer set search_path = public, pg_temp
-as $$
-declare
-  placed text;
-begin
-  perform pg_advisory_xact_lock(4202611);
-  if expected >= 0 then
-    if expected is distinct from (select e.revision from events e where e.stream = its_stream order by e.revision desc limit 1) then return null; end if;
-  end if;
-  if take_kind is not null then
-    insert into claims (tenant_id, kind, digest, stream) values (take_tenant, take_kind, take_digest, its_stream) on conflict do nothing;
-    if not found then return null; end if;
-  end if;
-  insert into events (position, tenant_id, stream, revision, id, type, version, recorded_at, metadata, data)
-  values (coalesce((select e.position from events e where e.position >= hint order by e.position desc limit 1), 0) + 1,
-          its_tenant, its_stream, expected + 1, its_id, its_type, its_version, clock_timestamp(), its_metadata, its_data)
-  returning position || ' ' || recorded_at into placed;
-  return placed;
-end $$;
-revoke all on function append_one from public;
-grant execute on function append_one to castellan_store;
 
 -- The arguments are columns of little tables: of the streams that exist already (`known` is the revision expected of
 -- each), of the events in their order, of the claims to release, and of the claims to take.
