@@ -10,12 +10,12 @@ const FAULTS = ['test/faults/**', 'test/abuse/**'];
 /** What takes longest, longest first. Begun last, one of two workers would wait for it with nothing to do. */
 const LONG = [
   'test/crash/nothing-acknowledged-is-lost',
-  'test/browser/login',
-  'test/embedded/root',
+  'test/app/browser/login',
+  'test/platform/embedded/root',
   'test/laws/bad-input',
-  'test/sso/saml/accept-response',
-  'test/demo/demo',
-  'test/embedded/postgres',
+  'test/contexts/sso/saml/accept-response',
+  'test/app/demo/demo',
+  'test/platform/embedded/postgres',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -1,15 +1,15 @@
 import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type pg from 'pg';
-import { setUpTenant } from '../commands/setup/set-up-tenant.ts';
-import type { ComposeOptions } from '../src/compose/site.ts';
-import { compose, type House } from '../src/compose.ts';
-import { newLogger } from '../src/logger.ts';
-import { readConfig } from '../src/config.ts';
-import { openSession } from '../src/identity/sign-in.ts';
-import { system } from '../src/kernel/actor.ts';
-import { orThrow } from '../src/kernel/failure.ts';
-import { asTenantId, type TenantId } from '../src/kernel/ids.ts';
+import { setUpTenant } from '../commands/tenants/set-up-tenant.ts';
+import type { ComposeOptions } from '../src/app/compose/site.ts';
+import { compose, type House } from '../src/app/compose/compose.ts';
+import { newLogger } from '../src/platform/observability/logger.ts';
+import { readConfig } from '../src/app/config/config.ts';
+import { openSession } from '../src/contexts/identity/sign-in.ts';
+import { system } from '../src/platform/kernel/actor.ts';
+import { orThrow } from '../src/platform/kernel/failure.ts';
+import { asTenantId, type TenantId } from '../src/platform/kernel/ids.ts';
 
 export interface BenchApp {
   readonly services: House['services'];

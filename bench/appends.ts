@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { asTenantId, type TenantId } from '../src/kernel/ids.ts';
-import { PostgresEventStore } from '../src/eventstore/postgres/postgres-event-store.ts';
-import type { Append, NewEvent } from '../src/eventstore/port.ts';
+import { asTenantId, type TenantId } from '../src/platform/kernel/ids.ts';
+import { PostgresEventStore } from '../src/platform/eventstore/postgres/postgres-event-store.ts';
+import type { Append, NewEvent } from '../src/platform/eventstore/port.ts';
 import { startBenchServer } from './database.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from './measure.ts';
 import { startPeer } from './peers/peer.ts';

@@ -2,13 +2,13 @@
 import 'reflect-metadata';
 import { randomUUID, webcrypto as crypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
-import { isFailure } from '../src/kernel/failure.ts';
-import { asTenantId } from '../src/kernel/ids.ts';
-import { createAuthority } from '../src/pki/authority.ts';
-import { issueDeviceCertificate } from '../src/pki/device-certificate.ts';
-import { trustAuthority, verifyDeviceCertificate } from '../src/pki/device-identity.ts';
-import { prepareIssuer } from '../src/pki/issuer.ts';
-import { firstCertificate } from '../src/pki/pem.ts';
+import { isFailure } from '../src/platform/kernel/failure.ts';
+import { asTenantId } from '../src/platform/kernel/ids.ts';
+import { createAuthority } from '../src/platform/pki/authority.ts';
+import { issueDeviceCertificate } from '../src/platform/pki/device-certificate.ts';
+import { trustAuthority, verifyDeviceCertificate } from '../src/platform/pki/device-identity.ts';
+import { prepareIssuer } from '../src/platform/pki/issuer.ts';
+import { firstCertificate } from '../src/platform/pki/pem.ts';
 
 export interface Row {
   readonly name: string;

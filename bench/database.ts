@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import pg from 'pg';
 import pino from 'pino';
-import { migrate } from '../src/database/migrate.ts';
-import { openDatabase, type Database } from '../src/database/database.ts';
-import { startEmbeddedPostgres } from '../src/embedded/postgres.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import { openDatabase, type Database } from '../src/platform/database/database.ts';
+import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts';
 
 export interface BenchServer {
   /** A new, migrated database on the one server of this run; durability as in production. */

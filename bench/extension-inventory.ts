@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { readModels } from '../projections/index.ts';
-import { deviceStream } from '../src/domain/devices/device.ts';
-import { deviceDayStream } from '../src/domain/telemetry/device-day.ts';
-import type { DomainEvent } from '../src/kernel/event.ts';
+import { deviceStream } from '../src/contexts/devices/domain/device.ts';
+import { deviceDayStream } from '../src/contexts/telemetry/domain/device-day.ts';
+import type { DomainEvent } from '../src/platform/kernel/event.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { compare, concurrently, type Row } from './measure.ts';
 

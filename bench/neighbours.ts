@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DemoDevice } from '../src/demo/fleet.ts';
+import { DemoDevice } from '../src/app/demo/fleet.ts';
 import { startBenchApp } from './app.ts';
 import { compare, type Row } from './measure.ts';
 import { batch, enrolled } from './telemetry.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createEmployee } from '../commands/employees/create-employee.ts';
-import { deviceStream } from '../src/domain/devices/device.ts';
-import type { Observation } from '../src/domain/telemetry/observation.ts';
-import { deviceDayStream } from '../src/domain/telemetry/device-day.ts';
-import { system } from '../src/kernel/actor.ts';
-import type { DomainEvent } from '../src/kernel/event.ts';
-import { orThrow } from '../src/kernel/failure.ts';
+import { deviceStream } from '../src/contexts/devices/domain/device.ts';
+import type { Observation } from '../src/contexts/telemetry/domain/observation.ts';
+import { deviceDayStream } from '../src/contexts/telemetry/domain/device-day.ts';
+import { system } from '../src/platform/kernel/actor.ts';
+import type { DomainEvent } from '../src/platform/kernel/event.ts';
+import { orThrow } from '../src/platform/kernel/failure.ts';
 import type { BenchApp } from './app.ts';
 import { concurrently } from './measure.ts';
 

@@ -1,7 +1,7 @@
-import type { EngineConfig, EnginePolicy, Encounter } from '../src/domain/policies/engine/encounter.ts';
-import { decideNaively } from '../src/domain/policies/engine/naive-engine.ts';
-import { PolicyEngine } from '../src/domain/policies/engine/policy-engine.ts';
-import { conditions, ruleActions, type Rule } from '../src/domain/policies/events.ts';
+import type { EngineConfig, EnginePolicy, Encounter } from '../src/contexts/policies/domain/engine/encounter.ts';
+import { decideNaively } from '../src/contexts/policies/domain/engine/naive-engine.ts';
+import { PolicyEngine } from '../src/contexts/policies/domain/engine/policy-engine.ts';
+import { conditions, ruleActions, type Rule } from '../src/contexts/policies/domain/events.ts';
 import { alternate, compare, perSecond, type Row } from './measure.ts';
 
 const RULES_A_POLICY = 100;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { alerts } from '../projections/alerts/alerts.ts';
-import { alertEvents } from '../src/domain/alerts/events.ts';
-import { dayOf, day, defineReadModel, integer, text, type AnyReadModel } from '../src/kernel/read-model.ts';
-import { rebuildInto } from '../src/projector/rebuild.ts';
+import { alertEvents } from '../src/contexts/alerts/domain/events.ts';
+import { dayOf, day, defineReadModel, integer, text, type AnyReadModel } from '../src/platform/kernel/read-model.ts';
+import { rebuildInto } from '../src/platform/projector/rebuild.ts';
 import { openAlertHistory } from './alert-history.ts';
 import { alternate, compare, perSecond, type Row } from './measure.ts';
 import { startPeer } from './peers/peer.ts';

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createOrgSsoConfig } from '../commands/organizations/create-org-sso-config.ts';
-import { system } from '../src/kernel/actor.ts';
-import { orThrow } from '../src/kernel/failure.ts';
-import { createOrganization } from '../src/organizations/cli.ts';
+import { system } from '../src/platform/kernel/actor.ts';
+import { orThrow } from '../src/platform/kernel/failure.ts';
+import { createOrganization } from '../src/app/cli/organization-commands.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { median, type Row } from './measure.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Agent, createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import { DemoDevice, sendJson, type DeviceCredentials } from '../src/demo/fleet.ts';
-import { issueServerCertificate } from '../src/pki/server-certificate.ts';
+import { DemoDevice, sendJson, type DeviceCredentials } from '../src/app/demo/fleet.ts';
+import { issueServerCertificate } from '../src/platform/pki/server-certificate.ts';
 import { startBenchApp, type BenchApp } from './app.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from './measure.ts';
 

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import type { AggregateReader } from '../src/kernel/aggregate.ts';
-import type { Claim } from '../src/kernel/command.ts';
-import type { TenantId } from '../src/kernel/ids.ts';
-import type { FreeNumbers } from '../src/numbers/number-finder.ts';
-import type { Authority } from '../src/pki/authority.ts';
-import type { CertificateService } from '../src/pki/certificate-service.ts';
-import type { PersonKeys, Vault } from '../src/vault/vault.ts';
+import type { AggregateReader } from '../src/platform/kernel/aggregate.ts';
+import type { Claim } from '../src/platform/kernel/command.ts';
+import type { TenantId } from '../src/platform/kernel/ids.ts';
+import type { FreeNumbers } from '../src/platform/numbers/number-finder.ts';
+import type { Authority } from '../src/platform/pki/authority.ts';
+import type { CertificateService } from '../src/platform/pki/certificate-service.ts';
+import type { PersonKeys, Vault } from '../src/platform/vault/vault.ts';
 import type { ScreenshotPorts } from './screenshots/take-screenshot.ts';
 import type { VerificationPorts } from './verification/verify-employee.ts';
 

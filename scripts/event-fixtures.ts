@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
-import { families } from '../src/domain/families.ts';
-import type { EventFamily } from '../src/kernel/event.ts';
+import { families } from '../src/contexts/families.ts';
+import type { EventFamily } from '../src/platform/kernel/event.ts';
 
 /**
  * `node --import tsx scripts/event-fixtures.ts` writes test/fixtures/events/<Type>.v<N>.json for every event whose present

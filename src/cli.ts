@@ -1,20 +1,20 @@
 import { Command } from 'commander';
-import { ConfigError } from './config-error.ts';
-import { addAuditCommands } from './cli/audit.ts';
-import { addDatabaseCommands } from './cli/database.ts';
-import { addDemoCommand } from './cli/demo.ts';
-import { addEventStoreCommands } from './cli/eventstore.ts';
-import { wordsFor, withHouse } from './cli/house.ts';
-import { addLicenseCommands } from './cli/license.ts';
-import { addLogCommands } from './cli/log.ts';
-import { addMasterKeyCommands } from './cli/master-key.ts';
-import { addOrganizationCommands } from './cli/organizations.ts';
-import { addPeopleCommands } from './cli/people.ts';
-import { addProjectionCommands } from './cli/projections.ts';
-import { addRestoreCommands } from './cli/restore.ts';
-import { addTenantCommands } from './cli/tenants.ts';
-import { WrongMasterKey } from './vault/keyrings.ts';
-import { version } from './version.ts';
+import { ConfigError } from './platform/config-error.ts';
+import { addAuditCommands } from './app/cli/audit.ts';
+import { addDatabaseCommands } from './app/cli/database.ts';
+import { addDemoCommand } from './app/cli/demo.ts';
+import { addEventStoreCommands } from './app/cli/eventstore.ts';
+import { wordsFor, withHouse } from './app/cli/house.ts';
+import { addLicenseCommands } from './app/cli/license.ts';
+import { addLogCommands } from './app/cli/log.ts';
+import { addMasterKeyCommands } from './app/cli/master-key.ts';
+import { addOrganizationCommands } from './app/cli/organizations.ts';
+import { addPeopleCommands } from './app/cli/people.ts';
+import { addProjectionCommands } from './app/cli/projections.ts';
+import { addRestoreCommands } from './app/cli/restore.ts';
+import { addTenantCommands } from './app/cli/tenants.ts';
+import { WrongMasterKey } from './platform/vault/keyrings.ts';
+import { version } from './platform/version.ts';
 
 const program = new Command('castellan')
   .description('Operates a Castellan installation')

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
-import { compose } from './compose.ts';
-import { newLogger } from './logger.ts';
-import { ConfigError } from './config-error.ts';
-import { readConfig, retiredSettings } from './config.ts';
-import type { ProcessRole } from './database/connections.ts';
-import { EventStoreUnavailable } from './eventstore/port.ts';
-import { unwritablePath } from './objects/storage-full.ts';
-import { superviseProcess } from './process-life.ts';
-import { WrongMasterKey } from './vault/keyrings.ts';
+import { compose } from './app/compose/compose.ts';
+import { newLogger } from './platform/observability/logger.ts';
+import { ConfigError } from './platform/config-error.ts';
+import { readConfig, retiredSettings } from './app/config/config.ts';
+import type { ProcessRole } from './platform/database/connections.ts';
+import { EventStoreUnavailable } from './platform/eventstore/port.ts';
+import { unwritablePath } from './platform/objects/storage-full.ts';
+import { superviseProcess } from './app/operations/process-life.ts';
+import { WrongMasterKey } from './platform/vault/keyrings.ts';
 
 const ROLES: readonly ProcessRole[] = ['all', 'api', 'projector', 'worker'];
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { EventStoreDbEventStore } from '../../src/eventstore/eventstoredb/eventstoredb-event-store.ts';
-import type { NewEvent } from '../../src/eventstore/port.ts';
-import { asTenantId } from '../../src/kernel/ids.ts';
+import { EventStoreDbEventStore } from '../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
+import type { NewEvent } from '../../src/platform/eventstore/port.ts';
+import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import { alternate, concurrently, perSecond, type Rounds } from '../measure.ts';
 import { startPeer } from '../peers/peer.ts';
 import type { EventStoreServer } from './server.ts';

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient, START as LOG_START, streamNameFilter, type JSONEventData } from '@eventstore/db-client';
-import { EventStoreDbEventStore } from '../../src/eventstore/eventstoredb/eventstoredb-event-store.ts';
-import { logPosition } from '../../src/eventstore/eventstoredb/positions.ts';
-import { EVENT_STREAMS } from '../../src/eventstore/eventstoredb/stream-names.ts';
-import { asTenantId } from '../../src/kernel/ids.ts';
+import { EventStoreDbEventStore } from '../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
+import { logPosition } from '../../src/platform/eventstore/eventstoredb/positions.ts';
+import { EVENT_STREAMS } from '../../src/platform/eventstore/eventstoredb/stream-names.ts';
+import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import { alternate, compare, concurrently, perSecond, type Row } from '../measure.ts';
 
 const EVENTS = Number(process.env['BENCH_FEED_EVENTS'] ?? 200_000);

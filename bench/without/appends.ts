@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { PostgresEventStore } from '../../src/eventstore/postgres/postgres-event-store.ts';
-import { asTenantId } from '../../src/kernel/ids.ts';
+import { PostgresEventStore } from '../../src/platform/eventstore/postgres/postgres-event-store.ts';
+import { asTenantId } from '../../src/platform/kernel/ids.ts';
 import { appendOf } from '../appends.ts';
 import { startBenchServer } from '../database.ts';
 import { concurrently, perSecond } from '../measure.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hasId, noIds, withIds, type SeenIds } from '../../src/domain/telemetry/seen-ids.ts';
+import { hasId, noIds, withIds, type SeenIds } from '../../src/contexts/telemetry/domain/seen-ids.ts';
 import { perSecond } from '../measure.ts';
 import type { Running } from './program.ts';
 

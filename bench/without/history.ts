@@ -1,5 +1,5 @@
 import { alerts } from '../../projections/alerts/alerts.ts';
-import { rebuildInto } from '../../src/projector/rebuild.ts';
+import { rebuildInto } from '../../src/platform/projector/rebuild.ts';
 import { openAlertHistory, openEvidence, verifying } from '../alert-history.ts';
 import { perSecond } from '../measure.ts';
 import type { Running } from './program.ts';

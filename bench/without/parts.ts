@@ -30,7 +30,7 @@ export const parts: Readonly<Record<string, Part>> = {
     workloads: ['append-alone', 'resolve-32', 'read-32'],
     edits: [
       {
-        file: 'src/database/lean-client.ts',
+        file: 'src/platform/database/lean-client.ts',
         text: 'if (!isNamed(asked) || values !== undefined)',
         instead: 'if (asked)',
       },
@@ -38,32 +38,36 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'binary-arrays': {
     workloads: ['append-32', 'append-256'],
-    modules: { 'src/database/binary-arrays.ts': 'bench/without/plain/text-arrays.ts' },
+    modules: { 'src/platform/database/binary-arrays.ts': 'bench/without/plain/text-arrays.ts' },
   },
   'row-once': {
     workloads: ['resolve-alone', 'resolve-32'],
     edits: [
-      { file: 'src/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.begins' },
-      { file: 'src/projector/fold-batch.ts', text: 'if (step.once) this.#once.push(name);', instead: '' },
+      { file: 'src/platform/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.begins' },
+      { file: 'src/platform/projector/fold-batch.ts', text: 'if (step.once) this.#once.push(name);', instead: '' },
     ],
   },
   'row-begins': {
     workloads: ['login-unhashed'],
-    edits: [{ file: 'src/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.once' }],
+    edits: [
+      { file: 'src/platform/projector/fold-batch.ts', text: '!step.once && !step.begins', instead: '!step.once' },
+    ],
   },
   'command-begins': {
     workloads: ['login-unhashed'],
-    edits: [{ file: 'src/execution/executor.ts', text: 'command.begins\n', instead: 'Date.now() === 0\n' }],
+    edits: [{ file: 'src/platform/execution/executor.ts', text: 'command.begins\n', instead: 'Date.now() === 0\n' }],
   },
   'command-tail': {
     workloads: ['login-unhashed'],
-    edits: [{ file: 'src/execution/executor.ts', text: 'return tail === undefined', instead: 'return tail !== -1' }],
+    edits: [
+      { file: 'src/platform/execution/executor.ts', text: 'return tail === undefined', instead: 'return tail !== -1' },
+    ],
   },
   'remembered-decisions': {
     workloads: ['resolve-alone', 'resolve-32'],
     edits: [
       {
-        file: 'src/execution/executor.ts',
+        file: 'src/platform/execution/executor.ts',
         text: 'this.#loader.remembered(command.aggregate, stream)',
         instead: 'undefined',
       },
@@ -71,13 +75,13 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'hashing-company': {
     workloads: ['login-32'],
-    edits: [{ file: 'src/identity/hashing-turns.ts', text: 'await this.#company();', instead: '' }],
+    edits: [{ file: 'src/contexts/identity/hashing-turns.ts', text: 'await this.#company();', instead: '' }],
   },
   'pages-at-hand': {
     workloads: ['resolve-alone', 'resolve-32'],
     edits: [
       {
-        file: 'src/projector/lane-runner.ts',
+        file: 'src/platform/projector/lane-runner.ts',
         text: '!this.#narrow && (await this.#atHand.write(concerned, to))',
         instead: 'false',
       },
@@ -85,21 +89,21 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'packed-rows': {
     workloads: ['rebuild-alerts', 'verify-here'],
-    modules: { 'src/eventstore/postgres/packed-rows.ts': 'bench/without/plain/column-rows.ts' },
+    modules: { 'src/platform/eventstore/postgres/packed-rows.ts': 'bench/without/plain/column-rows.ts' },
   },
   'seen-ids': {
     workloads: ['busy-device'],
-    modules: { 'src/domain/telemetry/seen-ids.ts': 'bench/without/plain/seen-set.ts' },
+    modules: { 'src/contexts/telemetry/domain/seen-ids.ts': 'bench/without/plain/seen-set.ts' },
   },
   'chain-key': {
     workloads: ['verify-here'],
-    modules: { 'src/domain/audit/chain-key.ts': 'bench/without/plain/hmac-key.ts' },
+    modules: { 'src/contexts/audit/domain/chain-key.ts': 'bench/without/plain/hmac-key.ts' },
   },
   'canonical-memo': {
     workloads: ['verify-here'],
     edits: [
       {
-        file: 'src/kernel/canonical-json.ts',
+        file: 'src/platform/kernel/canonical-json.ts',
         text: 'if (known?.names.every',
         instead: 'if (names.length < 0 && known?.names.every',
       },
@@ -109,7 +113,7 @@ export const parts: Readonly<Record<string, Part>> = {
     workloads: ['verify-threads'],
     edits: [
       {
-        file: 'src/audit/walking-threads.ts',
+        file: 'src/contexts/audit/walking-threads.ts',
         text: '(taken ? undefined : new WalkingThreads(data))',
         instead: 'undefined',
       },

@@ -1,15 +1,15 @@
-import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
-import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
-import type { Role } from '../../src/domain/identity/roles.ts';
-import { passwordPlace } from '../../src/domain/tenants/admin.ts';
+import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
+import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import { passwordPlace } from '../../src/contexts/tenants/domain/admin.ts';
 import {
   governs,
   refuseUnlessAdministers,
   refuseUnlessReauthenticated,
-} from '../../src/domain/tenants/administration.ts';
-import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound, type Failure } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/admins/domain/administration.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest, WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface CreateAdminUser {

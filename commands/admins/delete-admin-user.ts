@@ -1,13 +1,13 @@
-import { secretsOfMfa } from '../../src/domain/identity/account.ts';
+import { secretsOfMfa } from '../../src/contexts/identity/domain/account.ts';
 import {
   administered,
   governs,
   refuseLosingRights,
   refuseUnlessReauthenticated,
-} from '../../src/domain/tenants/administration.ts';
-import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/admins/domain/administration.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure } from '../../src/platform/kernel/failure.ts';
 
 interface DeleteAdminUser {
   readonly adminId: string;

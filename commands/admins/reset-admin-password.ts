@@ -1,9 +1,9 @@
-import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
-import { passwordPlace } from '../../src/domain/tenants/admin.ts';
-import { administered } from '../../src/domain/tenants/administration.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure } from '../../src/kernel/failure.ts';
+import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
+import { passwordPlace } from '../../src/contexts/tenants/domain/admin.ts';
+import { administered } from '../../src/contexts/admins/domain/administration.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ResetAdminPassword {

@@ -1,7 +1,7 @@
-import { administered } from '../../src/domain/tenants/administration.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure } from '../../src/kernel/failure.ts';
+import { administered } from '../../src/contexts/admins/domain/administration.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure } from '../../src/platform/kernel/failure.ts';
 
 interface SetAdminMobileAccess {
   readonly adminId: string;

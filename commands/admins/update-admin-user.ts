@@ -1,16 +1,16 @@
-import type { Role } from '../../src/domain/identity/roles.ts';
-import type { AdminState } from '../../src/domain/tenants/admin.ts';
+import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import type { AdminState } from '../../src/contexts/tenants/domain/admin.ts';
 import {
   administered,
   governs,
   refuseLosingRights,
   refuseUnlessAdministers,
   refuseUnlessReauthenticated,
-} from '../../src/domain/tenants/administration.ts';
-import type { TenantEvent } from '../../src/domain/tenants/events.ts';
-import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/admins/domain/administration.ts';
+import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest } from '../ports.ts';
 
 /** What is left out keeps its value. */

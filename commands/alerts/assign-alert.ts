@@ -1,8 +1,8 @@
-import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { invalid, notFound } from '../../src/kernel/failure.ts';
+import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface AssignAlert {
   readonly alertId: string;

@@ -1,9 +1,9 @@
-import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
-import { defaultSeverities, type AlertType, type Severity } from '../../src/domain/alerts/vocabulary.ts';
-import { alertSeverity } from '../../src/domain/settings/alert-severity.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { streamName } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import { defaultSeverities, type AlertType, type Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { alertSeverity } from '../../src/contexts/settings/domain/alert-severity.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { streamName } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 export interface RaiseAlert {
   /** Derived from the cause, so that the same cause never raises two. */

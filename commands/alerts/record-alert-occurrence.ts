@@ -1,6 +1,6 @@
-import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RecordAlertOccurrence {
   readonly alertId: string;

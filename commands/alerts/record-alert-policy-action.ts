@@ -1,9 +1,9 @@
-import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
-import type { policyActions } from '../../src/domain/alerts/vocabulary.ts';
-import { policy, policyStream } from '../../src/domain/policies/policy.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, invalid, notFound } from '../../src/kernel/failure.ts';
+import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import type { policyActions } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { policy, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RecordAlertPolicyAction {
   readonly alertId: string;

@@ -1,7 +1,7 @@
-import { alert, alertStream } from '../../src/domain/alerts/alert.ts';
-import { moved } from '../../src/domain/alerts/standing.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { alert, alertStream } from '../../src/contexts/alerts/domain/alert.ts';
+import { moved } from '../../src/contexts/alerts/domain/standing.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface ResolveAlert {
   readonly alertId: string;

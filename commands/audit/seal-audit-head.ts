@@ -1,6 +1,6 @@
-import { auditHead, auditHeadStream, type SealedHead } from '../../src/domain/audit/sealed-head.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict } from '../../src/kernel/failure.ts';
+import { auditHead, auditHeadStream, type SealedHead } from '../../src/contexts/audit/domain/sealed-head.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
 
 /** Puts a seal that somebody with the key has made into the log. Of two who seal the same head one is enough. */
 export const sealAuditHead = defineCommand({

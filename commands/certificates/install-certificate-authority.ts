@@ -1,8 +1,8 @@
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import type { TenantEvent } from '../../src/domain/tenants/events.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure, notFound } from '../../src/kernel/failure.ts';
-import { authorityKeyPlace } from '../../src/pki/certificate-service.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure, notFound } from '../../src/platform/kernel/failure.ts';
+import { authorityKeyPlace } from '../../src/platform/pki/certificate-service.ts';
 import type { WithCertificates, WithVault } from '../ports.ts';
 
 interface InstallCertificateAuthority {

@@ -3,14 +3,17 @@ import {
   serverCertificateStream,
   serverKeyPlace,
   type ServerCertificateInstalled,
-} from '../../src/domain/certificates/server-certificate.ts';
-import { tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { forbidden, isFailure } from '../../src/kernel/failure.ts';
-import { INSTALLATION } from '../../src/kernel/ids.ts';
-import { inspectServerCertificate, type ServerCertificateUpload } from '../../src/pki/uploaded-server-certificate.ts';
+} from '../../src/contexts/certificates/domain/server-certificate.ts';
+import { tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { forbidden, isFailure } from '../../src/platform/kernel/failure.ts';
+import { INSTALLATION } from '../../src/platform/kernel/ids.ts';
+import {
+  inspectServerCertificate,
+  type ServerCertificateUpload,
+} from '../../src/platform/pki/uploaded-server-certificate.ts';
 import type { WithClaimHolder, WithVault } from '../ports.ts';
-import { SETUP_CLAIM } from '../setup/set-up-tenant.ts';
+import { SETUP_CLAIM } from '../tenants/set-up-tenant.ts';
 
 /**
  * The certificate that the TLS listener shows from now on, on every node. The listener is everybody's, so only the tenant that set the

@@ -1,7 +1,7 @@
-import { canaryCookies } from '../../src/domain/countermeasures/canary-cookie.resource.ts';
-import { canaryTrigger } from '../../src/domain/countermeasures/canary-trigger.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { canaryCookies } from '../../src/contexts/countermeasures/domain/canary-cookie.resource.ts';
+import { canaryTrigger } from '../../src/contexts/countermeasures/domain/canary-trigger.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RecordCanaryCookieTrigger {
   readonly cookieId: string;

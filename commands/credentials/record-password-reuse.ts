@@ -1,6 +1,6 @@
-import { credentialReuse, credentialReuseStream } from '../../src/domain/credentials/credential-reuse.ts';
-import type { CredentialReuseEvent } from '../../src/domain/credentials/events.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { credentialReuse, credentialReuseStream } from '../../src/contexts/credentials/domain/credential-reuse.ts';
+import type { CredentialReuseEvent } from '../../src/contexts/credentials/domain/events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type RecordPasswordReuse = CredentialReuseEvent['data'];
 

@@ -1,6 +1,6 @@
-import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
+import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface AllowReenrollment {
   readonly deviceId: string;

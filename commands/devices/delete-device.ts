@@ -1,7 +1,7 @@
-import { device, deviceStream, fingerprintClaimOf } from '../../src/domain/devices/device.ts';
-import type { DeviceEvent } from '../../src/domain/devices/events.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { device, deviceStream, fingerprintClaimOf } from '../../src/contexts/devices/domain/device.ts';
+import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface DeleteDevice {
   readonly deviceId: string;

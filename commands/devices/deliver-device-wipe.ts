@@ -1,5 +1,5 @@
-import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface DeliverDeviceWipe {
   readonly deviceId: string;

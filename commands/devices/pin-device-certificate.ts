@@ -1,6 +1,6 @@
-import { device, deviceStream, heldCertificate } from '../../src/domain/devices/device.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { unauthenticated } from '../../src/kernel/failure.ts';
+import { device, deviceStream, heldCertificate } from '../../src/contexts/devices/domain/device.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { unauthenticated } from '../../src/platform/kernel/failure.ts';
 
 interface PinDeviceCertificate {
   readonly deviceId: string;

@@ -1,8 +1,8 @@
-import { device, deviceStream, heldCertificate } from '../../src/domain/devices/device.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, forbidden, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
-import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
+import { device, deviceStream, heldCertificate } from '../../src/contexts/devices/domain/device.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, forbidden, isFailure, unauthenticated, unavailable } from '../../src/platform/kernel/failure.ts';
+import type { DeviceCertificate } from '../../src/platform/pki/device-certificate.ts';
 import type { WithAggregates, WithCertificates } from '../ports.ts';
 
 interface RenewDeviceCertificate {

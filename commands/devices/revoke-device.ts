@@ -1,7 +1,7 @@
-import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import type { RevocationReason } from '../../src/domain/devices/events.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
+import type { RevocationReason } from '../../src/contexts/devices/domain/events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RevokeDevice {
   readonly deviceId: string;

@@ -1,6 +1,6 @@
-import { endpoint, endpointStream } from '../../src/domain/discovery/endpoint.ts';
-import type { Classification } from '../../src/domain/discovery/vocabulary.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { endpoint, endpointStream } from '../../src/contexts/discovery/domain/endpoint.ts';
+import type { Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface ClassifyEndpoint {
   /** Of an endpoint that was discovered: the caller has looked. */

@@ -1,6 +1,6 @@
-import { authEndpoint, authEndpointStream } from '../../src/domain/discovery/endpoint.ts';
-import type { MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { authEndpoint, authEndpointStream } from '../../src/contexts/discovery/domain/endpoint.ts';
+import type { MfaOverride } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface OverrideMfa {
   /** Of an authentication endpoint that was discovered: the caller has looked. */

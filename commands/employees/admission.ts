@@ -1,8 +1,8 @@
-import { employeeEmailClaim, SEAT } from '../../src/domain/employees/employee.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import type { Claim } from '../../src/kernel/command.ts';
-import { conflict, forbidden, type Failure } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
+import { employeeEmailClaim, SEAT } from '../../src/contexts/employees/domain/employee.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import type { Claim } from '../../src/platform/kernel/command.ts';
+import { conflict, forbidden, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { WithAccountDigest, WithAggregates, WithClaimHolder, WithFreeNumbers } from '../ports.ts';
 
 /** What a new employee needs besides their data: the e-mail to be free, and a seat of the license. */

@@ -1,6 +1,6 @@
-import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict } from '../../src/kernel/failure.ts';
+import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithPersonKeys } from '../ports.ts';
 
 interface CarryOutErasure {

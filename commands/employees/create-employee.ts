@@ -1,7 +1,7 @@
-import { claimsOf, employee, employeeStream } from '../../src/domain/employees/employee.ts';
-import type { EmployeeSource } from '../../src/domain/employees/events.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict } from '../../src/kernel/failure.ts';
+import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import type { EmployeeSource } from '../../src/contexts/employees/domain/events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
 import { admit, whenAdmissionLost, type Admission, type AdmissionPorts } from './admission.ts';
 
 export interface CreateEmployee {

@@ -1,6 +1,6 @@
-import { claimsOf, employee, employeeStream } from '../../src/domain/employees/employee.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import type { Failure } from '../../src/kernel/failure.ts';
+import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import type { Failure } from '../../src/platform/kernel/failure.ts';
 import { admit, whenAdmissionLost, type Admission, type AdmissionPorts } from './admission.ts';
 
 interface CreatePlaceholderEmployee {

@@ -1,7 +1,7 @@
-import { claimsOf, employee, employeeStream } from '../../src/domain/employees/employee.ts';
-import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { claimsOf, employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface ErasePerson {
   readonly userId: string;

@@ -1,7 +1,7 @@
-import { employee, employeeEmailClaim, employeeStream } from '../../src/domain/employees/employee.ts';
-import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { employee, employeeEmailClaim, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest } from '../ports.ts';
 
 /** What is left out keeps its value. */

@@ -1,11 +1,11 @@
-import { device, deviceStream, fingerprintClaim } from '../../src/domain/devices/device.ts';
-import { DEVICE_REVOKED, standingOf } from '../../src/domain/devices/reenrollment.ts';
-import type { DeviceEvent } from '../../src/domain/devices/events.ts';
-import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { isFailure, notFound, unavailable } from '../../src/kernel/failure.ts';
-import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
+import { device, deviceStream, fingerprintClaim } from '../../src/contexts/devices/domain/device.ts';
+import { DEVICE_REVOKED, standingOf } from '../../src/contexts/devices/domain/reenrollment.ts';
+import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
+import { employee, employeeStream, isEmployed } from '../../src/contexts/employees/domain/employee.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure, notFound, unavailable } from '../../src/platform/kernel/failure.ts';
+import type { DeviceCertificate } from '../../src/platform/pki/device-certificate.ts';
 import type { WithAggregates, WithCertificates } from '../ports.ts';
 import { FINGERPRINT_MOVED } from './enroll-device.ts';
 

@@ -4,22 +4,27 @@ import {
   fingerprintClaim,
   fingerprintClaimOf,
   userFingerprintClaim,
-} from '../../src/domain/devices/device.ts';
-import type { DeviceEvent } from '../../src/domain/devices/events.ts';
-import { DEVICE_REVOKED, standingOf } from '../../src/domain/devices/reenrollment.ts';
-import { employee, employeeEmailClaim, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
+} from '../../src/contexts/devices/domain/device.ts';
+import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
+import { DEVICE_REVOKED, standingOf } from '../../src/contexts/devices/domain/reenrollment.ts';
+import {
+  employee,
+  employeeEmailClaim,
+  employeeStream,
+  isEmployed,
+} from '../../src/contexts/employees/domain/employee.ts';
 import {
   enrollmentToken,
   enrollmentTokenStream,
   identifyToken,
   isRedeemable,
   singleUse,
-} from '../../src/domain/enrollment/enrollment-token.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, isFailure, unauthenticated, unavailable } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
-import type { DeviceCertificate } from '../../src/pki/device-certificate.ts';
+} from '../../src/contexts/enrollment/domain/enrollment-token.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, isFailure, unauthenticated, unavailable } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import type { DeviceCertificate } from '../../src/platform/pki/device-certificate.ts';
 import type {
   WithAccountDigest,
   WithAggregates,
@@ -65,7 +70,7 @@ type Ports = WithAggregates & WithClaimHolder & WithFreeNumbers & WithCertificat
  * append that takes the token's single use with it, so that a crash leaves all of it or nothing, and of any number of
  * simultaneous uses one wins. The certificate is made before: nothing is left to fail afterwards.
  *
- * Whose device it is follows from what is proved (`src/domain/devices/reenrollment.ts`), never from the fingerprint alone.
+ * Whose device it is follows from what is proved (`src/contexts/devices/domain/reenrollment.ts`), never from the fingerprint alone.
  */
 export const enrollDevice = defineCommand({
   name: 'EnrollDevice',

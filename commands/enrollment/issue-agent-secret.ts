@@ -1,5 +1,5 @@
-import { agentSecrets, agentSecretStream } from '../../src/domain/enrollment/agent-secret.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { agentSecrets, agentSecretStream } from '../../src/contexts/enrollment/domain/agent-secret.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface IssueAgentSecret {
   readonly secretId: string;

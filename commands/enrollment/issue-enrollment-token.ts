@@ -1,9 +1,13 @@
-import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
-import { enrollmentToken, enrollmentTokenStream, tokenExpiry } from '../../src/domain/enrollment/enrollment-token.ts';
-import { refuseUnlessReauthenticated } from '../../src/domain/tenants/administration.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, forbidden, invalid } from '../../src/kernel/failure.ts';
+import { employee, employeeStream, isEmployed } from '../../src/contexts/employees/domain/employee.ts';
+import {
+  enrollmentToken,
+  enrollmentTokenStream,
+  tokenExpiry,
+} from '../../src/contexts/enrollment/domain/enrollment-token.ts';
+import { refuseUnlessReauthenticated } from '../../src/contexts/admins/domain/administration.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, forbidden, invalid } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates } from '../ports.ts';
 
 interface IssueEnrollmentToken {

@@ -1,6 +1,6 @@
-import { agentSecrets, agentSecretStream, liveSecrets } from '../../src/domain/enrollment/agent-secret.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { agentSecrets, agentSecretStream, liveSecrets } from '../../src/contexts/enrollment/domain/agent-secret.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RemoveAgentSecret {
   /** Null: every secret, so that no agent enrolls by itself any more. */

@@ -1,6 +1,10 @@
-import { enrollmentToken, enrollmentTokenStream, singleUse } from '../../src/domain/enrollment/enrollment-token.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
+import {
+  enrollmentToken,
+  enrollmentTokenStream,
+  singleUse,
+} from '../../src/contexts/enrollment/domain/enrollment-token.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RevokeEnrollmentToken {
   readonly tokenId: string;

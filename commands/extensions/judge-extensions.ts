@@ -1,11 +1,11 @@
-import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import { extensionWatch, extensionWatchStream } from '../../src/domain/extensions/extension-watch.ts';
-import { extensionMonitoringSettings } from '../../src/domain/extensions/monitoring-settings.resource.ts';
-import type { ExtensionWatchEvent, FoundExtension } from '../../src/domain/extensions/watch-events.ts';
-import { extensionWhitelist } from '../../src/domain/extensions/whitelist-entry.resource.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand, type Claim } from '../../src/kernel/command.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
+import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
+import { extensionWatch, extensionWatchStream } from '../../src/contexts/extensions/domain/extension-watch.ts';
+import { extensionMonitoringSettings } from '../../src/contexts/extensions/domain/monitoring-settings.resource.ts';
+import type { ExtensionWatchEvent, FoundExtension } from '../../src/contexts/extensions/domain/watch-events.ts';
+import { extensionWhitelist } from '../../src/contexts/extensions/domain/whitelist-entry.resource.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand, type Claim } from '../../src/platform/kernel/command.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
 
 type Found = Extract<ExtensionWatchEvent, { type: 'UnwhitelistedExtensionsFound' }>['data'];
 type Browser = Found['browserType'];

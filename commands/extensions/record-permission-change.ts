@@ -1,9 +1,9 @@
-import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import { extensionWatch, extensionWatchStream } from '../../src/domain/extensions/extension-watch.ts';
-import { extensionMonitoringSettings } from '../../src/domain/extensions/monitoring-settings.resource.ts';
-import type { ExtensionWatchEvent } from '../../src/domain/extensions/watch-events.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
+import { extensionWatch, extensionWatchStream } from '../../src/contexts/extensions/domain/extension-watch.ts';
+import { extensionMonitoringSettings } from '../../src/contexts/extensions/domain/monitoring-settings.resource.ts';
+import type { ExtensionWatchEvent } from '../../src/contexts/extensions/domain/watch-events.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type Changed = Extract<ExtensionWatchEvent, { type: 'ExtensionPermissionsChanged' }>['data'];
 interface RecordPermissionChange extends Omit<Changed, 'severity' | 'browserType' | 'change'> {

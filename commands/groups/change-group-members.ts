@@ -1,9 +1,9 @@
-import { employee, employeeStream } from '../../src/domain/employees/employee.ts';
-import type { GroupEvent, GroupSource } from '../../src/domain/groups/events.ts';
-import { group, groupStream } from '../../src/domain/groups/group.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, invalid, notFound } from '../../src/kernel/failure.ts';
+import { employee, employeeStream } from '../../src/contexts/employees/domain/employee.ts';
+import type { GroupEvent, GroupSource } from '../../src/contexts/groups/domain/events.ts';
+import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface ChangeGroupMembers {
   readonly groupId: string;

@@ -1,6 +1,6 @@
-import type { GroupSource } from '../../src/domain/groups/events.ts';
-import { group, groupNameClaim, groupStream } from '../../src/domain/groups/group.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import type { GroupSource } from '../../src/contexts/groups/domain/events.ts';
+import { group, groupNameClaim, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface CreateGroup {
   readonly name: string;

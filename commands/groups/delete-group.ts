@@ -1,6 +1,6 @@
-import { group, groupNameClaim, groupStream } from '../../src/domain/groups/group.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { group, groupNameClaim, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface DeleteGroup {
   readonly groupId: string;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { group, groupNameClaim, groupStream } from '../../src/domain/groups/group.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { group, groupNameClaim, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface UpdateGroup {
   readonly groupId: string;

@@ -1,6 +1,10 @@
 import type { z } from 'zod';
-import { installation, installationStream, type installationEvents } from '../../src/domain/installation/identity.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import {
+  installation,
+  installationStream,
+  type installationEvents,
+} from '../../src/contexts/installation/domain/identity.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type Accepted = z.output<typeof installationEvents.definitions.LogAccepted.schema>;
 type Rebuilt = z.output<typeof installationEvents.definitions.TablesRebuilt.schema>;

@@ -1,5 +1,5 @@
-import { adminEmailClaim, tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface RemoveLostAdmin {
   readonly adminId: string;

@@ -1,8 +1,12 @@
-import { organization, organizationStream, tenantOwnerClaim } from '../../src/domain/organizations/organization.ts';
-import { tenant, tenantStream } from '../../src/domain/tenants/tenant.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
+import {
+  organization,
+  organizationStream,
+  tenantOwnerClaim,
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { WithAggregates } from '../ports.ts';
 
 interface AttachTenant {

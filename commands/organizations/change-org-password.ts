@@ -1,8 +1,12 @@
-import { refuseGuessable } from '../../src/domain/identity/password-rule.ts';
-import type { OrganizationEvent } from '../../src/domain/organizations/events.ts';
-import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { invalid, unauthenticated } from '../../src/kernel/failure.ts';
+import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import type { OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
+import {
+  organization,
+  organizationStream,
+  orgPasswordPlace,
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { invalid, unauthenticated } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithPasswords, WithVault } from '../ports.ts';
 
 interface ChangeOrgPassword {

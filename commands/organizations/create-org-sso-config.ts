@@ -3,11 +3,11 @@ import {
   organization,
   organizationStream,
   orgSsoSecretPlace,
-} from '../../src/domain/organizations/organization.ts';
-import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
-import { refuseSecondEnabled } from '../../src/domain/sso/sso-configs.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { MOST_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
+import { refuseSecondEnabled } from '../../src/contexts/sso/domain/sso-configs.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithVault } from '../ports.ts';
 
 interface CreateOrgSsoConfig {

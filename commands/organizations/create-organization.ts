@@ -1,16 +1,16 @@
-import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
+import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
 import {
   orgAdminAccountClaim,
   organization,
   organizationSlugClaim,
   organizationStream,
   orgPasswordPlace,
-} from '../../src/domain/organizations/organization.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
 import type { WithAccountDigest, WithClaimHolders, WithPasswords, WithVault } from '../ports.ts';
-import { freeSlug } from '../setup/free-slug.ts';
-import { slugOf } from '../setup/set-up-tenant.ts';
+import { freeSlug } from '../tenants/free-slug.ts';
+import { slugOf } from '../tenants/set-up-tenant.ts';
 
 /** Issued for the organization that is to be: its id is the `tenantId` of the command. */
 export interface CreateOrganization {

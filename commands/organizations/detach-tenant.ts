@@ -1,7 +1,11 @@
-import { organization, organizationStream, tenantOwnerClaim } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
+import {
+  organization,
+  organizationStream,
+  tenantOwnerClaim,
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
 
 interface DetachTenant {
   readonly detachedTenantId: TenantId;

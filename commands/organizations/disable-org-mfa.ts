@@ -1,7 +1,7 @@
-import { secretsOfMfa } from '../../src/domain/identity/account.ts';
-import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { secretsOfMfa } from '../../src/contexts/identity/domain/account.ts';
+import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface DisableOrgMfa {
   readonly adminId: string;

@@ -1,9 +1,13 @@
-import { secretsOfMfa } from '../../src/domain/identity/account.ts';
-import { temporaryPasswordExpiry } from '../../src/domain/identity/temporary-password.ts';
-import type { OrganizationEvent } from '../../src/domain/organizations/events.ts';
-import { organization, organizationStream, orgPasswordPlace } from '../../src/domain/organizations/organization.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { secretsOfMfa } from '../../src/contexts/identity/domain/account.ts';
+import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
+import type { OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
+import {
+  organization,
+  organizationStream,
+  orgPasswordPlace,
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithPasswords, WithVault } from '../ports.ts';
 
 interface RecoverOrgAdmin {

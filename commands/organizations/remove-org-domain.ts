@@ -1,7 +1,7 @@
-import { provedDomainClaim } from '../../src/domain/organizations/domains.ts';
-import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { provedDomainClaim } from '../../src/contexts/organizations/domain/domains.ts';
+import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RemoveOrgDomain {
   readonly domain: string;

@@ -1,6 +1,6 @@
-import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface RevokeOtherOrgSessions {
   readonly adminId: string;

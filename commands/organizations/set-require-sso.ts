@@ -1,6 +1,10 @@
-import { enabledConfigs, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { invalid, notFound } from '../../src/kernel/failure.ts';
+import {
+  enabledConfigs,
+  organization,
+  organizationStream,
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface SetRequireSso {
   readonly requireSso: boolean;

@@ -1,6 +1,6 @@
-import { refuseSetup } from '../../src/domain/mfa/decisions.ts';
-import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { refuseSetup } from '../../src/contexts/identity/domain/mfa-decisions.ts';
+import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface StartOrgMfaSetup {
   readonly adminId: string;

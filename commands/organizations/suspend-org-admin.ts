@@ -1,6 +1,10 @@
-import { activeOwners, organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
+import {
+  activeOwners,
+  organization,
+  organizationStream,
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface SuspendOrgAdmin {
   readonly adminId: string;

@@ -4,10 +4,10 @@ import {
   organizationStream,
   orgSsoSecretPlace,
   type OrgSsoConfigState,
-} from '../../src/domain/organizations/organization.ts';
-import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/domain/sso/sso-configs.ts';
-import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/organizations/domain/organization.ts';
+import { refuseSecondEnabled, refuseSecretForNewIssuer } from '../../src/contexts/sso/domain/sso-configs.ts';
+import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 import type { WithVault } from '../ports.ts';
 
 /** What is left out keeps its value. */

@@ -1,7 +1,7 @@
-import { MOST_DOMAINS, provedDomainClaim, type DomainProof } from '../../src/domain/organizations/domains.ts';
-import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, notFound } from '../../src/kernel/failure.ts';
+import { MOST_DOMAINS, provedDomainClaim, type DomainProof } from '../../src/contexts/organizations/domain/domains.ts';
+import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface VerifyOrgDomain {
   /** Lower case. */

@@ -1,9 +1,9 @@
-import { group, groupStream } from '../../src/domain/groups/group.ts';
-import { MOST_GROUPS } from '../../src/domain/policies/policy-content.ts';
-import { contentOf, policy, policyStream } from '../../src/domain/policies/policy.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, invalid, notFound } from '../../src/kernel/failure.ts';
+import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import { MOST_GROUPS } from '../../src/contexts/policies/domain/policy-content.ts';
+import { contentOf, policy, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, invalid, notFound } from '../../src/platform/kernel/failure.ts';
 
 interface AttachPolicy {
   readonly policyId: string;

@@ -1,7 +1,7 @@
-import { policyNameClaim, policyStream, policy } from '../../src/domain/policies/policy.ts';
-import type { PolicyContent } from '../../src/domain/policies/policy-content.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { policyNameClaim, policyStream, policy } from '../../src/contexts/policies/domain/policy.ts';
+import type { PolicyContent } from '../../src/contexts/policies/domain/policy-content.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 import { groupsNamed, refuseUnknownGroups, type GroupsNamed } from './groups-named.ts';
 
 /** The policy's id is the command's. Its name is one policy's alone in the tenant (choice OP-112). */

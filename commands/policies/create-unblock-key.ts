@@ -1,9 +1,9 @@
-import { device, deviceStream } from '../../src/domain/devices/device.ts';
-import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
-import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { invalid } from '../../src/kernel/failure.ts';
+import { device, deviceStream } from '../../src/contexts/devices/domain/device.ts';
+import { employee, employeeStream, isEmployed } from '../../src/contexts/employees/domain/employee.ts';
+import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/contexts/policies/domain/unblock-key.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { invalid } from '../../src/platform/kernel/failure.ts';
 
 export interface CreateUnblockKey {
   readonly domain: string;

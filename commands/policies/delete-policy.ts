@@ -1,6 +1,6 @@
-import { policy, policyNameClaim, policyStream } from '../../src/domain/policies/policy.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { policy, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface DeletePolicy {
   readonly policyId: string;

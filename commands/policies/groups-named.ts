@@ -1,7 +1,7 @@
-import { group, groupStream } from '../../src/domain/groups/group.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
-import { invalid, type Failure } from '../../src/kernel/failure.ts';
+import { group, groupStream } from '../../src/contexts/groups/domain/group.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
 
 /** Of the groups that a policy shall reach, those that are not there. */
 export interface GroupsNamed {

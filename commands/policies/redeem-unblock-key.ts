@@ -1,8 +1,8 @@
-import { employee, employeeStream, hasLeft } from '../../src/domain/employees/employee.ts';
-import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/domain/policies/unblock-key.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { invalid } from '../../src/kernel/failure.ts';
+import { employee, employeeStream, hasLeft } from '../../src/contexts/employees/domain/employee.ts';
+import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/contexts/policies/domain/unblock-key.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { invalid } from '../../src/platform/kernel/failure.ts';
 
 interface RedeemUnblockKey {
   readonly unblockKeyId: string;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { contentOf, policy, policyNameClaim, policyStream } from '../../src/domain/policies/policy.ts';
-import type { PolicyChanges } from '../../src/domain/policies/policy-content.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { contentOf, policy, policyNameClaim, policyStream } from '../../src/contexts/policies/domain/policy.ts';
+import type { PolicyChanges } from '../../src/contexts/policies/domain/policy-content.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 import { groupsNamed, refuseUnknownGroups, type GroupsNamed } from './groups-named.ts';
 
 interface UpdatePolicy {

@@ -1,5 +1,5 @@
-import { screenshotViews, screenshotViewsStream } from '../../src/domain/screenshots/views.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import { screenshotViews, screenshotViewsStream } from '../../src/contexts/screenshots/domain/views.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface RecordScreenshotViews {
   readonly sessionId: string;

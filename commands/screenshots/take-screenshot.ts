@@ -1,11 +1,11 @@
-import type { ArrivalBudgets } from '../../src/arrivals/arrival-budgets.ts';
-import { screenshotCost } from '../../src/arrivals/screenshot-budgets.ts';
-import type { ImageType } from '../../src/domain/screenshots/image.ts';
-import type { ScreenshotPlace } from '../../src/domain/screenshots/place.ts';
-import { noRoom, screenshotDay, screenshotDayStream } from '../../src/domain/screenshots/screenshot-day.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { forbidden, limited } from '../../src/kernel/failure.ts';
+import type { ArrivalBudgets } from '../../src/platform/arrivals/arrival-budgets.ts';
+import { screenshotCost } from '../../src/contexts/screenshots/domain/screenshot-budgets.ts';
+import type { ImageType } from '../../src/contexts/screenshots/domain/image.ts';
+import type { ScreenshotPlace } from '../../src/contexts/screenshots/domain/place.ts';
+import { noRoom, screenshotDay, screenshotDayStream } from '../../src/contexts/screenshots/domain/screenshot-day.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { forbidden, limited } from '../../src/platform/kernel/failure.ts';
 
 export interface TakeScreenshot {
   readonly screenshotId: string;

@@ -1,6 +1,10 @@
-import type { AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
-import { alertSeverity, alertSeverityStream, allSeverities } from '../../src/domain/settings/alert-severity.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import type { AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import {
+  alertSeverity,
+  alertSeverityStream,
+  allSeverities,
+} from '../../src/contexts/settings/domain/alert-severity.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface SetAlertSeverities {
   /** Types that are left out keep their severity. */

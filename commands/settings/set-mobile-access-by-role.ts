@@ -3,8 +3,8 @@ import {
   mobileAccessStream,
   mobileRoles,
   type MobileAccess,
-} from '../../src/domain/settings/mobile-access.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+} from '../../src/contexts/settings/domain/mobile-access.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface SetMobileAccessByRole {
   /** Roles that are left out keep their value. */

@@ -1,6 +1,11 @@
-import { isUnderway, signaturePack, signaturePackStream, UPLOAD_LASTS_MS } from '../../src/domain/signatures/pack.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict } from '../../src/kernel/failure.ts';
+import {
+  isUnderway,
+  signaturePack,
+  signaturePackStream,
+  UPLOAD_LASTS_MS,
+} from '../../src/contexts/signatures/domain/pack.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
 
 interface BeginSignaturePack {
   /** The pack's, whatever its version. */

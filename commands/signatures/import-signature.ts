@@ -1,10 +1,10 @@
-import type { PackedSignature } from '../../src/domain/signatures/pack-content.ts';
-import { signatures } from '../../src/domain/signatures/signature.resource.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, isFailure, type Failure } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
-import { changedValues } from '../../src/resources/fields.ts';
-import { slotFor, slotKind, type SlotPorts } from '../../src/resources/slots.ts';
+import type { PackedSignature } from '../../src/contexts/signatures/domain/pack-content.ts';
+import { signatures } from '../../src/contexts/signatures/domain/signature.resource.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import { changedValues } from '../../src/platform/resources/fields.ts';
+import { slotFor, slotKind, type SlotPorts } from '../../src/platform/resources/slots.ts';
 import type { WithAggregates, WithClaimHolder } from '../ports.ts';
 
 interface ImportSignature {

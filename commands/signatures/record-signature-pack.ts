@@ -1,7 +1,7 @@
-import { isUnderway, signaturePack, signaturePackStream } from '../../src/domain/signatures/pack.ts';
-import { signatures } from '../../src/domain/signatures/signature.resource.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict } from '../../src/kernel/failure.ts';
+import { isUnderway, signaturePack, signaturePackStream } from '../../src/contexts/signatures/domain/pack.ts';
+import { signatures } from '../../src/contexts/signatures/domain/signature.resource.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
 
 interface RecordSignaturePack {
   /** The pack's, whatever its version. */

@@ -1,15 +1,15 @@
-import type { SsoConfig } from '../../src/domain/sso/events.ts';
-import { MOST_CONFIGS } from '../../src/domain/sso/fields.ts';
-import { certifies } from '../../src/domain/sso/saml-material.ts';
+import type { SsoConfig } from '../../src/contexts/sso/domain/events.ts';
+import { MOST_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
+import { certifies } from '../../src/contexts/sso/domain/saml-material.ts';
 import {
   brokenRule,
   enabledConfig,
   ssoConfigs,
   ssoConfigsStream,
   ssoSecretPlace,
-} from '../../src/domain/sso/sso-configs.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { conflict, invalid } from '../../src/kernel/failure.ts';
+} from '../../src/contexts/sso/domain/sso-configs.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict, invalid } from '../../src/platform/kernel/failure.ts';
 import type { WithVault } from '../ports.ts';
 
 type Without<Config, Names extends string> = Config extends SsoConfig ? Omit<Config, Names> : never;

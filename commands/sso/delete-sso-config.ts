@@ -1,6 +1,6 @@
-import { ssoConfigs, ssoConfigsStream } from '../../src/domain/sso/sso-configs.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { ssoConfigs, ssoConfigsStream } from '../../src/contexts/sso/domain/sso-configs.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface DeleteSsoConfig {
   readonly configId: string;

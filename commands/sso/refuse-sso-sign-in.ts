@@ -1,6 +1,6 @@
-import type { SsoProtocol } from '../../src/domain/sso/events.ts';
-import { ssoSignIn, ssoSignInStream, type SsoRefusal } from '../../src/domain/sso/refusals.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
+import type { SsoProtocol } from '../../src/contexts/sso/domain/events.ts';
+import { ssoSignIn, ssoSignInStream, type SsoRefusal } from '../../src/contexts/sso/domain/refusals.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface RefuseSsoSignIn {
   readonly protocol: SsoProtocol;

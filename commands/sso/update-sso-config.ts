@@ -1,17 +1,17 @@
-import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/domain/sso/events.ts';
-import { certifies } from '../../src/domain/sso/saml-material.ts';
+import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/contexts/sso/domain/events.ts';
+import { certifies } from '../../src/contexts/sso/domain/saml-material.ts';
 import {
   brokenRule,
   refuseSecretForNewIssuer,
   ssoConfigs,
   ssoConfigsStream,
   ssoSecretPlace,
-} from '../../src/domain/sso/sso-configs.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { accept, defineCommand, replacedSecret } from '../../src/kernel/command.ts';
-import { invalid, isFailure, notFound, type Failure } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
-import type { Vault } from '../../src/vault/vault.ts';
+} from '../../src/contexts/sso/domain/sso-configs.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
+import { invalid, isFailure, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import type { Vault } from '../../src/platform/vault/vault.ts';
 import type { WithAggregates, WithVault } from '../ports.ts';
 
 type Changes<Config> = {

@@ -1,6 +1,6 @@
-import { deviceDay, deviceDayStream, type Heartbeat } from '../../src/domain/telemetry/device-day.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { dayOf } from '../../src/kernel/read-model.ts';
+import { deviceDay, deviceDayStream, type Heartbeat } from '../../src/contexts/telemetry/domain/device-day.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { dayOf } from '../../src/platform/kernel/read-model.ts';
 
 type RecordHeartbeat = Omit<Heartbeat, 'receivedAt'>;
 

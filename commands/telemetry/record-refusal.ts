@@ -1,6 +1,6 @@
-import { deviceDay, deviceDayStream } from '../../src/domain/telemetry/device-day.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { dayOf } from '../../src/kernel/read-model.ts';
+import { deviceDay, deviceDayStream } from '../../src/contexts/telemetry/domain/device-day.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { dayOf } from '../../src/platform/kernel/read-model.ts';
 
 interface RecordRefusal {
   readonly deviceId: string;

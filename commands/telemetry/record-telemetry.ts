@@ -1,7 +1,7 @@
-import { deviceDay, deviceDayStream } from '../../src/domain/telemetry/device-day.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { hasId } from '../../src/domain/telemetry/seen-ids.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { deviceDay, deviceDayStream } from '../../src/contexts/telemetry/domain/device-day.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
+import { hasId } from '../../src/contexts/telemetry/domain/seen-ids.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface RecordTelemetry {
   readonly deviceId: string;

@@ -1,6 +1,6 @@
-import { domainScan, domainScanStream, dueServices } from '../../src/domain/threat-intel/domain-scan.ts';
-import type { ScanService } from '../../src/domain/threat-intel/services.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { domainScan, domainScanStream, dueServices } from '../../src/contexts/threat-intel/domain/domain-scan.ts';
+import type { ScanService } from '../../src/contexts/threat-intel/domain/services.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface BeginDomainScan {
   readonly scanId: string;

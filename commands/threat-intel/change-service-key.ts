@@ -1,7 +1,7 @@
-import type { ScanService } from '../../src/domain/threat-intel/services.ts';
-import { keyPlace, threatIntel, threatIntelStream } from '../../src/domain/threat-intel/settings.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import type { Vault } from '../../src/vault/vault.ts';
+import type { ScanService } from '../../src/contexts/threat-intel/domain/services.ts';
+import { keyPlace, threatIntel, threatIntelStream } from '../../src/contexts/threat-intel/domain/settings.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import type { Vault } from '../../src/platform/vault/vault.ts';
 
 interface ChangeServiceKey {
   readonly service: ScanService;

@@ -1,6 +1,11 @@
-import type { DomainScanEvent } from '../../src/domain/threat-intel/domain-scan-events.ts';
-import { domainScan, domainScanStream, learnt, saysMalicious } from '../../src/domain/threat-intel/domain-scan.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import type { DomainScanEvent } from '../../src/contexts/threat-intel/domain/domain-scan-events.ts';
+import {
+  domainScan,
+  domainScanStream,
+  learnt,
+  saysMalicious,
+} from '../../src/contexts/threat-intel/domain/domain-scan.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 type Ended = Extract<DomainScanEvent, { type: 'DomainScanEnded' }>['data'];
 export type EndDomainScan = Omit<Ended, 'endedAt' | 'isMalicious'>;

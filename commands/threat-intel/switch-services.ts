@@ -1,6 +1,6 @@
-import { scanServices, type ScanService } from '../../src/domain/threat-intel/services.ts';
-import { threatIntel, threatIntelStream, threatIntelView } from '../../src/domain/threat-intel/settings.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
+import { scanServices, type ScanService } from '../../src/contexts/threat-intel/domain/services.ts';
+import { threatIntel, threatIntelStream, threatIntelView } from '../../src/contexts/threat-intel/domain/settings.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
 
 interface SwitchServices {
   /** What is left out stays. */

@@ -1,6 +1,6 @@
-import { verification, verificationStream } from '../../src/domain/verification/verification.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import { notFound } from '../../src/kernel/failure.ts';
+import { verification, verificationStream } from '../../src/contexts/verification/domain/verification.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
 
 interface ReadVerificationAlert {
   readonly alertId: string;

@@ -1,5 +1,5 @@
-import { employee, employeeStream, isEmployed } from '../../src/domain/employees/employee.ts';
-import type { verificationEvents, VerificationMethod } from '../../src/domain/verification/events.ts';
+import { employee, employeeStream, isEmployed } from '../../src/contexts/employees/domain/employee.ts';
+import type { verificationEvents, VerificationMethod } from '../../src/contexts/verification/domain/events.ts';
 import {
   isRefusalTold,
   MOST_FAILURES,
@@ -7,12 +7,12 @@ import {
   secondsUntilOpen,
   verification,
   verificationStream,
-} from '../../src/domain/verification/verification.ts';
-import type { AggregateReader } from '../../src/kernel/aggregate.ts';
-import { acceptWith, defineCommand } from '../../src/kernel/command.ts';
-import type { EventOf } from '../../src/kernel/event.ts';
-import { limited, notFound } from '../../src/kernel/failure.ts';
-import { uuidOf, type TenantId } from '../../src/kernel/ids.ts';
+} from '../../src/contexts/verification/domain/verification.ts';
+import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import type { EventOf } from '../../src/platform/kernel/event.ts';
+import { limited, notFound } from '../../src/platform/kernel/failure.ts';
+import { uuidOf, type TenantId } from '../../src/platform/kernel/ids.ts';
 
 interface VerifyEmployee {
   readonly userId: string;

@@ -1,8 +1,8 @@
-import { foldLogin, lockedOutUntil, NO_TRIES, type LoginState } from '../../src/domain/logins/login.ts';
-import { loginEvents } from '../../src/domain/logins/events.ts';
-import { tenantEvents } from '../../src/domain/tenants/events.ts';
-import type { EventOf, Recorded } from '../../src/kernel/event.ts';
-import { defineReadModel, id, json, nullable, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { foldLogin, lockedOutUntil, NO_TRIES, type LoginState } from '../../src/contexts/identity/domain/login.ts';
+import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
+import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
+import type { EventOf, Recorded } from '../../src/platform/kernel/event.ts';
+import { defineReadModel, id, json, nullable, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { admin_id: id, standing: json<LoginState>(), locked_until: nullable(timestamp) };
 export type AdminLockRow = Row<{ columns: typeof columns }>;

@@ -1,6 +1,6 @@
-import type { Role } from '../../src/domain/identity/roles.ts';
-import { loginEvents } from '../../src/domain/logins/events.ts';
-import { tenantEvents } from '../../src/domain/tenants/events.ts';
+import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import { loginEvents } from '../../src/contexts/identity/domain/login-events.ts';
+import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
 import {
   at,
   defineReadModel,
@@ -12,7 +12,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   admin_id: id,

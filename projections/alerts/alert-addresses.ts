@@ -1,7 +1,7 @@
-import { alertEvents } from '../../src/domain/alerts/events.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { ERASED } from '../../src/kernel/event.ts';
-import { defineReadModel, id, nullable, text, type Row } from '../../src/kernel/read-model.ts';
+import { alertEvents } from '../../src/contexts/alerts/domain/events.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
+import { defineReadModel, id, nullable, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { alert_id: id, user_id: nullable(id), url: text };
 export type AlertAddressRow = Row<{ columns: typeof columns }>;

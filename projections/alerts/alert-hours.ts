@@ -1,6 +1,6 @@
-import { alertEvents } from '../../src/domain/alerts/events.ts';
-import type { Move, Standing } from '../../src/domain/alerts/standing.ts';
-import { at, bigint, defineReadModel, integer, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { alertEvents } from '../../src/contexts/alerts/domain/events.ts';
+import type { Move, Standing } from '../../src/contexts/alerts/domain/standing.ts';
+import { at, bigint, defineReadModel, integer, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const figures = {
   raised: integer,

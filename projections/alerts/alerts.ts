@@ -1,7 +1,7 @@
-import { alertEvents } from '../../src/domain/alerts/events.ts';
-import type { AlertStatus, AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { ERASED } from '../../src/kernel/event.ts';
+import { alertEvents } from '../../src/contexts/alerts/domain/events.ts';
+import type { AlertStatus, AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
   defineReadModel,
@@ -13,7 +13,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 interface PolicyAction {
   readonly action: string;

@@ -1,7 +1,13 @@
-import { ChainKey } from '../../src/domain/audit/chain-key.ts';
-import { entryAfter, entryHash, GENESIS, type ChainHead, type Unhashed } from '../../src/domain/audit/entry.ts';
-import { auditVocabulary } from '../../src/domain/audit/vocabulary.ts';
-import type { EventFamily, Recorded } from '../../src/kernel/event.ts';
+import { ChainKey } from '../../src/contexts/audit/domain/chain-key.ts';
+import {
+  entryAfter,
+  entryHash,
+  GENESIS,
+  type ChainHead,
+  type Unhashed,
+} from '../../src/contexts/audit/domain/entry.ts';
+import { auditVocabulary } from '../../src/contexts/audit/domain/vocabulary.ts';
+import type { EventFamily, Recorded } from '../../src/platform/kernel/event.ts';
 import {
   bigint,
   defineReadModel,
@@ -12,7 +18,7 @@ import {
   type NamedReadModel,
   type Row,
   type RowChange,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   /** The event's place in the feed; 0 is the tenant's head row, which repeats number and hash of the last entry. */

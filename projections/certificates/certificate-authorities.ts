@@ -1,5 +1,5 @@
-import { tenantEvents } from '../../src/domain/tenants/events.ts';
-import { at, defineReadModel, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
+import { at, defineReadModel, text, timestamp, type Column, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   /** A tenant has one authority that signs, and perhaps others whose devices are still about. */

@@ -1,6 +1,6 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import type { RevocationReason } from '../../src/pki/revocation-list.ts';
-import { at, defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import type { RevocationReason } from '../../src/platform/pki/revocation-list.ts';
+import { at, defineReadModel, id, json, type Row } from '../../src/platform/kernel/read-model.ts';
 
 export interface KnownCertificate {
   readonly serialNumber: string;

@@ -1,5 +1,13 @@
-import { serverCertificateEvents } from '../../src/domain/certificates/server-certificate.ts';
-import { at, defineReadModel, id, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { serverCertificateEvents } from '../../src/contexts/certificates/domain/server-certificate.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   /** The listener has one certificate. */

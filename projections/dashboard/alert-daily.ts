@@ -1,6 +1,14 @@
-import { alertEvents } from '../../src/domain/alerts/events.ts';
-import type { AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
-import { bigint, day, dayOf, defineReadModel, text, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { alertEvents } from '../../src/contexts/alerts/domain/events.ts';
+import type { AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import {
+  bigint,
+  day,
+  dayOf,
+  defineReadModel,
+  text,
+  type Column,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = { day, alert_type: text as Column<AlertType>, severity: text as Column<Severity>, raised: bigint };
 export type AlertDailyRow = Row<{ columns: typeof columns }>;

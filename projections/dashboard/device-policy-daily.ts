@@ -1,5 +1,5 @@
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { day, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { day, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { day, device_id: id, policy_version: nullable(text), received_at: timestamp };
 export type DevicePolicyDailyRow = Row<{ columns: typeof columns }>;

@@ -1,6 +1,6 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { day, defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { day, defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 import { dayOfObservation } from './user-daily.ts';
 
 const columns = { day, domain: text, user_id: id };

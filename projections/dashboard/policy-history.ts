@@ -1,7 +1,7 @@
-import { policyEvents } from '../../src/domain/policies/events.ts';
-import type { Recorded } from '../../src/kernel/event.ts';
-import { dayOf, defineReadModel, id, integer, json, type Row } from '../../src/kernel/read-model.ts';
-import { toldFamilies, toldTypes } from '../../src/resources/told-to-extensions.ts';
+import { policyEvents } from '../../src/contexts/policies/domain/events.ts';
+import type { Recorded } from '../../src/platform/kernel/event.ts';
+import { dayOf, defineReadModel, id, integer, json, type Row } from '../../src/platform/kernel/read-model.ts';
+import { toldFamilies, toldTypes } from '../../src/contexts/told-to-extensions.ts';
 
 /** The number of changes by then: what stands behind `policyVersion`, as in `policy_versions`. */
 type DayEnd = readonly [day: string, changes: number];

@@ -1,7 +1,7 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { bigint, day, defineReadModel, id, type Row } from '../../src/kernel/read-model.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
+import { bigint, day, defineReadModel, id, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { day, user_id: id, observations: bigint, new_sites: bigint, warnings: bigint, blocks: bigint };
 export type UserDailyRow = Row<{ columns: typeof columns }>;

@@ -1,5 +1,5 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { access_key_digest: text, tenant: id, device_id: id };
 export type AgentKeyRow = Row<{ columns: typeof columns }>;

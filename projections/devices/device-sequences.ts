@@ -1,8 +1,8 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { counted, missingBatches, type Range } from '../../src/domain/telemetry/sequence-gaps.ts';
-import { bigint, defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { counted, missingBatches, type Range } from '../../src/contexts/telemetry/domain/sequence-gaps.ts';
+import { bigint, defineReadModel, id, json, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   device_id: id,

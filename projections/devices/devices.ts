@@ -1,8 +1,8 @@
-import { deviceEvents, type browserTypes, type osTypes } from '../../src/domain/devices/events.ts';
-import type { DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { ERASED } from '../../src/kernel/event.ts';
+import { deviceEvents, type browserTypes, type osTypes } from '../../src/contexts/devices/domain/events.ts';
+import type { DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
   defineReadModel,
@@ -13,7 +13,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   device_id: id,

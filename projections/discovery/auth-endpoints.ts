@@ -1,10 +1,10 @@
-import { authEndpointId } from '../../src/domain/discovery/identity.ts';
-import { providerNamed, providerOfHost } from '../../src/domain/discovery/identity-provider.ts';
-import { byHost, earlier, later, span } from '../../src/domain/discovery/sightings.ts';
-import { methodBit, type Provider } from '../../src/domain/discovery/vocabulary.ts';
-import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { authEndpointId } from '../../src/contexts/discovery/domain/identity.ts';
+import { providerNamed, providerOfHost } from '../../src/contexts/discovery/domain/identity-provider.ts';
+import { byHost, earlier, later, span } from '../../src/contexts/discovery/domain/sightings.ts';
+import { methodBit, type Provider } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
 import {
   bigint,
   defineReadModel,
@@ -16,7 +16,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 import { isSignIn } from './endpoint-users.ts';
 
 const columns = {

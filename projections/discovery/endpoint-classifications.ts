@@ -1,5 +1,5 @@
-import { endpointEvents } from '../../src/domain/discovery/events.ts';
-import type { Classification } from '../../src/domain/discovery/vocabulary.ts';
+import { endpointEvents } from '../../src/contexts/discovery/domain/events.ts';
+import type { Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
 import {
   at,
   defineReadModel,
@@ -9,7 +9,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   endpoint_id: id,

@@ -1,8 +1,8 @@
-import { byHost, type HostSightings } from '../../src/domain/discovery/sightings.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { ERASED } from '../../src/kernel/event.ts';
-import { defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { byHost, type HostSightings } from '../../src/contexts/discovery/domain/sightings.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
+import { defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { domain: text, user_id: id, url: text, title: nullable(text), seen_at: timestamp };
 export type EndpointPageRow = Row<{ columns: typeof columns }>;

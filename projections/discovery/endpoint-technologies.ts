@@ -1,8 +1,8 @@
-import { byHost } from '../../src/domain/discovery/sightings.ts';
-import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { defineReadModel, text, type Row } from '../../src/kernel/read-model.ts';
+import { byHost } from '../../src/contexts/discovery/domain/sightings.ts';
+import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
+import { defineReadModel, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { name: text, domain: text };
 export type EndpointTechnologyRow = Row<{ columns: typeof columns }>;

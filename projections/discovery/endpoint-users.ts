@@ -1,9 +1,9 @@
-import { credentialId } from '../../src/domain/credentials/identity.ts';
-import { loginsIn } from '../../src/domain/credentials/login.ts';
-import { byHost, earlier, later, span, type HostSightings } from '../../src/domain/discovery/sightings.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { credentialId } from '../../src/contexts/credentials/domain/identity.ts';
+import { loginsIn } from '../../src/contexts/credentials/domain/login.ts';
+import { byHost, earlier, later, span, type HostSightings } from '../../src/contexts/discovery/domain/sightings.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
 import {
   bigint,
   defineReadModel,
@@ -15,7 +15,7 @@ import {
   text,
   timestamp,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   domain: text,

@@ -1,9 +1,18 @@
-import { endpointId } from '../../src/domain/discovery/identity.ts';
-import { byHost, earlier, later, type HostSightings } from '../../src/domain/discovery/sightings.ts';
-import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { bigint, defineReadModel, flag, id, json, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { endpointId } from '../../src/contexts/discovery/domain/identity.ts';
+import { byHost, earlier, later, type HostSightings } from '../../src/contexts/discovery/domain/sightings.ts';
+import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
+import {
+  bigint,
+  defineReadModel,
+  flag,
+  id,
+  json,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 /** As fingerprinted last, and in how many of the visits that fingerprinted anything. */
 type Technology = readonly [name: string, version: string | null, versionSeenAt: string, visits: number];

@@ -1,6 +1,6 @@
-import { authEndpointEvents } from '../../src/domain/discovery/events.ts';
-import type { MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
-import { defineReadModel, id, text, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { authEndpointEvents } from '../../src/contexts/discovery/domain/events.ts';
+import type { MfaOverride } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { defineReadModel, id, text, type Column, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { auth_endpoint_id: id, domain: text, mfa_override: text as Column<MfaOverride> };
 export type MfaOverrideRow = Row<{ columns: typeof columns }>;

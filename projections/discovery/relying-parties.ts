@@ -1,9 +1,9 @@
-import { byHost, earlier, later, span } from '../../src/domain/discovery/sightings.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { ObservationOf } from '../../src/domain/telemetry/observation.ts';
-import { hostName } from '../../src/domain/telemetry/page-address.ts';
-import { bigint, defineReadModel, id, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { byHost, earlier, later, span } from '../../src/contexts/discovery/domain/sightings.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { ObservationOf } from '../../src/contexts/telemetry/domain/observation.ts';
+import { hostName } from '../../src/platform/web-addresses/page-address.ts';
+import { bigint, defineReadModel, id, text, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   domain: text,

@@ -1,11 +1,11 @@
-import { siteOf } from '../../src/domain/credentials/site.ts';
-import { authEndpointEvents, endpointEvents } from '../../src/domain/discovery/events.ts';
-import { riskFactors, riskScore, type RiskFactor } from '../../src/domain/discovery/risk.ts';
-import { byHost, earlier, later, type HostSightings } from '../../src/domain/discovery/sightings.ts';
-import type { Classification, MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
-import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
+import { siteOf } from '../../src/platform/web-addresses/site.ts';
+import { authEndpointEvents, endpointEvents } from '../../src/contexts/discovery/domain/events.ts';
+import { riskFactors, riskScore, type RiskFactor } from '../../src/contexts/discovery/domain/risk.ts';
+import { byHost, earlier, later, type HostSightings } from '../../src/contexts/discovery/domain/sightings.ts';
+import type { Classification, MfaOverride } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
 import {
   at,
   bigint,
@@ -16,7 +16,7 @@ import {
   text,
   timestamp,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 interface Mark {
   readonly domain: string;

@@ -1,6 +1,6 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import { employeeEvents, type EmployeeSource } from '../../src/domain/employees/events.ts';
-import { ERASED } from '../../src/kernel/event.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import { employeeEvents, type EmployeeSource } from '../../src/contexts/employees/domain/events.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
   defineReadModel,
@@ -12,7 +12,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   user_id: id,

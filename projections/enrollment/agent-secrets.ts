@@ -1,5 +1,13 @@
-import { agentSecretEvents } from '../../src/domain/enrollment/agent-secret.ts';
-import { at, defineReadModel, json, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { agentSecretEvents } from '../../src/contexts/enrollment/domain/agent-secret.ts';
+import {
+  at,
+  defineReadModel,
+  json,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 export interface KnownAgentSecret {
   readonly secretId: string;

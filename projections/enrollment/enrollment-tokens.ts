@@ -1,6 +1,6 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import { enrollmentEvents } from '../../src/domain/enrollment/events.ts';
-import { at, defineReadModel, id, nullable, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import { enrollmentEvents } from '../../src/contexts/enrollment/domain/events.ts';
+import { at, defineReadModel, id, nullable, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   token_id: id,

@@ -1,6 +1,6 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { extensionChanges as changes } from '../../src/domain/telemetry/vocabulary.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { extensionChanges as changes } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 import {
   at,
   defineReadModel,
@@ -11,7 +11,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   event_id: id,

@@ -1,8 +1,8 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { inOrder, stampOf } from '../../src/domain/extensions/sightings.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { inOrder, stampOf } from '../../src/contexts/extensions/domain/sightings.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { device_id: id, user_id: id, stamp: text };
 export type ExtensionInventoryRow = Row<{ columns: typeof columns }>;

@@ -1,8 +1,8 @@
-import { deviceEvents } from '../../src/domain/devices/events.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { rankOf, riskOf } from '../../src/domain/extensions/permission-risk.ts';
-import { inOrder, sightingsIn, type Said, type Sighting } from '../../src/domain/extensions/sightings.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
+import { deviceEvents } from '../../src/contexts/devices/domain/events.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { rankOf, riskOf } from '../../src/contexts/extensions/domain/permission-risk.ts';
+import { inOrder, sightingsIn, type Said, type Sighting } from '../../src/contexts/extensions/domain/sightings.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
 import {
   defineReadModel,
   flag,
@@ -13,7 +13,7 @@ import {
   text,
   timestamp,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 type Spoken = keyof Said;
 

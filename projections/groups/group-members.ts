@@ -1,6 +1,6 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { groupEvents } from '../../src/domain/groups/events.ts';
-import { at, defineReadModel, id, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { groupEvents } from '../../src/contexts/groups/domain/events.ts';
+import { at, defineReadModel, id, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { group_id: id, user_id: id, added_at: timestamp };
 export type GroupMemberRow = Row<{ columns: typeof columns }>;

@@ -1,4 +1,4 @@
-import { groupEvents, type GroupSource } from '../../src/domain/groups/events.ts';
+import { groupEvents, type GroupSource } from '../../src/contexts/groups/domain/events.ts';
 import {
   at,
   defineReadModel,
@@ -8,7 +8,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   group_id: id,

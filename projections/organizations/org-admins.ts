@@ -1,5 +1,5 @@
-import type { OrgRole } from '../../src/domain/identity/roles.ts';
-import { organizationEvents } from '../../src/domain/organizations/events.ts';
+import type { OrgRole } from '../../src/contexts/identity/domain/roles.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
 import {
   at,
   defineReadModel,
@@ -11,7 +11,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   admin_id: id,

@@ -1,6 +1,14 @@
-import type { DomainProof } from '../../src/domain/organizations/domains.ts';
-import { organizationEvents } from '../../src/domain/organizations/events.ts';
-import { at, defineReadModel, id, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import type { DomainProof } from '../../src/contexts/organizations/domain/domains.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = { domain: text, organization_id: id, proof: text as Column<DomainProof>, verified_at: timestamp };
 export type OrgDomainRow = Row<{ columns: typeof columns }>;

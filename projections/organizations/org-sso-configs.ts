@@ -1,5 +1,14 @@
-import { organizationEvents, type OrganizationEvent } from '../../src/domain/organizations/events.ts';
-import { at, defineReadModel, flag, id, json, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { organizationEvents, type OrganizationEvent } from '../../src/contexts/organizations/domain/events.ts';
+import {
+  at,
+  defineReadModel,
+  flag,
+  id,
+  json,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   config_id: id,

@@ -1,5 +1,5 @@
-import { organizationEvents } from '../../src/domain/organizations/events.ts';
-import { defineReadModel, id, json, type Row } from '../../src/kernel/read-model.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
+import { defineReadModel, id, json, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { config_id: id, organization_id: id, email_domains: json<readonly string[]>() };
 export type OrgSsoRoutingRow = Row<{ columns: typeof columns }>;

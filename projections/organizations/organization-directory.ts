@@ -1,5 +1,5 @@
-import { organizationEvents } from '../../src/domain/organizations/events.ts';
-import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { id, name: text, slug: text, external_base_url: text };
 export type OrganizationDirectoryRow = Row<{ columns: typeof columns }>;

@@ -1,5 +1,5 @@
-import { organizationEvents } from '../../src/domain/organizations/events.ts';
-import { at, defineReadModel, flag, id, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { organizationEvents } from '../../src/contexts/organizations/domain/events.ts';
+import { at, defineReadModel, flag, id, text, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   id,

@@ -1,4 +1,4 @@
-import { policyEvents, type PolicyEvent, type Rule } from '../../src/domain/policies/events.ts';
+import { policyEvents, type PolicyEvent, type Rule } from '../../src/contexts/policies/domain/events.ts';
 import {
   at,
   defineReadModel,
@@ -10,7 +10,7 @@ import {
   text,
   timestamp,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   policy_id: id,

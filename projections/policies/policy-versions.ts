@@ -1,6 +1,6 @@
-import type { Recorded } from '../../src/kernel/event.ts';
-import { at, defineReadModel, id, integer, timestamp, type Row } from '../../src/kernel/read-model.ts';
-import { toldFamilies, toldTypes } from '../../src/resources/told-to-extensions.ts';
+import type { Recorded } from '../../src/platform/kernel/event.ts';
+import { at, defineReadModel, id, integer, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
+import { toldFamilies, toldTypes } from '../../src/contexts/told-to-extensions.ts';
 
 const columns = { id, changes: integer, changed_at: timestamp };
 export type PolicyVersionRow = Row<{ columns: typeof columns }>;

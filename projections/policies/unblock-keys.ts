@@ -1,7 +1,7 @@
-import { unblockKeyEvents } from '../../src/domain/policies/unblock-key-events.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { ERASED } from '../../src/kernel/event.ts';
-import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { unblockKeyEvents } from '../../src/contexts/policies/domain/unblock-key-events.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
+import { at, defineReadModel, id, nullable, text, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   unblock_key_id: id,

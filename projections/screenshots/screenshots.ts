@@ -1,7 +1,7 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { screenshotEvents } from '../../src/domain/screenshots/events.ts';
-import type { ImageType } from '../../src/domain/screenshots/image.ts';
-import { ERASED } from '../../src/kernel/event.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { screenshotEvents } from '../../src/contexts/screenshots/domain/events.ts';
+import type { ImageType } from '../../src/contexts/screenshots/domain/image.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
   day,
@@ -12,7 +12,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   screenshot_id: id,

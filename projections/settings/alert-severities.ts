@@ -1,5 +1,5 @@
-import { alertSeverityEvents, type AlertSeverityState } from '../../src/domain/settings/alert-severity.ts';
-import { at, defineReadModel, id, json, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { alertSeverityEvents, type AlertSeverityState } from '../../src/contexts/settings/domain/alert-severity.ts';
+import { at, defineReadModel, id, json, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { id, severities: json<AlertSeverityState['severities']>(), updated_at: timestamp };
 export type AlertSeveritiesRow = Row<{ columns: typeof columns }>;

@@ -1,5 +1,14 @@
-import { signaturePackEvents } from '../../src/domain/signatures/pack.ts';
-import { at, defineReadModel, id, integer, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { signaturePackEvents } from '../../src/contexts/signatures/domain/pack.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   pack_id: id,

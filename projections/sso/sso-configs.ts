@@ -1,5 +1,5 @@
-import { ssoEvents, type SsoConfig } from '../../src/domain/sso/events.ts';
-import { managedAfter, type ManagedBy } from '../../src/domain/sso/managed-by.ts';
+import { ssoEvents, type SsoConfig } from '../../src/contexts/sso/domain/events.ts';
+import { managedAfter, type ManagedBy } from '../../src/contexts/sso/domain/managed-by.ts';
 import {
   at,
   defineReadModel,
@@ -10,7 +10,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 type Settings<Config> = Config extends SsoConfig ? Omit<Config, 'configId' | 'secretRef'> : never;
 

@@ -1,8 +1,8 @@
-import { credentialId } from '../../src/domain/credentials/identity.ts';
-import { loginsIn, type Login } from '../../src/domain/credentials/login.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { defineReadModel, id, integer, json, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { credentialId } from '../../src/contexts/credentials/domain/identity.ts';
+import { loginsIn, type Login } from '../../src/contexts/credentials/domain/login.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { defineReadModel, id, integer, json, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 /** The password of a credential as last seen: its digest, when, and on which site. */
 type Current = readonly [passwordHash: string, seenAt: string, site: string];

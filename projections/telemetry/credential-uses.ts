@@ -1,8 +1,17 @@
-import { credentialId, reuseId } from '../../src/domain/credentials/identity.ts';
-import { loginsIn, type Login } from '../../src/domain/credentials/login.ts';
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { bigint, defineReadModel, flag, id, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { credentialId, reuseId } from '../../src/contexts/credentials/domain/identity.ts';
+import { loginsIn, type Login } from '../../src/contexts/credentials/domain/login.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import {
+  bigint,
+  defineReadModel,
+  flag,
+  id,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   user_id: id,

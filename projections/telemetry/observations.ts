@@ -1,7 +1,7 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { ERASED } from '../../src/kernel/event.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
+import { ERASED } from '../../src/platform/kernel/event.ts';
 import {
   at,
   defineReadModel,
@@ -12,7 +12,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 /** The kinds that the event viewer lists (interface, "Event viewer"). Changes of extensions have tables of their own. */
 export const viewedKinds = ['navigation', 'credential_attempt', 'auth_flow'] as const;

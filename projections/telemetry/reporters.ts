@@ -1,7 +1,7 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import { bigint, defineReadModel, id, timestamp, type Row } from '../../src/kernel/read-model.ts';
-import { later, span } from '../../src/domain/discovery/sightings.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import { bigint, defineReadModel, id, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
+import { later, span } from '../../src/contexts/discovery/domain/sightings.ts';
 
 const columns = { user_id: id, device_id: id, observations: bigint, last_observed_at: timestamp };
 export type ReporterRow = Row<{ columns: typeof columns }>;

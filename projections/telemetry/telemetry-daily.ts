@@ -1,7 +1,7 @@
-import { anonymousTelemetryEvents } from '../../src/domain/telemetry/anonymous-events.ts';
-import { telemetryEvents } from '../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../src/domain/telemetry/observation.ts';
-import { bigint, day, defineReadModel, type Row } from '../../src/kernel/read-model.ts';
+import { anonymousTelemetryEvents } from '../../src/contexts/telemetry/domain/anonymous-events.ts';
+import { telemetryEvents } from '../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../src/contexts/telemetry/domain/observation.ts';
+import { bigint, day, defineReadModel, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   day,

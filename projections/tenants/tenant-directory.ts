@@ -1,5 +1,5 @@
-import { tenantEvents } from '../../src/domain/tenants/events.ts';
-import { defineReadModel, id, text, type Row } from '../../src/kernel/read-model.ts';
+import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
+import { defineReadModel, id, text, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = { id, name: text, slug: text };
 export type TenantDirectoryRow = Row<{ columns: typeof columns }>;

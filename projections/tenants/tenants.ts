@@ -1,6 +1,15 @@
-import type { License } from '../../src/domain/licensing/license.ts';
-import { tenantEvents } from '../../src/domain/tenants/events.ts';
-import { at, defineReadModel, id, json, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import type { License } from '../../src/contexts/tenants/domain/license.ts';
+import { tenantEvents } from '../../src/contexts/tenants/domain/events.ts';
+import {
+  at,
+  defineReadModel,
+  id,
+  json,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   id,

@@ -1,5 +1,13 @@
-import { domainScanEvents } from '../../src/domain/threat-intel/domain-scan-events.ts';
-import { defineReadModel, flag, integer, nullable, text, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { domainScanEvents } from '../../src/contexts/threat-intel/domain/domain-scan-events.ts';
+import {
+  defineReadModel,
+  flag,
+  integer,
+  nullable,
+  text,
+  timestamp,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   domain: text,

@@ -1,5 +1,5 @@
-import { threatIntelEvents } from '../../src/domain/threat-intel/settings.ts';
-import { at, defineReadModel, flag, id, timestamp, type Row } from '../../src/kernel/read-model.ts';
+import { threatIntelEvents } from '../../src/contexts/threat-intel/domain/settings.ts';
+import { at, defineReadModel, flag, id, timestamp, type Row } from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   id,

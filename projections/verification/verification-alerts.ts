@@ -1,5 +1,5 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { verificationEvents } from '../../src/domain/verification/events.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { verificationEvents } from '../../src/contexts/verification/domain/events.ts';
 import {
   at,
   defineReadModel,
@@ -10,7 +10,7 @@ import {
   timestamp,
   type Column,
   type Row,
-} from '../../src/kernel/read-model.ts';
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   alert_id: id,

@@ -1,6 +1,14 @@
-import { employeeEvents } from '../../src/domain/employees/events.ts';
-import { verificationEvents, type VerificationMethod } from '../../src/domain/verification/events.ts';
-import { defineReadModel, id, nullable, text, timestamp, type Column, type Row } from '../../src/kernel/read-model.ts';
+import { employeeEvents } from '../../src/contexts/employees/domain/events.ts';
+import { verificationEvents, type VerificationMethod } from '../../src/contexts/verification/domain/events.ts';
+import {
+  defineReadModel,
+  id,
+  nullable,
+  text,
+  timestamp,
+  type Column,
+  type Row,
+} from '../../src/platform/kernel/read-model.ts';
 
 const columns = {
   verification_id: id,

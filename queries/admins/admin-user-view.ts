@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roleSchema } from '../../src/domain/identity/roles.ts';
+import { roleSchema } from '../../src/contexts/identity/domain/roles.ts';
 import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
 
 /** Choice OP-019. */

@@ -1,5 +1,5 @@
 import type { AdminAccountRow } from '../../projections/admins/admin-accounts.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 export interface AdminAccount {
   readonly adminId: string;

@@ -1,5 +1,5 @@
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { adminUserOf, SELECT_ADMIN_USERS, type AdminUserView, type AdminUserWithLock } from './admin-user-view.ts';
 
 const SQL = `${SELECT_ADMIN_USERS} where u.tenant_id = $1 and u.admin_id = $2`;

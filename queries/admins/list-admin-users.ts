@@ -1,4 +1,4 @@
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { adminUserOf, SELECT_ADMIN_USERS, type AdminUserView, type AdminUserWithLock } from './admin-user-view.ts';
 
 const SQL = `${SELECT_ADMIN_USERS} where u.tenant_id = $1 order by u.created_at desc, u.admin_id`;

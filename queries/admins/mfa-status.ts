@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AdminUserRow } from '../../projections/admins/admin-users.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-039. */
 export const mfaStatusView = z

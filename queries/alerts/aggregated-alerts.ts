@@ -5,8 +5,8 @@ import {
   severitySchema,
   type AlertType,
   type Severity,
-} from '../../src/domain/alerts/vocabulary.ts';
-import type { Query } from '../../src/kernel/query.ts';
+} from '../../src/contexts/alerts/domain/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-083: what belongs together, the same type on the same domain, under its gravest severity. */
 export const alertAggregateView = z.object({

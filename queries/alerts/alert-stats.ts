@@ -4,8 +4,8 @@ import {
   type AlertStatus,
   type AlertType,
   type Severity,
-} from '../../src/domain/alerts/vocabulary.ts';
-import type { Query } from '../../src/kernel/query.ts';
+} from '../../src/contexts/alerts/domain/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 export interface AlertStats {
   readonly total: number;

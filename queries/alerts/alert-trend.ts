@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noFigures, type AlertFigures } from '../../projections/alerts/alert-hours.ts';
-import { timeframes, windowOf, type Timeframe, type Window } from '../../src/domain/alerts/timeframe.ts';
-import type { Query, TenantReads } from '../../src/kernel/query.ts';
+import { timeframes, windowOf, type Timeframe, type Window } from '../../src/contexts/alerts/domain/timeframe.ts';
+import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
 
 const header = { timeframe: z.enum(timeframes), interval: z.enum(['hour', 'day']) };
 const bucket = z.object({ date: z.string(), count: z.int() });

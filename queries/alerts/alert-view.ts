@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alertStatuses, alertTypeSchema, severitySchema } from '../../src/domain/alerts/vocabulary.ts';
+import { alertStatuses, alertTypeSchema, severitySchema } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import type { AlertRow } from '../../projections/alerts/alerts.ts';
 
 const when = z.iso.datetime().nullable();

@@ -1,5 +1,5 @@
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { alertOf, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
 const SQL = `${SELECT_ALERTS} where a.tenant_id = $1 and a.alert_id = $2`;

@@ -1,5 +1,5 @@
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import type { AlertStatus, AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { AlertStatus, AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
 import { alertOf, SELECT_ALERTS, type AlertView, type AlertWithNames } from './alert-view.ts';
 
 export interface AlertFilter {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AlertFigures } from '../../projections/alerts/alert-hours.ts';
-import { timeframes, windowOf, type Timeframe } from '../../src/domain/alerts/timeframe.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { timeframes, windowOf, type Timeframe } from '../../src/contexts/alerts/domain/timeframe.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-084. Of the alerts that were raised in the time frame, as they stand now. */
 export const triageMetricsView = z.object({

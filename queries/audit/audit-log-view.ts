@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TenantId } from '../../src/kernel/ids.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { AuditLogRow } from '../../projections/audit/audit-log.ts';
 
 /** Choice OP-247. */

@@ -1,4 +1,4 @@
-import type { TenantReads } from '../../src/kernel/query.ts';
+import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import {
   AUDIT_LOG_FILTER,
   auditRecords,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CertificateAuthorityRow } from '../../projections/certificates/certificate-authorities.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-178. */
 export const certificateAuthorityView = z.union([

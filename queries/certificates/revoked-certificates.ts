@@ -1,6 +1,6 @@
 import type { KnownCertificate } from '../../projections/certificates/device-certificates.ts';
-import type { Query } from '../../src/kernel/query.ts';
-import type { RevokedCertificate } from '../../src/pki/revocation-list.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+import type { RevokedCertificate } from '../../src/platform/pki/revocation-list.ts';
 
 const SQL = `
   select c.value as certificate

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CredentialStatsRow } from '../../projections/telemetry/credential-stats.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { employeeExists } from './employee-credentials.ts';
 
 /** Choice OP-065. */

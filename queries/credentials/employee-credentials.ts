@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { notFound } from '../../src/kernel/failure.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-064. */
 export const credentialView = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-067. */
 export const tenantCredentialStatsView = z.object({

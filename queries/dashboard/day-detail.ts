@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AlertDailyRow } from '../../projections/dashboard/alert-daily.ts';
 import type { TelemetryDailyRow } from '../../projections/telemetry/telemetry-daily.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 const counters = z.record(z.string(), z.int());
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PolicyHistoryRow } from '../../projections/dashboard/policy-history.ts';
-import type { Query, TenantReads } from '../../src/kernel/query.ts';
-import { policyVersion, versionOf } from '../extension/policy-version.ts';
+import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
+import { policyVersion, versionOf } from '../policies/policy-version.ts';
 import { eachDay, type Days } from './days.ts';
 
 const rate = z.number();

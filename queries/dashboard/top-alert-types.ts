@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { alertTypeSchema, type AlertType } from '../../src/domain/alerts/vocabulary.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { alertTypeSchema, type AlertType } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import type { Days } from './days.ts';
 
 /** Choice OP-243. `percentage`: 0..100 with one decimal, of all alerts of these days. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TelemetryDailyRow } from '../../projections/telemetry/telemetry-daily.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { eachDay, type Days } from './days.ts';
 
 /** Choice OP-244. */

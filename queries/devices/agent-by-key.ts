@@ -1,5 +1,5 @@
 import type { AgentKeyRow } from '../../projections/devices/agent-keys.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 const SQL = 'select * from agent_keys where tenant_id = $1 and access_key_digest = $2';
 

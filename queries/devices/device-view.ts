@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { DeviceRow } from '../../projections/devices/devices.ts';
-import { browserTypes, osTypes } from '../../src/domain/devices/events.ts';
-import { deviceStatuses, type DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
-import { tenantSettings } from '../../src/domain/settings/tenant-settings.resource.ts';
+import { browserTypes, osTypes } from '../../src/contexts/devices/domain/events.ts';
+import { deviceStatuses, type DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
+import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
 
 const when = z.iso.datetime().nullable();
 const version = z.string().nullable();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { installedOn, isListed } from '../extensions/installed-now.ts';
 
 /** Choice OP-103. */

@@ -1,5 +1,5 @@
-import type { Query } from '../../src/kernel/query.ts';
-import type { DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+import type { DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
 import { DEVICES_AS_SEEN } from './device-view.ts';
 
 type Counters = Readonly<Record<string, number>>;

@@ -1,5 +1,5 @@
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { deviceOf, DEVICES_AS_SEEN, type DeviceAsSeen, type DeviceView } from './device-view.ts';
 
 const SQL = `select * from ${DEVICES_AS_SEEN} d where d.tenant_id = $1 and d.device_id = $2`;

@@ -1,5 +1,5 @@
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
-import type { DeviceStatus } from '../../src/domain/devices/vocabulary.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+import type { DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
 import { deviceOf, DEVICES_AS_SEEN, type DeviceAsSeen, type DeviceView } from './device-view.ts';
 
 export interface DeviceFilter {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SiteRow } from '../../projections/discovery/sites.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import {
   authEndpointOf,
   authEndpointView,
@@ -23,7 +23,7 @@ export const surfaceView = z.object({
 type Surface = z.output<typeof surfaceView>;
 
 export const domainSurfaceView = surfaceView.extend({
-  /** The parts that the risk score is the sum of (`src/domain/discovery/risk.ts`). */
+  /** The parts that the risk score is the sum of (`src/contexts/discovery/domain/risk.ts`). */
   riskFactors: z.array(z.object({ factor: z.string(), points: z.int() })),
   subdomains: z.array(z.object({ subdomain: z.string(), userCount: z.int(), lastSeenAt: z.iso.datetime() })),
   endpoints: z.array(endpointView),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { methodsOf, providers, type Provider } from '../../src/domain/discovery/vocabulary.ts';
-import { authMethods } from '../../src/domain/telemetry/vocabulary.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { methodsOf, providers, type Provider } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { authMethods } from '../../src/contexts/telemetry/domain/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Choice OP-094. `mfaAdoptionRate`: 0..1, of the hosts at which people sign in those with a second factor, overrides counted. */
 export const authEndpointStatsView = z.object({

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import type { AuthEndpointRow } from '../../projections/discovery/auth-endpoints.ts';
-import { methodsOf, mfaOverrides, providers, type MfaOverride } from '../../src/domain/discovery/vocabulary.ts';
-import { authMethods } from '../../src/domain/telemetry/vocabulary.ts';
+import {
+  methodsOf,
+  mfaOverrides,
+  providers,
+  type MfaOverride,
+} from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { authMethods } from '../../src/contexts/telemetry/domain/vocabulary.ts';
 
 /** A host at which people sign in (choice OP-092). `domain` is the host itself. */
 export const authEndpointView = z

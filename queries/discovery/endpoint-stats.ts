@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { classifications, type Classification } from '../../src/domain/discovery/vocabulary.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { classifications, type Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { IS_MALICIOUS } from './endpoint-view.ts';
 
 /** Choice OP-094. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EndpointRow } from '../../projections/discovery/endpoints.ts';
-import { categoryOf } from '../../src/domain/discovery/technologies.ts';
-import { classifications, type Classification } from '../../src/domain/discovery/vocabulary.ts';
+import { categoryOf } from '../../src/contexts/discovery/domain/technologies.ts';
+import { classifications, type Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
 
 export const technologyView = z.object({
   name: z.string(),

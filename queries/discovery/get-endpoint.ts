@@ -1,5 +1,5 @@
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { endpointOf, selectEndpoints, type EndpointAsSeen, type EndpointView } from './endpoint-view.ts';
 
 const SQL = `${selectEndpoints('endpoints')} where e.tenant_id = $1 and e.endpoint_id = $2`;

@@ -1,4 +1,4 @@
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import {
   authEndpointOf,
   selectAuthEndpoints,

@@ -1,5 +1,5 @@
-import type { Classification } from '../../src/domain/discovery/vocabulary.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import type { Classification } from '../../src/contexts/discovery/domain/vocabulary.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import { MOST_HITS } from '../search/hits.ts';
 import { endpointOf, selectEndpoints, type EndpointAsSeen, type EndpointView } from './endpoint-view.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isFailure } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { isFailure } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { authEndpointHost } from './get-auth-endpoint.ts';
 
 /** Choice OP-095. */

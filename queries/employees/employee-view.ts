@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EmployeeRow } from '../../projections/employees/employees.ts';
-import { employeeSources } from '../../src/domain/employees/events.ts';
+import { employeeSources } from '../../src/contexts/employees/domain/events.ts';
 
 export const employeeStatuses = ['active', 'inactive', 'pending'] as const;
 export type EmployeeStatus = (typeof employeeStatuses)[number];

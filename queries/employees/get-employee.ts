@@ -1,5 +1,5 @@
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { employeeOf, SELECT_EMPLOYEES, type EmployeeView, type EmployeeWithDevices } from './employee-view.ts';
 
 const SQL = `${SELECT_EMPLOYEES} where e.tenant_id = $1 and e.user_id = $2`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentSecretsRow } from '../../projections/enrollment/agent-secrets.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Whether agents may enroll by themselves, and by which secrets: never the secrets. */
 export const agentSecretStatusView = z

@@ -1,4 +1,4 @@
-import type { TenantReads } from '../../src/kernel/query.ts';
+import type { TenantReads } from '../../src/platform/kernel/query.ts';
 
 interface SyncedUser {
   /** Who has the e-mail that was named, if anybody. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EnrollmentTokenRow } from '../../projections/enrollment/enrollment-tokens.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 export const enrollmentTokenStatuses = ['valid', 'used', 'expired', 'revoked'] as const;
 type EnrollmentTokenStatus = (typeof enrollmentTokenStatuses)[number];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { compareVersions } from '../../src/domain/extensions/version-order.ts';
-import { browserTypes } from '../../src/domain/devices/events.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { compareVersions } from '../../src/contexts/extensions/domain/version-order.ts';
+import { browserTypes } from '../../src/contexts/devices/domain/events.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { byBrowser, fleet, installationsOf, isListed } from './installed-now.ts';
 import { inventoryItemView, itemOf, variantsOf, type FleetRow, type Variant } from './inventory-item.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { levelOf, riskLevels } from '../../src/domain/extensions/permission-risk.ts';
-import { browserTypes } from '../../src/domain/devices/events.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { levelOf, riskLevels } from '../../src/contexts/extensions/domain/permission-risk.ts';
+import { browserTypes } from '../../src/contexts/devices/domain/events.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { byBrowser, fleet, INSTALLED_NOW } from './installed-now.ts';
 
 const kinds = [...browserTypes, 'unknown'] as const;

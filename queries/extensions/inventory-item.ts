@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { levelOf, riskLevels } from '../../src/domain/extensions/permission-risk.ts';
-import { compareVersions } from '../../src/domain/extensions/version-order.ts';
-import type { TenantReads } from '../../src/kernel/query.ts';
+import { levelOf, riskLevels } from '../../src/contexts/extensions/domain/permission-risk.ts';
+import { compareVersions } from '../../src/contexts/extensions/domain/version-order.ts';
+import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { installationsOf } from './installed-now.ts';
 
 /** An extension as the fleet has it (choice OP-196). `permissions`: all that any installation has; `riskLevel`: of the riskiest. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { rankOf } from '../../src/domain/extensions/permission-risk.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { rankOf } from '../../src/contexts/extensions/domain/permission-risk.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { EQUIPPED, fleet } from './installed-now.ts';
 
 /** Choice OP-196: extensions, and the browsers that have any. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ExtensionChangeRow } from '../../projections/extensions/extension-changes.ts';
-import { extensionChanges } from '../../src/domain/telemetry/vocabulary.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { extensionChanges } from '../../src/contexts/telemetry/domain/vocabulary.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 /** What happened to an extension in one browser (choices OP-158, OP-164). */
 export const extensionChangeView = z

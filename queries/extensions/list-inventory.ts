@@ -1,6 +1,6 @@
-import type { browserTypes } from '../../src/domain/devices/events.ts';
-import { rankOf, type RiskLevel } from '../../src/domain/extensions/permission-risk.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import type { browserTypes } from '../../src/contexts/devices/domain/events.ts';
+import { rankOf, type RiskLevel } from '../../src/contexts/extensions/domain/permission-risk.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 import { byBrowser, fleet } from './installed-now.ts';
 import { itemOf, variantsOf, type FleetRow, type InventoryItemView } from './inventory-item.ts';
 

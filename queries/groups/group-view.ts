@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { GroupRow } from '../../projections/groups/groups.ts';
-import { groupSources } from '../../src/domain/groups/events.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { groupSources } from '../../src/contexts/groups/domain/events.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** A group as the interface shows it (choice OP-227). */
 export const groupView = z

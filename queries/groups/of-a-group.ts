@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PolicyRow } from '../../projections/policies/policies.ts';
-import { notFound, type Failure } from '../../src/kernel/failure.ts';
-import type { Query, TenantReads } from '../../src/kernel/query.ts';
+import { notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import type { Query, TenantReads } from '../../src/platform/kernel/query.ts';
 import { IN_ORDER, policyOf, type PolicyView } from '../policies/policy-view.ts';
 
 export const groupMemberView = z.object({

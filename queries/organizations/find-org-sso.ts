@@ -1,4 +1,4 @@
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** An organization whose admins sign in through a provider. */
 export interface OrgWithSso {

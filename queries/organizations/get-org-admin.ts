@@ -1,7 +1,7 @@
 import type { OrgAdminRow } from '../../projections/organizations/org-admins.ts';
-import type { OrgRole } from '../../src/domain/identity/roles.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { OrgRole } from '../../src/contexts/identity/domain/roles.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 export interface OrgAdminView {
   readonly id: string;

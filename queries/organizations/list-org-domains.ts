@@ -1,5 +1,5 @@
 import type { OrgDomainRow } from '../../projections/organizations/org-domains.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { provedDomainOf, type ProvedDomain } from './org-domain-view.ts';
 
 const SQL =

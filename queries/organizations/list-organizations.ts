@@ -1,5 +1,5 @@
 import type { OrganizationDirectoryRow } from '../../projections/organizations/organization-directory.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Asked as the installation: every organization it has, at most `most`. */
 export const listOrganizations: Query<{ most: number }, Pick<OrganizationDirectoryRow, 'id' | 'slug'>[]> = (

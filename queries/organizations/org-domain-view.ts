@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { OrgDomainRow } from '../../projections/organizations/org-domains.ts';
-import { domainProofs } from '../../src/domain/organizations/domains.ts';
+import { domainProofs } from '../../src/contexts/organizations/domain/domains.ts';
 
 export const provedDomainView = z.object({
   domain: z.string(),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { OrgAdminRow } from '../../projections/organizations/org-admins.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import type { mfaStatusView } from '../admins/mfa-status.ts';
 
 const SQL =

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { OrgSsoConfigRow } from '../../projections/organizations/org-sso-configs.ts';
-import { ORG_OIDC_CALLBACK } from '../../src/domain/sso/addresses.ts';
+import { ORG_OIDC_CALLBACK } from '../../src/contexts/sso/domain/addresses.ts';
 import { commonFields, oidcFields } from '../sso/sso-config-view.ts';
 
 /** An organization's SSO configuration without its secret (choices OP-131, OP-132). */

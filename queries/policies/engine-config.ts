@@ -1,9 +1,9 @@
-import { phishingWhitelist } from '../../src/domain/policies/phishing-whitelist-entry.resource.ts';
-import { scopedDomains } from '../../src/domain/policies/scoped-domain.resource.ts';
-import { tenantSettings } from '../../src/domain/settings/tenant-settings.resource.ts';
-import type { EngineConfig } from '../../src/domain/policies/engine/encounter.ts';
-import { orThrow } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { phishingWhitelist } from '../../src/contexts/policies/domain/phishing-whitelist-entry.resource.ts';
+import { scopedDomains } from '../../src/contexts/policies/domain/scoped-domain.resource.ts';
+import { tenantSettings } from '../../src/contexts/settings/domain/tenant-settings.resource.ts';
+import type { EngineConfig } from '../../src/contexts/policies/domain/engine/encounter.ts';
+import { orThrow } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { listPolicies } from './list-policies.ts';
 
 /** What the policy engine decides by for this tenant, as its tables stand now. */

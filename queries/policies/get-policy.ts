@@ -1,6 +1,6 @@
 import type { PolicyRow } from '../../projections/policies/policies.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { policyOf, type PolicyView } from './policy-view.ts';
 
 export const getPolicy: Query<{ policyId: string }, PolicyView> = async (reads, { policyId }) => {

@@ -1,5 +1,5 @@
-import { invalid } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { invalid } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 const SQL = `
   select coalesce((select jsonb_agg(m.group_id order by m.group_id) from group_members m where m.tenant_id = $1 and m.user_id = $2), '[]'::jsonb) as groups

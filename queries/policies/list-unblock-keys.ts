@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { UnblockKeyRow } from '../../projections/policies/unblock-keys.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** An unblock key as the interface shows it (choice OP-116); the key itself is in the answer that created it, and nowhere else. */
 export const unblockKeyView = z

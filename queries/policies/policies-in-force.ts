@@ -1,5 +1,5 @@
 import type { PolicyRow } from '../../projections/policies/policies.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { IN_ORDER, policyOf, type PolicyView } from './policy-view.ts';
 
 const SQL = `

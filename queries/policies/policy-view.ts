@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PolicyRow } from '../../projections/policies/policies.ts';
-import { ruleSchema } from '../../src/domain/policies/events.ts';
+import { ruleSchema } from '../../src/contexts/policies/domain/events.ts';
 
 /** A policy as the interface shows it (choices OP-106, OP-112). */
 export const policyView = z

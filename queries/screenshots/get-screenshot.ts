@@ -1,6 +1,6 @@
 import type { ScreenshotRow } from '../../projections/screenshots/screenshots.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** One screenshot's row, with all that finds its picture. */
 export const getScreenshot: Query<{ screenshotId: string }, ScreenshotRow> = async (reads, { screenshotId }) =>

@@ -1,6 +1,6 @@
 import type { ScreenshotRow } from '../../projections/screenshots/screenshots.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 const SQL =
   'select * from screenshots where tenant_id = $1 and event_id = $2 order by captured_at, screenshot_id limit 100';

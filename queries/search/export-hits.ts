@@ -1,4 +1,4 @@
-import type { TenantReads } from '../../src/kernel/query.ts';
+import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { IS_MALICIOUS } from '../discovery/endpoint-view.ts';
 import { MOST_HITS } from './hits.ts';
 import type { SearchedKind } from './search.ts';

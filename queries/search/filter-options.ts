@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { alertTypes, type AlertType } from '../../src/domain/alerts/vocabulary.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { alertTypes, type AlertType } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { INSTALLED_NOW } from '../extensions/installed-now.ts';
 
 /** Choice OP-241. */

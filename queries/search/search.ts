@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { paginated, type Page, type Paginated, type Query, type TenantReads } from '../../src/kernel/query.ts';
+import { paginated, type Page, type Paginated, type Query, type TenantReads } from '../../src/platform/kernel/query.ts';
 import { alertOf, alertView, SELECT_ALERTS, type AlertView, type AlertWithNames } from '../alerts/alert-view.ts';
 import {
   endpointOf,

@@ -1,7 +1,7 @@
 import type { AlertSeveritiesRow } from '../../projections/settings/alert-severities.ts';
-import type { AlertType, Severity } from '../../src/domain/alerts/vocabulary.ts';
-import { allSeverities } from '../../src/domain/settings/alert-severity.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { AlertType, Severity } from '../../src/contexts/alerts/domain/vocabulary.ts';
+import { allSeverities } from '../../src/contexts/settings/domain/alert-severity.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** The severity of every type of alert (choice OP-087). */
 export const getAlertSeverities: Query<undefined, { severities: Readonly<Record<AlertType, Severity>> }> = async (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SignaturePackRow } from '../../projections/signatures/signature-packs.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** A pack as the interface shows it (choice OP-199). */
 export const signaturePackView = z

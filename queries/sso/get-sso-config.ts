@@ -1,5 +1,5 @@
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { SELECT_SSO_CONFIGS, ssoConfigOf, type SsoConfigView, type SsoConfigWithAddress } from './sso-config-view.ts';
 
 const SQL = `${SELECT_SSO_CONFIGS} where c.tenant_id = $1 and c.config_id = $2`;

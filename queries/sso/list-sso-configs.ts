@@ -1,4 +1,4 @@
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { SELECT_SSO_CONFIGS, ssoConfigOf, type SsoConfigView, type SsoConfigWithAddress } from './sso-config-view.ts';
 
 export interface SsoConfigList {

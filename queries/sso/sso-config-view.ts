@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SsoConfigRow } from '../../projections/sso/sso-configs.ts';
-import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/domain/sso/addresses.ts';
-import { nameIdFormat } from '../../src/domain/sso/fields.ts';
+import { OIDC_CALLBACK, SAML_CALLBACK, samlEntityId } from '../../src/contexts/sso/domain/addresses.ts';
+import { nameIdFormat } from '../../src/contexts/sso/domain/fields.ts';
 
 /** Choice OP-131; the owner's id stands beside it. */
 export const commonFields = {

@@ -1,6 +1,6 @@
 import type { TenantRow } from '../../projections/tenants/tenants.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** The tenant that asks. */
 export const getTenant: Query<void, TenantRow> = async (reads) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { tiers } from '../../src/domain/licensing/license.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { tiers } from '../../src/contexts/tenants/domain/license.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import type { TenantRow } from '../../projections/tenants/tenants.ts';
 
 /** Choice OP-053. */

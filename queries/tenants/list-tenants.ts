@@ -1,4 +1,4 @@
-import type { Query } from '../../src/kernel/query.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import type { TenantDirectoryRow } from '../../projections/tenants/tenant-directory.ts';
 
 /** Asked as the installation: every tenant it has, at most `most`. */

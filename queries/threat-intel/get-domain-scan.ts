@@ -1,8 +1,8 @@
 import type { DomainScanRow } from '../../projections/threat-intel/domain-scans.ts';
-import { isStale, unscanned, type ScanData } from '../../src/domain/threat-intel/domain-scan.ts';
-import { isScannable } from '../../src/domain/threat-intel/scannable.ts';
-import { orThrow } from '../../src/kernel/failure.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import { isStale, unscanned, type ScanData } from '../../src/contexts/threat-intel/domain/domain-scan.ts';
+import { isScannable } from '../../src/contexts/threat-intel/domain/scannable.ts';
+import { orThrow } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 import { getThreatIntelSettings } from './get-threat-intel-settings.ts';
 
 export interface DomainScanNeed extends ScanData {

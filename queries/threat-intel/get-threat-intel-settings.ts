@@ -1,6 +1,6 @@
 import type { ThreatIntelSettingsRow } from '../../projections/threat-intel/threat-intel-settings.ts';
-import type { ThreatIntelView } from '../../src/domain/threat-intel/settings.ts';
-import type { Query } from '../../src/kernel/query.ts';
+import type { ThreatIntelView } from '../../src/contexts/threat-intel/domain/settings.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
 
 /** Everything is off, and without a key, until somebody says otherwise. */
 export const getThreatIntelSettings: Query<unknown, ThreatIntelView> = async (reads) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { VerificationAttemptRow } from '../../projections/verification/verification-attempts.ts';
-import { verificationMethods } from '../../src/domain/verification/events.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { verificationMethods } from '../../src/contexts/verification/domain/events.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 /** A verification as the interface shows it (choice OP-237). */
 export const verificationEventView = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EmployeeRow } from '../../projections/employees/employees.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 /** An employee as somebody to be verified (choice OP-237). Enabled is who is active and has a browser that shows codes. */
 export const verifiableUserView = z

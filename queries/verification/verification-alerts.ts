@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { VerificationAlertRow } from '../../projections/verification/verification-alerts.ts';
-import { notFound } from '../../src/kernel/failure.ts';
-import { paginated, type Page, type Paginated, type Query } from '../../src/kernel/query.ts';
+import { notFound } from '../../src/platform/kernel/failure.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
 
 /** A verification alert as the interface shows it (choice OP-237). */
 export const verificationAlertView = z

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { EventStore } from '../../src/eventstore/port.ts';
+import type { EventStore } from '../../src/platform/eventstore/port.ts';
 import { describeAppending } from './event-store/appending.ts';
 import { describeClaimRaces } from './event-store/claim-races.ts';
 import { describeClaims } from './event-store/claims.ts';

@@ -6,7 +6,7 @@ import {
   objectPrefix,
   ObjectStoreUnavailable,
   type ObjectStore,
-} from '../../src/objects/object-store.ts';
+} from '../../src/platform/objects/object-store.ts';
 
 export interface ObjectsBench {
   readonly objects: ObjectStore;

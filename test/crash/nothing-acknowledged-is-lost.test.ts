@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { compose } from '../../src/compose.ts';
-import { newLogger } from '../../src/logger.ts';
-import { readConfig } from '../../src/config.ts';
-import { diffModel } from '../../src/projector/diff.ts';
+import { compose } from '../../src/app/compose/compose.ts';
+import { newLogger } from '../../src/platform/observability/logger.ts';
+import { readConfig } from '../../src/app/config/config.ts';
+import { diffModel } from '../../src/platform/projector/diff.ts';
 import { PASSWORD } from '../dsl/app.ts';
 import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
 import { startService, type ServiceProcess } from './service-process.ts';

@@ -2,15 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { request as httpsRequest, Agent as HttpsAgent } from 'node:https';
 import type { Logger } from 'pino';
-import { setUpTenant } from '../../commands/setup/set-up-tenant.ts';
-import { compose, type House } from '../../src/compose.ts';
-import { newLogger } from '../../src/logger.ts';
-import type { Config } from '../../src/config.ts';
-import type { Role } from '../../src/domain/identity/roles.ts';
-import { openSession } from '../../src/identity/sign-in.ts';
-import { system } from '../../src/kernel/actor.ts';
-import { orThrow } from '../../src/kernel/failure.ts';
-import { asTenantId, type TenantId } from '../../src/kernel/ids.ts';
+import { setUpTenant } from '../../commands/tenants/set-up-tenant.ts';
+import { compose, type House } from '../../src/app/compose/compose.ts';
+import { newLogger } from '../../src/platform/observability/logger.ts';
+import type { Config } from '../../src/app/config/config.ts';
+import type { Role } from '../../src/contexts/identity/domain/roles.ts';
+import { openSession } from '../../src/contexts/identity/sign-in.ts';
+import { system } from '../../src/platform/kernel/actor.ts';
+import { orThrow } from '../../src/platform/kernel/failure.ts';
+import { asTenantId, type TenantId } from '../../src/platform/kernel/ids.ts';
 import { cheapPasswords } from './cheap-passwords.ts';
 import { freshDatabase } from './database.ts';
 import { licenseKey, licensePublicKeyPem } from './licenses.ts';
@@ -219,8 +219,8 @@ export async function proofFor(
 
 /** Appended by hand: how admins are made over HTTP is a subject of its own. */
 async function addAdmin(services: TestApp['services'], tenantId: TenantId, roleType: Role) {
-  const { tenant, tenantStream } = await import('../../src/domain/tenants/tenant.ts');
-  const { accept, defineCommand } = await import('../../src/kernel/command.ts');
+  const { tenant, tenantStream } = await import('../../src/contexts/tenants/domain/tenant.ts');
+  const { accept, defineCommand } = await import('../../src/platform/kernel/command.ts');
   const adminId = randomUUID();
   const email = `${roleType}-${adminId.slice(0, 8)}@admins.example`;
   const passwordRef = await services.vault.put(

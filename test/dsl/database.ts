@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { loginsOf, type DatabaseConfig } from '../../src/database/logins.ts';
+import { loginsOf, type DatabaseConfig } from '../../src/platform/database/logins.ts';
 import { TEMPLATE } from './template.ts';
 
 export interface FreshDatabase {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { families } from '../../src/domain/families.ts';
-import { canonicalJson } from '../../src/kernel/canonical-json.ts';
-import type { EventDefinition, Recorded } from '../../src/kernel/event.ts';
-import { Containing, type Columns } from '../../src/kernel/read-model.ts';
+import { families } from '../../src/contexts/families.ts';
+import { canonicalJson } from '../../src/platform/kernel/canonical-json.ts';
+import type { EventDefinition, Recorded } from '../../src/platform/kernel/event.ts';
+import { Containing, type Columns } from '../../src/platform/kernel/read-model.ts';
 import { recorded } from './given.ts';
 
 /** One row change, as read models and the state of reactions ask for it. Effects are not looked at. */

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { Aggregate } from '../../src/kernel/aggregate.ts';
-import type { Claim, Command, CommandContext, Decision, SecretRef } from '../../src/kernel/command.ts';
-import type { DomainEvent, Recorded } from '../../src/kernel/event.ts';
-import { isFailure, type Failure } from '../../src/kernel/failure.ts';
-import { asTenantId } from '../../src/kernel/ids.ts';
-import type { AnyReadModel } from '../../src/kernel/read-model.ts';
+import type { Aggregate } from '../../src/platform/kernel/aggregate.ts';
+import type { Claim, Command, CommandContext, Decision, SecretRef } from '../../src/platform/kernel/command.ts';
+import type { DomainEvent, Recorded } from '../../src/platform/kernel/event.ts';
+import { isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
+import { asTenantId } from '../../src/platform/kernel/ids.ts';
+import type { AnyReadModel } from '../../src/platform/kernel/read-model.ts';
 import { secretsIn } from './secrets-in.ts';
-import { WorkSet, type RowStep } from '../../src/projector/fold-batch.ts';
+import { WorkSet, type RowStep } from '../../src/platform/projector/fold-batch.ts';
 
 export const TENANT = asTenantId('11111111-1111-4111-8111-111111111111');
 export const NOW = Date.parse('2026-06-01T12:00:00.000Z');

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres, type EmbeddedConnection } from '../../src/embedded/postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedConnection } from '../../src/platform/embedded/postgres.ts';
 import { scratchFolder } from './scratch.ts';
 import { prepareTemplate, TEMPLATE } from './template.ts';
 

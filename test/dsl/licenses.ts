@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
-import type { License } from '../../src/domain/licensing/license.ts';
+import type { License } from '../../src/contexts/tenants/domain/license.ts';
 
 const pair = generateKeyPairSync('ed25519');
 

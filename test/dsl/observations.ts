@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { NOW } from './given.ts';
-import type { Observation, ObservationOf } from '../../src/domain/telemetry/observation.ts';
+import type { Observation, ObservationOf } from '../../src/contexts/telemetry/domain/observation.ts';
 
 export const DEVICE = '44444444-4444-4444-8444-444444444444';
 export const USER = '55555555-5555-4555-8555-555555555555';

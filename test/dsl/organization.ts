@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { organization, organizationStream } from '../../src/domain/organizations/organization.ts';
-import { accept, defineCommand } from '../../src/kernel/command.ts';
-import type { OrgRole } from '../../src/domain/identity/roles.ts';
-import { openSession } from '../../src/identity/sign-in.ts';
-import { system } from '../../src/kernel/actor.ts';
-import { orThrow } from '../../src/kernel/failure.ts';
-import type { TenantId } from '../../src/kernel/ids.ts';
-import { createOrganization } from '../../src/organizations/cli.ts';
+import { organization, organizationStream } from '../../src/contexts/organizations/domain/organization.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import type { OrgRole } from '../../src/contexts/identity/domain/roles.ts';
+import { openSession } from '../../src/contexts/identity/sign-in.ts';
+import { system } from '../../src/platform/kernel/actor.ts';
+import { orThrow } from '../../src/platform/kernel/failure.ts';
+import type { TenantId } from '../../src/platform/kernel/ids.ts';
+import { createOrganization } from '../../src/app/cli/organization-commands.ts';
 import type { Client, TestApp } from './app.ts';
 
 export interface TestOrganization {

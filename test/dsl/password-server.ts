@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
+import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { scratchFolder } from './scratch.ts';
 
 export interface PasswordServer {

@@ -1,6 +1,6 @@
-import type { AnyCommand } from '../../src/kernel/command.ts';
-import type { Recorded } from '../../src/kernel/event.ts';
-import type { AnyReaction, Effect } from '../../src/kernel/reaction.ts';
+import type { AnyCommand } from '../../src/platform/kernel/command.ts';
+import type { Recorded } from '../../src/platform/kernel/event.ts';
+import type { AnyReaction, Effect } from '../../src/platform/kernel/reaction.ts';
 
 type Row = Record<string, unknown>;
 type Step =

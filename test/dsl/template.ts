@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { migrate } from '../../src/database/migrate.ts';
-import { migrateJobs } from '../../src/jobs/postgres/schema.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { migrateJobs } from '../../src/platform/jobs/postgres/schema.ts';
 
 export const TEMPLATE = 'castellan_template';
 

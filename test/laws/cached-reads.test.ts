@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readModels } from '../../projections/index.ts';
-import { extensionConfig } from '../../queries/extension/extension-config.ts';
+import { extensionConfig } from '../../queries/policies/extension-config.ts';
 import { groupIdsOfMember } from '../../queries/policies/group-ids-of-user.ts';
-import { ANSWER_TABLES, GROUP_TABLES } from '../../src/http/extension-answers.ts';
-import type { TenantReads } from '../../src/kernel/query.ts';
+import { ANSWER_TABLES, GROUP_TABLES } from '../../src/contexts/policies/extension-answers.ts';
+import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { TENANT } from '../dsl/given.ts';
 
 const models = new Set<string>(readModels.map(({ name }) => name));

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { resources } from '../../src/resources/index.ts';
-import { bodySchema } from '../../src/resources/schemas.ts';
-import { isSecret } from '../../src/resources/fields.ts';
-import { roles } from '../../src/domain/identity/roles.ts';
+import { resources } from '../../src/contexts/resources.ts';
+import { bodySchema } from '../../src/platform/resources/schemas.ts';
+import { isSecret } from '../../src/platform/resources/fields.ts';
+import { roles } from '../../src/contexts/identity/domain/roles.ts';
 import { startApp, type Answer, type TestApp, type TestTenant } from '../dsl/app.ts';
-import { samples } from '../resources/samples.ts';
+import { samples } from '../platform/resources/samples.ts';
 
 // The house with two more resources, which have everything that a declaration can say.
-vi.mock('../../src/resources/index.ts', async (original) => {
-  const registry = await original<typeof import('../../src/resources/index.ts')>();
-  const { gadgets, gadgetSettings, gadgetUse } = await import('../resources/gadget.resource.ts');
+vi.mock('../../src/contexts/resources.ts', async (original) => {
+  const registry = await original<typeof import('../../src/contexts/resources.ts')>();
+  const { gadgets, gadgetSettings, gadgetUse } = await import('../platform/resources/gadget.resource.ts');
   const all = [...registry.resources, gadgets, gadgetSettings];
   return {
     resources: all,

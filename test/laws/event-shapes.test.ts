@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { families } from '../../src/domain/families.ts';
-import type { EventDefinition } from '../../src/kernel/event.ts';
+import { families } from '../../src/contexts/families.ts';
+import type { EventDefinition } from '../../src/platform/kernel/event.ts';
 import { narrowings, type Shape } from './shapes.ts';
 
 const FILE = new URL('event-shapes.json', import.meta.url);

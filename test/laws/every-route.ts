@@ -1,5 +1,5 @@
-import { routeGroups } from '../../src/http/routes/index.ts';
-import type { AnyRoute } from '../../src/http/route.ts';
+import { routeGroups } from '../../src/app/http/routes/index.ts';
+import type { AnyRoute } from '../../src/app/http/route.ts';
 
 /** Every declared route, for laws that hold for all of them. */
 export const everyRoute: readonly AnyRoute<never>[] = routeGroups.flatMap(({ routes }) => routes);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { resources } from '../../src/resources/index.ts';
-import { isSecret, type AnyValues, type Fields } from '../../src/resources/fields.ts';
-import { accept, type Command } from '../../src/kernel/command.ts';
-import type { DomainEvent } from '../../src/kernel/event.ts';
+import { resources } from '../../src/contexts/resources.ts';
+import { isSecret, type AnyValues, type Fields } from '../../src/platform/resources/fields.ts';
+import { accept, type Command } from '../../src/platform/kernel/command.ts';
+import type { DomainEvent } from '../../src/platform/kernel/event.ts';
 import { given } from '../dsl/given.ts';
-import { gadgets, gadgetSettings } from '../resources/gadget.resource.ts';
-import { samples } from '../resources/samples.ts';
+import { gadgets, gadgetSettings } from '../platform/resources/gadget.resource.ts';
+import { samples } from '../platform/resources/samples.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type AnyWrite = Command<any, any, DomainEvent, any, any, any>;

@@ -1,6 +1,6 @@
 import { KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { boundedServices, RequestDeadline } from '../../src/http/request-deadline.ts';
+import { boundedServices, RequestDeadline } from '../../src/app/http/request-deadline.ts';
 import { startApp, type TestApp } from '../dsl/app.ts';
 
 type Found = readonly string[];

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { Kysely, Migrator, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config-error.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { migrationSteps } from '../../src/database/migration-steps.ts';
+import { ConfigError } from '../../src/platform/config-error.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { migrationSteps } from '../../src/platform/database/migration-steps.ts';
 import { freshDatabase, type FreshDatabase } from '../dsl/database.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 import { schemaInWords } from '../dsl/schema-in-words.ts';
@@ -102,7 +102,7 @@ describe('the schema of a new database', async () => {
 describe('a migration that came after the base', async () => {
   const folder = scratchFolder('migrations');
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  cpSync(new URL('../../src/database/migrations/', import.meta.url), folder, { recursive: true });
+  cpSync(new URL('../../src/platform/database/migrations/', import.meta.url), folder, { recursive: true });
   const LATER = '999_later.sql';
   writeFileSync(join(folder, LATER), 'create table later (id integer)');
   const withLater = () => migrationSteps(pathToFileURL(`${folder}/`));

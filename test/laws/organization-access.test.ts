@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Access } from '../../src/http/access.ts';
+import type { Access } from '../../src/app/http/access.ts';
 import { startApp, type Client, type TestApp } from '../dsl/app.ts';
 import { newOrganization, orgAdminWithRole } from '../dsl/organization.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roles } from '../../src/domain/identity/roles.ts';
-import { permissionTable, type Permission } from '../../src/http/permissions.ts';
+import { roles } from '../../src/contexts/identity/domain/roles.ts';
+import { permissionTable, type Permission } from '../../src/contexts/identity/domain/permissions.ts';
 import { startApp, type Client, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { rolesOfChoices } from './roles-of-choices.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';

@@ -25,7 +25,7 @@ describe('npm run test:domain', () => {
 
   it('leaves out tests that need PostgreSQL', () => {
     expect(pure).not.toContain('test/laws/row-level-security.test.ts');
-    expect(pure).not.toContain('test/http/alerts.test.ts');
+    expect(pure).not.toContain('test/app/http/alerts/alerts.test.ts');
   });
 });
 

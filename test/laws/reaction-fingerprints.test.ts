@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { whenEmployeeDeletedRevokeDevices } from '../../src/reactions/employees/when-employee-deleted-revoke-devices.ts';
-import { reactions } from '../../src/reactions/index.ts';
-import { text } from '../../src/kernel/read-model.ts';
-import { versionOf, type AnyReaction } from '../../src/kernel/reaction.ts';
+import { whenEmployeeDeletedRevokeDevices } from '../../src/contexts/employees/reactions/when-employee-deleted-revoke-devices.ts';
+import { reactions } from '../../src/contexts/reactions.ts';
+import { text } from '../../src/platform/kernel/read-model.ts';
+import { versionOf, type AnyReaction } from '../../src/platform/kernel/reaction.ts';
 import { fingerprintOf, foldHistories, present, type Folding } from '../dsl/fold-histories.ts';
 import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
 

@@ -3,9 +3,9 @@ import { auditLog } from '../../projections/audit/audit-log.ts';
 import { installedExtensions } from '../../projections/extensions/installed-extensions.ts';
 import { readModels } from '../../projections/index.ts';
 import { telemetryDaily } from '../../projections/telemetry/telemetry-daily.ts';
-import { families } from '../../src/domain/families.ts';
-import type { Recorded } from '../../src/kernel/event.ts';
-import type { AnyReadModel } from '../../src/kernel/read-model.ts';
+import { families } from '../../src/contexts/families.ts';
+import type { Recorded } from '../../src/platform/kernel/event.ts';
+import type { AnyReadModel } from '../../src/platform/kernel/read-model.ts';
 import { fingerprintOf, foldHistories, present, type Change, type Folding, type Row } from '../dsl/fold-histories.ts';
 import { compare, whatIsWrong, type Versioned } from './fingerprints.ts';
 

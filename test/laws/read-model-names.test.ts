@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { auditLog } from '../../projections/audit/audit-log.ts';
 import { readModels } from '../../projections/index.ts';
 import { acknowledgeAlert } from '../../commands/alerts/acknowledge-alert.ts';
-import type { AnyCommand } from '../../src/kernel/command.ts';
-import type { ReadModelName } from '../../src/kernel/read-model-name.ts';
-import { families } from '../../src/domain/families.ts';
-import { readModelNames } from '../../src/domain/read-model-names.ts';
-import { resourceModels } from '../../src/resources/index.ts';
-import type { Freshness } from '../../src/projector/freshness.ts';
+import type { AnyCommand } from '../../src/platform/kernel/command.ts';
+import type { ReadModelName } from '../../src/platform/kernel/read-model-name.ts';
+import { families } from '../../src/contexts/families.ts';
+import { readModelNames } from '../../src/contexts/read-model-names.ts';
+import { resourceModels } from '../../src/contexts/resources.ts';
+import type { Freshness } from '../../src/platform/projector/freshness.ts';
 
 /** Nothing calls this: `npm run check` fails if a line that is marked compiles. */
 export function doesNotCompile(freshness: Freshness): void {

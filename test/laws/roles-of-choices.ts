@@ -1,4 +1,4 @@
-import type { Role } from '../../src/domain/identity/roles.ts';
+import type { Role } from '../../src/contexts/identity/domain/roles.ts';
 
 const ROLES: Readonly<Record<string, Role>> = { SA: 'super_admin', AD: 'admin', AN: 'analyst', VI: 'viewer' };
 const ALL = 'SA AD AN VI';

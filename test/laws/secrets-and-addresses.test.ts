@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isSecret, type Fields } from '../../src/resources/fields.ts';
-import { resources } from '../../src/resources/index.ts';
-import { attachTenant } from '../../src/organizations/cli.ts';
+import { isSecret, type Fields } from '../../src/platform/resources/fields.ts';
+import { resources } from '../../src/contexts/resources.ts';
+import { attachTenant } from '../../src/app/cli/organization-commands.ts';
 import { startApp, type Answer, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../dsl/organization.ts';
 import { everyRoute, named } from './every-route.ts';

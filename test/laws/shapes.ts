@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../src/kernel/canonical-json.ts';
+import { canonicalJson } from '../../src/platform/kernel/canonical-json.ts';
 
 /** JSON Schema, as far as schemas of events use it. */
 export type Shape = Readonly<Record<string, unknown>>;

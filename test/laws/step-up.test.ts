@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Permission } from '../../src/http/permissions.ts';
-import type { AnyRoute } from '../../src/http/route.ts';
+import type { Permission } from '../../src/contexts/identity/domain/permissions.ts';
+import type { AnyRoute } from '../../src/app/http/route.ts';
 import { startApp, type Client, type TestApp } from '../dsl/app.ts';
 import { everyRoute, named, pathWith } from './every-route.ts';
 import { ALWAYS, STEP_UP_BY_PERMISSION, STEP_UP_EXCEPTIONS } from './step-up.ts';

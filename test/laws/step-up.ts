@@ -1,4 +1,4 @@
-import type { Permission } from '../../src/http/permissions.ts';
+import type { Permission } from '../../src/contexts/identity/domain/permissions.ts';
 
 export const ALWAYS = 'always';
 

@@ -1,5 +1,5 @@
 /** In the place of `binary-arrays.ts`: arrays that the driver prints and the server parses. */
-export { writeUuid } from '../../../src/database/binary-arrays.ts';
+export { writeUuid } from '../../../src/platform/database/binary-arrays.ts';
 
 const same = <Item>(items: readonly Item[]): readonly Item[] => items;
 export const int2Array = same<number>;

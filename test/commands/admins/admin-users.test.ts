@@ -4,7 +4,7 @@ import { deleteAdminUser } from '../../../commands/admins/delete-admin-user.ts';
 import { resetAdminPassword } from '../../../commands/admins/reset-admin-password.ts';
 import { setAdminMobileAccess } from '../../../commands/admins/set-admin-mobile-access.ts';
 import { updateAdminUser } from '../../../commands/admins/update-admin-user.ts';
-import { roles, type Role } from '../../../src/domain/identity/roles.ts';
+import { roles, type Role } from '../../../src/contexts/identity/domain/roles.ts';
 import { given } from '../../dsl/given.ts';
 import { ADA, BOB, created, deleted, REF, setUp, suspended } from './histories.ts';
 

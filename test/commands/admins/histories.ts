@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/domain/identity/roles.ts';
+import type { Role } from '../../../src/contexts/identity/domain/roles.ts';
 
 export const ADA = '44444444-4444-4444-8444-444444444444';
 export const BOB = '88888888-8888-4888-8888-888888888888';

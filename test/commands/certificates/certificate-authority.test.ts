@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { installCertificateAuthority } from '../../../commands/certificates/install-certificate-authority.ts';
 import { removeCertificateAuthority } from '../../../commands/certificates/remove-certificate-authority.ts';
-import type { TenantEvent } from '../../../src/domain/tenants/events.ts';
-import { tenant } from '../../../src/domain/tenants/tenant.ts';
+import type { TenantEvent } from '../../../src/contexts/tenants/domain/events.ts';
+import { tenant } from '../../../src/contexts/tenants/domain/tenant.ts';
 import { given } from '../../dsl/given.ts';
 import { inDays } from '../devices/histories.ts';
 

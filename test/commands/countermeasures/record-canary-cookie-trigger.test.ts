@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordCanaryCookieTrigger } from '../../../commands/countermeasures/record-canary-cookie-trigger.ts';
-import { canaryCookies } from '../../../src/domain/countermeasures/canary-cookie.resource.ts';
-import type { DomainEvent } from '../../../src/kernel/event.ts';
+import { canaryCookies } from '../../../src/contexts/countermeasures/domain/canary-cookie.resource.ts';
+import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
 import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const cookieId = '33333333-3333-4333-8333-333333333333';

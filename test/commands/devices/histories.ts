@@ -1,4 +1,4 @@
-import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
+import type { DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
 import { NOW } from '../../dsl/given.ts';
 
 export const DEVICE = '44444444-4444-4444-8444-444444444444';

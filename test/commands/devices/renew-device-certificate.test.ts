@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renewDeviceCertificate } from '../../../commands/devices/renew-device-certificate.ts';
-import { acceptsCertificate, device, type DeviceState } from '../../../src/domain/devices/device.ts';
-import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
+import { acceptsCertificate, device, type DeviceState } from '../../../src/contexts/devices/domain/device.ts';
+import type { DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
 import { given, NOW } from '../../dsl/given.ts';
 import { certified, DAY, DEVICE, enrolled, inDays, keyOf, revoked } from './histories.ts';
 

@@ -5,9 +5,9 @@ import { deleteEmployee } from '../../../commands/employees/delete-employee.ts';
 import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
 import { erasePerson } from '../../../commands/employees/erase-person.ts';
 import { updateEmployee } from '../../../commands/employees/update-employee.ts';
-import { employee } from '../../../src/domain/employees/employee.ts';
-import type { EmployeeEvent } from '../../../src/domain/employees/events.ts';
-import { system } from '../../../src/kernel/actor.ts';
+import { employee } from '../../../src/contexts/employees/domain/employee.ts';
+import type { EmployeeEvent } from '../../../src/contexts/employees/domain/events.ts';
+import { system } from '../../../src/platform/kernel/actor.ts';
 import { context, given, TENANT } from '../../dsl/given.ts';
 
 const USER = '44444444-4444-4444-8444-444444444444';

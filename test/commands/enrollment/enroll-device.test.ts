@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { enrollDevice, FINGERPRINT_MOVED, INVALID_TOKEN } from '../../../commands/enrollment/enroll-device.ts';
-import { acceptsCertificate, device, type DeviceState } from '../../../src/domain/devices/device.ts';
-import { deviceEvents, type DeviceEvent } from '../../../src/domain/devices/events.ts';
-import { DEVICE_REVOKED } from '../../../src/domain/devices/reenrollment.ts';
+import { acceptsCertificate, device, type DeviceState } from '../../../src/contexts/devices/domain/device.ts';
+import { deviceEvents, type DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
+import { DEVICE_REVOKED } from '../../../src/contexts/devices/domain/reenrollment.ts';
 import { context, given, NOW } from '../../dsl/given.ts';
 import {
   browser,

@@ -7,8 +7,8 @@ import {
   newEnrollmentToken,
   singleUse,
   tokenExpiry,
-} from '../../../src/domain/enrollment/enrollment-token.ts';
-import { isUuid } from '../../../src/kernel/ids.ts';
+} from '../../../src/contexts/enrollment/domain/enrollment-token.ts';
+import { isUuid } from '../../../src/platform/kernel/ids.ts';
 import { given, NOW } from '../../dsl/given.ts';
 import { DAY, inDays } from '../devices/histories.ts';
 

@@ -5,7 +5,7 @@ import { enableOrgMfa } from '../../../commands/organizations/enable-org-mfa.ts'
 import { revokeOtherOrgSessions } from '../../../commands/organizations/revoke-other-org-sessions.ts';
 import { startOrgMfaSetup } from '../../../commands/organizations/start-org-mfa-setup.ts';
 import { useOrgBackupCode } from '../../../commands/organizations/use-org-backup-code.ts';
-import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
+import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
 import { given } from '../../dsl/given.ts';
 
 const [ADA, NOBODY, SESSION] = [

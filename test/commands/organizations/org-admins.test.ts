@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { recoverOrgAdmin } from '../../../commands/organizations/recover-org-admin.ts';
 import { suspendOrgAdmin } from '../../../commands/organizations/suspend-org-admin.ts';
-import type { OrgRole } from '../../../src/domain/identity/roles.ts';
-import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
-import { organization } from '../../../src/domain/organizations/organization.ts';
+import type { OrgRole } from '../../../src/contexts/identity/domain/roles.ts';
+import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
+import { organization } from '../../../src/contexts/organizations/domain/organization.ts';
 import { given } from '../../dsl/given.ts';
 
 const [ADA, BOB] = ['44444444-4444-4444-8444-444444444441', '44444444-4444-4444-8444-444444444442'];

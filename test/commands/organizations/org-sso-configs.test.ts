@@ -3,7 +3,7 @@ import { createOrgSsoConfig } from '../../../commands/organizations/create-org-s
 import { deleteOrgSsoConfig } from '../../../commands/organizations/delete-org-sso-config.ts';
 import { setRequireSso } from '../../../commands/organizations/set-require-sso.ts';
 import { updateOrgSsoConfig } from '../../../commands/organizations/update-org-sso-config.ts';
-import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
+import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
 import { context, given } from '../../dsl/given.ts';
 
 const FIRST = '77777777-7777-4777-8777-777777777771';

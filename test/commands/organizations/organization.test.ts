@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { attachTenant } from '../../../commands/organizations/attach-tenant.ts';
 import { createOrganization, type CreateOrganization } from '../../../commands/organizations/create-organization.ts';
 import { detachTenant } from '../../../commands/organizations/detach-tenant.ts';
-import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
-import { INSTALLATION } from '../../../src/kernel/ids.ts';
+import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
+import { INSTALLATION } from '../../../src/platform/kernel/ids.ts';
 import { given, TENANT } from '../../dsl/given.ts';
 
 const ADMIN = '44444444-4444-4444-8444-444444444444';

@@ -5,8 +5,8 @@ import { createPolicy } from '../../../commands/policies/create-policy.ts';
 import { deletePolicy } from '../../../commands/policies/delete-policy.ts';
 import { updatePolicy } from '../../../commands/policies/update-policy.ts';
 import { policies } from '../../../projections/policies/policies.ts';
-import type { Rule } from '../../../src/domain/policies/events.ts';
-import type { DomainEvent } from '../../../src/kernel/event.ts';
+import type { Rule } from '../../../src/contexts/policies/domain/events.ts';
+import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
 import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const policyId = '33333333-3333-4333-8333-333333333333';

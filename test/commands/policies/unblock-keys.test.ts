@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { createUnblockKey } from '../../../commands/policies/create-unblock-key.ts';
 import { redeemUnblockKey } from '../../../commands/policies/redeem-unblock-key.ts';
-import { unblockKeyClaim } from '../../../src/domain/policies/unblock-key.ts';
+import { unblockKeyClaim } from '../../../src/contexts/policies/domain/unblock-key.ts';
 import { context, given, NOW } from '../../dsl/given.ts';
 
 const unblockKeyId = context().id;

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { setAlertSeverities } from '../../../commands/settings/set-alert-severities.ts';
 import { setMobileAccessByRole } from '../../../commands/settings/set-mobile-access-by-role.ts';
 import { alertSeverities } from '../../../projections/settings/alert-severities.ts';
-import { defaultSeverities } from '../../../src/domain/alerts/vocabulary.ts';
-import { retentionUnder } from '../../../src/domain/settings/retention.ts';
-import { tenantSettings } from '../../../src/domain/settings/tenant-settings.resource.ts';
-import type { DomainEvent } from '../../../src/kernel/event.ts';
+import { defaultSeverities } from '../../../src/contexts/alerts/domain/vocabulary.ts';
+import { retentionUnder } from '../../../src/contexts/settings/domain/retention.ts';
+import { tenantSettings } from '../../../src/contexts/settings/domain/tenant-settings.resource.ts';
+import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
 import { given, recorded, rowsAfter } from '../../dsl/given.ts';
 
 describe('SetAlertSeverities', () => {

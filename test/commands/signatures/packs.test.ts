@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { beginSignaturePack } from '../../../commands/signatures/begin-signature-pack.ts';
 import { importSignature } from '../../../commands/signatures/import-signature.ts';
 import { recordSignaturePack } from '../../../commands/signatures/record-signature-pack.ts';
-import { UPLOAD_LASTS_MS } from '../../../src/domain/signatures/pack.ts';
-import { noSlotLeft } from '../../../src/resources/slots.ts';
-import type { DomainEvent } from '../../../src/kernel/event.ts';
+import { UPLOAD_LASTS_MS } from '../../../src/contexts/signatures/domain/pack.ts';
+import { noSlotLeft } from '../../../src/platform/resources/slots.ts';
+import type { DomainEvent } from '../../../src/platform/kernel/event.ts';
 import { given, NOW as now } from '../../dsl/given.ts';
 
 const id = '33333333-3333-4333-8333-333333333333';

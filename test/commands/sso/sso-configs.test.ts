@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createSsoConfig } from '../../../commands/sso/create-sso-config.ts';
 import { deleteSsoConfig } from '../../../commands/sso/delete-sso-config.ts';
 import { updateSsoConfig } from '../../../commands/sso/update-sso-config.ts';
-import type { OidcConfig, SamlConfig, SsoEvent } from '../../../src/domain/sso/events.ts';
-import { MOST_CONFIGS, speaksFor } from '../../../src/domain/sso/fields.ts';
-import { certificatesOf, isCertificateBundle, isSigningKey } from '../../../src/domain/sso/saml-material.ts';
-import { isFailure } from '../../../src/kernel/failure.ts';
+import type { OidcConfig, SamlConfig, SsoEvent } from '../../../src/contexts/sso/domain/events.ts';
+import { MOST_CONFIGS, speaksFor } from '../../../src/contexts/sso/domain/fields.ts';
+import { certificatesOf, isCertificateBundle, isSigningKey } from '../../../src/contexts/sso/domain/saml-material.ts';
+import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { context, given } from '../../dsl/given.ts';
 import { newSigningPair, type SigningPair } from '../../dsl/saml-identity-provider.ts';
 

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
-import { deviceDayStream } from '../../../src/domain/telemetry/device-day.ts';
-import { telemetryEvents } from '../../../src/domain/telemetry/events.ts';
-import { AggregateLoader } from '../../../src/execution/aggregate-loader.ts';
-import { Executor } from '../../../src/execution/executor.ts';
-import type { Append } from '../../../src/eventstore/port.ts';
-import { orThrow } from '../../../src/kernel/failure.ts';
+import { deviceDayStream } from '../../../src/contexts/telemetry/domain/device-day.ts';
+import { telemetryEvents } from '../../../src/contexts/telemetry/domain/events.ts';
+import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
+import { Executor } from '../../../src/platform/execution/executor.ts';
+import type { Append } from '../../../src/platform/eventstore/port.ts';
+import { orThrow } from '../../../src/platform/kernel/failure.ts';
 import { DAY, DEVICE, login, USER } from '../../dsl/observations.ts';
-import { TENANTS } from '../../projector/ledger.ts';
-import { openHouse, type House } from '../../projector/house.ts';
+import { TENANTS } from '../../platform/projector/ledger.ts';
+import { openHouse, type House } from '../../platform/projector/house.ts';
 
 const COPIES = 12;
 const tenantId = TENANTS[0]!;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordHeartbeat } from '../../../commands/telemetry/record-heartbeat.ts';
 import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts';
-import { deviceDay } from '../../../src/domain/telemetry/device-day.ts';
-import { hasId, noIds, withIds } from '../../../src/domain/telemetry/seen-ids.ts';
+import { deviceDay } from '../../../src/contexts/telemetry/domain/device-day.ts';
+import { hasId, noIds, withIds } from '../../../src/contexts/telemetry/domain/seen-ids.ts';
 import { context, given, NOW } from '../../dsl/given.ts';
 import { DAY, DEVICE, login, telemetry, USER } from '../../dsl/observations.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NewEvent } from '../../../src/eventstore/port.ts';
+import type { NewEvent } from '../../../src/platform/eventstore/port.ts';
 import type { Subject } from '../event-store.contract.ts';
 import { idsOf, mustAppend, newAppend, newEvent, newEvents, newStream, newTenant } from './sample.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { EventStore } from '../../../src/eventstore/port.ts';
+import type { EventStore } from '../../../src/platform/eventstore/port.ts';
 import type { Subject } from '../event-store.contract.ts';
 import { mustAppend, newAppend, newClaim, newEvents, newTenant } from './sample.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Position } from '../../../src/kernel/event.ts';
-import type { TenantId } from '../../../src/kernel/ids.ts';
-import type { EventStore, FeedFilter, StoredEvent } from '../../../src/eventstore/port.ts';
+import type { Position } from '../../../src/platform/kernel/event.ts';
+import type { TenantId } from '../../../src/platform/kernel/ids.ts';
+import type { EventStore, FeedFilter, StoredEvent } from '../../../src/platform/eventstore/port.ts';
 
 /** Page by page to the end. */
 export async function readEverything(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { openFeed } from '../../../src/eventstore/open-feed.ts';
-import type { Position } from '../../../src/kernel/event.ts';
+import { openFeed } from '../../../src/platform/eventstore/open-feed.ts';
+import type { Position } from '../../../src/platform/kernel/event.ts';
 import type { Subject } from '../event-store.contract.ts';
 import { expectRising, readEverything, readOn } from './feed-pages.ts';
 import { idsOf, mustAppend, newAppend, newClaim, newEvent, newEvents, newTenant, plain } from './sample.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EventMetadata } from '../../../src/kernel/event.ts';
+import type { EventMetadata } from '../../../src/platform/kernel/event.ts';
 import type { Subject } from '../event-store.contract.ts';
 import { idsOf, mustAppend, newAppend, newEvent, newEvents, newStream, newTenant, plain } from './sample.ts';
 

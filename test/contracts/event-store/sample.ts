@@ -1,7 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { asTenantId, type TenantId } from '../../../src/kernel/ids.ts';
-import type { Append, ClaimKey, EventStore, NewEvent, StoredEvent, Verdict } from '../../../src/eventstore/port.ts';
+import { asTenantId, type TenantId } from '../../../src/platform/kernel/ids.ts';
+import type {
+  Append,
+  ClaimKey,
+  EventStore,
+  NewEvent,
+  StoredEvent,
+  Verdict,
+} from '../../../src/platform/eventstore/port.ts';
 
 export const newTenant = (): TenantId => asTenantId(randomUUID());
 export const newStream = (tenantId: TenantId, category = 'account'): string =>

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Position } from '../../../src/kernel/event.ts';
-import type { TenantId } from '../../../src/kernel/ids.ts';
-import type { EventStore, FeedHint, StoredEvent } from '../../../src/eventstore/port.ts';
+import type { Position } from '../../../src/platform/kernel/event.ts';
+import type { TenantId } from '../../../src/platform/kernel/ids.ts';
+import type { EventStore, FeedHint, StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import type { Subject } from '../event-store.contract.ts';
 import { expectContiguous, expectRising } from './feed-pages.ts';
 import { idsOf, mustAppend, newAppend, newEvents, newStream, newTenant } from './sample.ts';

@@ -4,9 +4,15 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { z } from 'zod';
-import { declareJob, defineJob, type AnyJob, type JobContext, type JobDefinition } from '../../../src/jobs/job.ts';
-import type { Jobs } from '../../../src/jobs/jobs.ts';
-import { openJobs } from '../../../src/jobs/open-jobs.ts';
+import {
+  declareJob,
+  defineJob,
+  type AnyJob,
+  type JobContext,
+  type JobDefinition,
+} from '../../../src/platform/jobs/job.ts';
+import type { Jobs } from '../../../src/platform/jobs/jobs.ts';
+import { openJobs } from '../../../src/platform/jobs/open-jobs.ts';
 
 export interface JobsServer {
   readonly config: pg.ClientConfig;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { asTenantId } from '../../../src/kernel/ids.ts';
-import { JobFailed, type JobContext } from '../../../src/jobs/job.ts';
+import { asTenantId } from '../../../src/platform/kernel/ids.ts';
+import { JobFailed, type JobContext } from '../../../src/platform/jobs/job.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
 /** What happens to a job that does not succeed. */

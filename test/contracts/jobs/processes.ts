@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import type { JobContext } from '../../../src/jobs/job.ts';
+import type { JobContext } from '../../../src/platform/jobs/job.ts';
 import { greet, SETTINGS, until, type JobsBench } from './bench.ts';
 
 /** Jobs and the coming and going of the processes that work. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { asTenantId } from '../../../src/kernel/ids.ts';
+import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
 /** What happens to a job when all is well. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { asTenantId } from '../../../src/kernel/ids.ts';
-import { enqueue } from '../../../src/kernel/job.ts';
+import { asTenantId } from '../../../src/platform/kernel/ids.ts';
+import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
 /** Jobs that come again. */

@@ -1,8 +1,8 @@
 // A worker that begins a job and never ends it, for a test to kill: its one argument says where the jobs are.
 import { pino } from 'pino';
 import { z } from 'zod';
-import { defineJob } from '../../../src/jobs/job.ts';
-import { openJobs } from '../../../src/jobs/open-jobs.ts';
+import { defineJob } from '../../../src/platform/jobs/job.ts';
+import { openJobs } from '../../../src/platform/jobs/open-jobs.ts';
 
 const { lane, ...place } = JSON.parse(process.argv[2]!);
 const greet = defineJob({

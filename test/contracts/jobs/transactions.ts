@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { enqueue } from '../../../src/kernel/job.ts';
+import { enqueue } from '../../../src/platform/kernel/job.ts';
 import { greet, until, type JobsBench } from './bench.ts';
 
 /** Jobs that belong to a transaction of the caller. */

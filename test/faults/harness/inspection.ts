@@ -1,6 +1,6 @@
-import { compose, type House } from '../../../src/compose.ts';
-import { readConfig } from '../../../src/config.ts';
-import { newLogger } from '../../../src/logger.ts';
+import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { readConfig } from '../../../src/app/config/config.ts';
+import { newLogger } from '../../../src/platform/observability/logger.ts';
 import type { Installation } from './installation.ts';
 
 /** Looks at an installation as an operator's command does: past the proxy, without projecting, its listeners shut. */

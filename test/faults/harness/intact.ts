@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { chainOwners } from '../../../src/audit/chain-owners.ts';
-import { verifyTenant } from '../../../src/audit/verify.ts';
-import type { House } from '../../../src/compose.ts';
-import { diffModel } from '../../../src/projector/diff.ts';
+import { chainOwners } from '../../../src/contexts/audit/chain-owners.ts';
+import { verifyTenant } from '../../../src/contexts/audit/verify.ts';
+import type { House } from '../../../src/app/compose/compose.ts';
+import { diffModel } from '../../../src/platform/projector/diff.ts';
 import { all, counted } from './answers.ts';
 import { ask } from './ask.ts';
 import { inspect } from './inspection.ts';

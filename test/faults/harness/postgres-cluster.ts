@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { freePort } from '../../crash/service-process.ts';
-import { isRunning } from '../../embedded/process.ts';
+import { isRunning } from '../../platform/embedded/process.ts';
 import { childrenOf, endTracked, signal, startTracked, type Tracked } from './child-processes.ts';
 import { isRoot, postgresPrograms } from './programs.ts';
 import { Hopeless, until } from './until.ts';

@@ -1,4 +1,4 @@
-import type { House } from '../../../src/compose.ts';
+import type { House } from '../../../src/app/compose/compose.ts';
 
 /** How much there is of what the service counts, counted from the event log by nothing but reading it. */
 export interface Counts {

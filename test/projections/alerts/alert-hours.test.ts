@@ -13,12 +13,12 @@ import {
   type AlertHourRow,
 } from '../../../projections/alerts/alert-hours.ts';
 import { metricsOf, type TriageMetrics } from '../../../queries/alerts/triage-metrics.ts';
-import { alert } from '../../../src/domain/alerts/alert.ts';
-import { windowOf } from '../../../src/domain/alerts/timeframe.ts';
-import { severities, type Severity } from '../../../src/domain/alerts/vocabulary.ts';
-import { isFailure } from '../../../src/kernel/failure.ts';
-import type { AnyCommand } from '../../../src/kernel/command.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import { alert } from '../../../src/contexts/alerts/domain/alert.ts';
+import { windowOf } from '../../../src/contexts/alerts/domain/timeframe.ts';
+import { severities, type Severity } from '../../../src/contexts/alerts/domain/vocabulary.ts';
+import { isFailure } from '../../../src/platform/kernel/failure.ts';
+import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
+import type { Recorded } from '../../../src/platform/kernel/event.ts';
 import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 interface Action {

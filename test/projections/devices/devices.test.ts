@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { devices, type DeviceRow } from '../../../projections/devices/devices.ts';
-import type { DeviceEvent } from '../../../src/domain/devices/events.ts';
-import { ERASED } from '../../../src/kernel/event.ts';
+import type { DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
+import { ERASED } from '../../../src/platform/kernel/event.ts';
 import { recorded, rowsAfter } from '../../dsl/given.ts';
 import {
   browser,

@@ -12,12 +12,12 @@ import { endpoints, MOST_TECHNOLOGIES } from '../../../projections/discovery/end
 import { relyingParties } from '../../../projections/discovery/relying-parties.ts';
 import { sites } from '../../../projections/discovery/sites.ts';
 import { reporters } from '../../../projections/telemetry/reporters.ts';
-import { deviceDay } from '../../../src/domain/telemetry/device-day.ts';
-import type { TelemetryEvent } from '../../../src/domain/telemetry/events.ts';
-import type { Observation } from '../../../src/domain/telemetry/observation.ts';
-import { ERASED } from '../../../src/kernel/event.ts';
-import { isFailure } from '../../../src/kernel/failure.ts';
-import type { AnyReadModel } from '../../../src/kernel/read-model.ts';
+import { deviceDay } from '../../../src/contexts/telemetry/domain/device-day.ts';
+import type { TelemetryEvent } from '../../../src/contexts/telemetry/domain/events.ts';
+import type { Observation } from '../../../src/contexts/telemetry/domain/observation.ts';
+import { ERASED } from '../../../src/platform/kernel/event.ts';
+import { isFailure } from '../../../src/platform/kernel/failure.ts';
+import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
 import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 import { telemetry } from '../../dsl/observations.ts';
 import { DEVICE_OF, recount, someSeen, USERS, type Seen } from './recount.ts';

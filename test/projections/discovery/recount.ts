@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { credentialId } from '../../../src/domain/credentials/identity.ts';
-import { siteOf } from '../../../src/domain/credentials/site.ts';
-import type { Observation } from '../../../src/domain/telemetry/observation.ts';
+import { credentialId } from '../../../src/contexts/credentials/domain/identity.ts';
+import { siteOf } from '../../../src/platform/web-addresses/site.ts';
+import type { Observation } from '../../../src/contexts/telemetry/domain/observation.ts';
 import { NOW, TENANT } from '../../dsl/given.ts';
 import { hashOf } from '../../dsl/observations.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { employees } from '../../../projections/employees/employees.ts';
-import type { EmployeeEvent } from '../../../src/domain/employees/events.ts';
-import { ERASED } from '../../../src/kernel/event.ts';
+import type { EmployeeEvent } from '../../../src/contexts/employees/domain/events.ts';
+import { ERASED } from '../../../src/platform/kernel/event.ts';
 import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const USER = '44444444-4444-4444-8444-444444444444';

@@ -10,10 +10,10 @@ import {
   installedExtensions,
   type InstalledExtensionRow,
 } from '../../../projections/extensions/installed-extensions.ts';
-import { rankOf, riskOf } from '../../../src/domain/extensions/permission-risk.ts';
-import { isThere, stampOf } from '../../../src/domain/extensions/sightings.ts';
-import { extensionChanges as changes } from '../../../src/domain/telemetry/vocabulary.ts';
-import type { ObservationOf } from '../../../src/domain/telemetry/observation.ts';
+import { rankOf, riskOf } from '../../../src/contexts/extensions/domain/permission-risk.ts';
+import { isThere, stampOf } from '../../../src/contexts/extensions/domain/sightings.ts';
+import { extensionChanges as changes } from '../../../src/contexts/telemetry/domain/vocabulary.ts';
+import type { ObservationOf } from '../../../src/contexts/telemetry/domain/observation.ts';
 import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 import { DEVICE, telemetry, USER } from '../../dsl/observations.ts';
 

@@ -4,8 +4,8 @@ import { organizationDirectory } from '../../../projections/organizations/organi
 import { organizations } from '../../../projections/organizations/organizations.ts';
 import { orgSsoConfigs } from '../../../projections/organizations/org-sso-configs.ts';
 import { orgSsoRouting } from '../../../projections/organizations/org-sso-routing.ts';
-import type { OrganizationEvent } from '../../../src/domain/organizations/events.ts';
-import type { AnyReadModel } from '../../../src/kernel/read-model.ts';
+import type { OrganizationEvent } from '../../../src/contexts/organizations/domain/events.ts';
+import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
 import { NOW, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
 
 const CONFIG = '77777777-7777-4777-8777-777777777771';

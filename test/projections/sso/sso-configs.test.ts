@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ssoConfigs } from '../../../projections/sso/sso-configs.ts';
-import type { SsoEvent } from '../../../src/domain/sso/events.ts';
+import type { SsoEvent } from '../../../src/contexts/sso/domain/events.ts';
 import { NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 
 const CONFIG = '77777777-7777-4777-8777-777777777771';

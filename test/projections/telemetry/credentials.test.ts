@@ -5,12 +5,12 @@ import { recordTelemetry } from '../../../commands/telemetry/record-telemetry.ts
 import { credentialStats } from '../../../projections/telemetry/credential-stats.ts';
 import { credentialUses } from '../../../projections/telemetry/credential-uses.ts';
 import { telemetryDaily } from '../../../projections/telemetry/telemetry-daily.ts';
-import { siteOf } from '../../../src/domain/credentials/site.ts';
-import { deviceDay } from '../../../src/domain/telemetry/device-day.ts';
-import type { TelemetryEvent } from '../../../src/domain/telemetry/events.ts';
-import type { ObservationOf } from '../../../src/domain/telemetry/observation.ts';
-import { ERASED } from '../../../src/kernel/event.ts';
-import { isFailure } from '../../../src/kernel/failure.ts';
+import { siteOf } from '../../../src/platform/web-addresses/site.ts';
+import { deviceDay } from '../../../src/contexts/telemetry/domain/device-day.ts';
+import type { TelemetryEvent } from '../../../src/contexts/telemetry/domain/events.ts';
+import type { ObservationOf } from '../../../src/contexts/telemetry/domain/observation.ts';
+import { ERASED } from '../../../src/platform/kernel/event.ts';
+import { isFailure } from '../../../src/platform/kernel/failure.ts';
 import { context, NOW, recorded, rowsAfter } from '../../dsl/given.ts';
 import { DAY, DEVICE, hashOf, login, telemetry, USER } from '../../dsl/observations.ts';
 

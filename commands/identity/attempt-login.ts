@@ -1,0 +1,33 @@
+import { countersFor, judgeTry, login, LOGIN_TAIL, loginStream } from '../../src/contexts/identity/domain/login.ts';
+import type { TrySource } from '../../src/contexts/identity/domain/login-limits.ts';
+import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { forbidden, unauthenticated } from '../../src/platform/kernel/failure.ts';
+
+interface AttemptLogin {
+  readonly accountDigest: string;
+  readonly subjectId: string | null;
+  /** Whoever shows a code has proved the password: they are told of a lock, and no code is looked at while it lasts. */
+  readonly factor: 'password' | 'code';
+  readonly source: TrySource;
+}
+
+/**
+ * Takes one of the tries that an account has before its password or code is looked at. Of any number of simultaneous tries
+ * no more are granted than the lock allows, because each one is an append to the same stream.
+ */
+export const attemptLogin = defineCommand({
+  name: 'AttemptLogin',
+  aggregate: login,
+  tail: LOGIN_TAIL,
+  stream: ({ accountDigest }: AttemptLogin, { tenantId }) => loginStream(tenantId, accountDigest),
+  decide(state, { subjectId, factor, source }, { now }) {
+    const countedBy = countersFor(state, source, factor);
+    const verdict = judgeTry(state, countedBy, now);
+    if (factor === 'code' && verdict !== 'open') return forbidden('account locked');
+    if (verdict === 'exhausted') return unauthenticated('invalid credentials');
+    const locked = verdict === 'locked';
+    return acceptWith({ locked, tried: { at: now, countedBy } }, [
+      { type: 'LoginAttempted', data: { at: new Date(now).toISOString(), subjectId, locked, countedBy } },
+    ]);
+  },
+});

@@ -1,0 +1,40 @@
+import type { PasswordConfirmed } from '../../src/contexts/identity/domain/login-events.ts';
+import {
+  login,
+  LOGIN_TAIL,
+  loginStream,
+  standing,
+  withoutTry,
+  type Tried,
+} from '../../src/contexts/identity/domain/login.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+
+interface ConfirmPassword {
+  readonly accountDigest: string;
+  readonly subjectId: string;
+  readonly tried: Tried;
+  readonly purpose: PasswordConfirmed['purpose'];
+}
+
+/**
+ * The right password, but not the way in: gives back its own try alone. If it forgave the wrong ones too, whoever knows
+ * the password could guess codes without end.
+ */
+export const confirmPassword = defineCommand({
+  name: 'ConfirmPassword',
+  aggregate: login,
+  tail: LOGIN_TAIL,
+  stream: ({ accountDigest }: ConfirmPassword, { tenantId }) => loginStream(tenantId, accountDigest),
+  decide: (state, { subjectId, tried, purpose }, { now }) =>
+    accept([
+      {
+        type: 'PasswordConfirmed',
+        data: {
+          at: new Date(now).toISOString(),
+          subjectId,
+          purpose,
+          standing: standing(withoutTry(state, tried), now),
+        },
+      },
+    ]),
+});

@@ -1,0 +1,22 @@
+import { session, sessionStream } from '../../src/contexts/identity/domain/session.ts';
+import type { SessionEvent } from '../../src/contexts/identity/domain/session-events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { unauthenticated } from '../../src/platform/kernel/failure.ts';
+
+interface EndSession {
+  readonly sessionId: string;
+  readonly reason: Extract<SessionEvent, { type: 'SessionEnded' }>['data']['reason'];
+}
+
+/** Access token and refresh tokens die with the session; the answer waits until this process knows it. */
+export const endSession = defineCommand({
+  name: 'EndSession',
+  aggregate: session,
+  stream: ({ sessionId }: EndSession, { tenantId }) => sessionStream(tenantId, sessionId),
+  decide(state, { sessionId, reason }) {
+    if (state.status === 'none') return unauthenticated();
+    if (state.status === 'ended') return accept([]);
+    return accept([{ type: 'SessionEnded', data: { sessionId, subjectId: state.subjectId, reason } }]);
+  },
+  freshens: ['live-state'],
+});

@@ -1,0 +1,36 @@
+import {
+  login,
+  LOGIN_TAIL,
+  loginStream,
+  standing,
+  withoutSource,
+  type Tried,
+} from '../../src/contexts/identity/domain/login.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+
+interface RecordLoginSuccess {
+  readonly accountDigest: string;
+  readonly subjectId: string;
+  /** The try that let them in. */
+  readonly tried: Tried;
+}
+
+/** Everything that was asked for was right: earlier wrong tries from there no longer count. Those from elsewhere do. */
+export const recordLoginSuccess = defineCommand({
+  name: 'RecordLoginSuccess',
+  aggregate: login,
+  tail: LOGIN_TAIL,
+  stream: ({ accountDigest }: RecordLoginSuccess, { tenantId }) => loginStream(tenantId, accountDigest),
+  decide: (state, { subjectId, tried }, { now }) =>
+    accept([
+      {
+        type: 'LoginSucceeded',
+        data: {
+          at: new Date(now).toISOString(),
+          subjectId,
+          source: tried.countedBy[0]!,
+          standing: standing(withoutSource(state, tried), now),
+        },
+      },
+    ]),
+});

@@ -1,0 +1,14 @@
+import { session, sessionStream } from '../../src/contexts/identity/domain/session.ts';
+import type { SessionEvent } from '../../src/contexts/identity/domain/session-events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { conflict } from '../../src/platform/kernel/failure.ts';
+
+type StartSession = Extract<SessionEvent, { type: 'SessionStarted' }>['data'];
+
+export const startSession = defineCommand({
+  name: 'StartSession',
+  aggregate: session,
+  stream: ({ sessionId }: StartSession, { tenantId }) => sessionStream(tenantId, sessionId),
+  begins: true,
+  decide: (state, input) => (state.status === 'none' ? accept([{ type: 'SessionStarted', data: input }]) : conflict()),
+});

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import {
+  parkedEventRequests,
+  parkedEventsRequest,
+  parkedEventsStream,
+} from '../../src/contexts/installation/domain/parked-events.ts';
+import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+
+type Retry = z.output<typeof parkedEventRequests.definitions.ParkedEventsRetried.schema>;
+type Skip = z.output<typeof parkedEventRequests.definitions.ParkedEventsSkipped.schema>;
+
+/** For the audit log: an operator has parked events of the tenant worked again. */
+export const recordParkedRetry = defineCommand({
+  name: 'RecordParkedRetry',
+  aggregate: parkedEventsRequest,
+  stream: (_input: Retry, { tenantId, id }) => parkedEventsStream(tenantId, id),
+  begins: true,
+  decide: ({ isMade }, data) => accept(isMade ? [] : [{ type: 'ParkedEventsRetried', data }]),
+});
+
+/** For the audit log: an operator gives up the effects of parked events of the tenant. */
+export const recordParkedSkip = defineCommand({
+  name: 'RecordParkedSkip',
+  aggregate: parkedEventsRequest,
+  stream: (_input: Skip, { tenantId, id }) => parkedEventsStream(tenantId, id),
+  begins: true,
+  decide: ({ isMade }, data) => accept(isMade ? [] : [{ type: 'ParkedEventsSkipped', data }]),
+});

@@ -1,0 +1,133 @@
+import { refuseGuessable } from '../../src/contexts/identity/domain/password-rule.ts';
+import { temporaryPasswordExpiry } from '../../src/contexts/identity/domain/temporary-password.ts';
+import { readLicense, type License } from '../../src/contexts/tenants/domain/license.ts';
+import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
+import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
+import { acceptWith, defineCommand, type Claim } from '../../src/platform/kernel/command.ts';
+import { conflict, forbidden, invalid } from '../../src/platform/kernel/failure.ts';
+import { INSTALLATION } from '../../src/platform/kernel/ids.ts';
+import type {
+  WithAccountDigest,
+  WithClaimHolder,
+  WithClaimHolders,
+  WithLicensePublicKey,
+  WithNewAuthority,
+  WithPasswords,
+  WithVault,
+} from '../ports.ts';
+import { freeSlug } from './free-slug.ts';
+
+export interface SetUpTenant {
+  readonly name: string | null;
+  readonly email: string;
+  readonly password: string;
+  readonly displayName: string;
+  readonly licenseKey: string;
+  readonly externalBaseUrl: string;
+  readonly adminId: string;
+  readonly mustChangePassword: boolean;
+  /** The first tenant of an installation ends its set-up; one that an operator adds later does not ask for it. */
+  readonly completesSetup: boolean;
+}
+
+interface Facts {
+  readonly license: License;
+  readonly passwordRef: string;
+  readonly accountDigest: string;
+  readonly slug: string;
+  readonly authority: Extract<TenantEvent, { type: 'CertificateAuthorityInstalled' }>['data'];
+}
+
+export const SETUP_CLAIM: Claim = { kind: 'setup', value: 'complete', tenantId: INSTALLATION };
+export const slugClaim = (slug: string): Claim => ({ kind: 'tenant-slug', value: slug, tenantId: INSTALLATION });
+
+type Ports = WithVault &
+  WithPasswords &
+  WithLicensePublicKey &
+  WithAccountDigest &
+  WithClaimHolder &
+  WithClaimHolders &
+  WithNewAuthority;
+
+/** A tenant with its license, its certificate authority and its first super admin: all in one append, or nothing. */
+export const setUpTenant = defineCommand({
+  name: 'SetUpTenant',
+  aggregate: tenant,
+  stream: (_input: SetUpTenant, { tenantId }) => tenantStream(tenantId),
+  async prepare(input: SetUpTenant, ports: Ports, { tenantId, now }) {
+    const license = readLicense(input.licenseKey, ports.licensePublicKey, now);
+    if ('refused' in license) return invalid('licenseKey', license.refused);
+    if (input.completesSetup && (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)))
+      return forbidden('setup already complete');
+    const name = input.name ?? license.clientName;
+    const guessable = input.mustChangePassword
+      ? undefined
+      : refuseGuessable('password', input.password, [input.email, input.displayName, name]);
+    if (guessable) return guessable;
+    const { privateKeyPem, ...authority } = ports.newAuthority(name, now);
+    const [passwordRef, privateKeyRef, slug] = await Promise.all([
+      ports.passwords
+        .hash(input.password)
+        .then((hash) => ports.vault.put(tenantId, { owner: `admin/${input.adminId}`, field: 'passwordHash' }, hash)),
+      ports.vault.put(tenantId, { owner: `tenant/${tenantId}`, field: 'caPrivateKey' }, privateKeyPem),
+      freeSlug(slugOf(name), slugClaim, ports),
+    ]);
+    const facts: Facts = {
+      license,
+      passwordRef,
+      accountDigest: ports.accountDigest(input.email),
+      slug,
+      authority: {
+        certificatePem: authority.certificatePem,
+        privateKeyRef,
+        fingerprintSha256: authority.fingerprintSha256,
+        subject: authority.subject,
+        serialNumber: authority.serialNumber,
+        notBefore: new Date(authority.notBefore).toISOString(),
+        expiresAt: new Date(authority.expiresAt).toISOString(),
+        source: 'generated',
+      },
+    };
+    return facts;
+  },
+  decide(state, input, { tenantId, now }, { license, passwordRef, accountDigest, slug, authority }: Facts) {
+    if (state.exists) return conflict();
+    const name = input.name ?? license.clientName;
+    const { adminId, email, displayName, externalBaseUrl, mustChangePassword } = input;
+    const claims = [...(input.completesSetup ? [SETUP_CLAIM] : []), slugClaim(slug), adminEmailClaim(accountDigest)];
+    return acceptWith(
+      { tenantId, name, slug, license },
+      [
+        { type: 'TenantSetUp', data: { name, slug, externalBaseUrl } },
+        { type: 'LicenseInstalled', data: license },
+        {
+          type: 'AdminUserCreated',
+          data: {
+            adminId,
+            email,
+            accountDigest,
+            displayName,
+            roleType: 'super_admin',
+            passwordRef,
+            mustChangePassword,
+            passwordExpiresAt: mustChangePassword ? temporaryPasswordExpiry(now) : null,
+          },
+        },
+        { type: 'CertificateAuthorityInstalled', data: authority },
+      ],
+      { take: claims },
+    );
+  },
+  whenClaimed: ({ kind }) => (kind === 'setup' ? forbidden('setup already complete') : conflict()),
+  freshens: ['tenants', 'tenant_directory', 'admin_users', 'live-state'],
+});
+
+/** Lower case, everything else a dash (choice OP-058); a number behind it where the name is taken. The claim decides races. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return slug.slice(0, 60) || 'tenant';
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { windowOf } from '../../src/contexts/alerts/domain/timeframe.ts';
+import { conditions } from '../../src/contexts/policies/domain/events.ts';
+import { categoryNames, grades, postureOf, type Measure } from '../../src/contexts/dashboard/domain/posture-score.ts';
+import { orThrow } from '../../src/platform/kernel/failure.ts';
+import type { Query } from '../../src/platform/kernel/query.ts';
+import { triageMetrics } from '../alerts/triage-metrics.ts';
+import { tenantCredentialStats } from '../credentials/tenant-credential-stats.ts';
+import { fleetHealth } from '../devices/fleet-health.ts';
+import { engineConfig } from '../policies/engine-config.ts';
+import type { EngineConfig } from '../../src/contexts/policies/domain/engine/encounter.ts';
+
+/** Choice OP-088. */
+export const securityPostureView = z.object({
+  score: z.int(),
+  grade: z.enum(grades),
+  breakdown: z.array(
+    z.object({
+      category: z.enum(categoryNames),
+      label: z.string(),
+      score: z.int(),
+      weight: z.int(),
+      details: z.string(),
+    }),
+  ),
+  calculatedAt: z.iso.datetime(),
+});
+
+const SIGN_INS = `
+  select coalesce(sum(sign_ins), 0)::float8 as "of", coalesce(sum(with_mfa), 0)::float8 as good
+    from sign_in_daily where tenant_id = $1 and day >= $2::date`;
+
+const SIGNALS = conditions.filter((condition) => condition !== 'any');
+
+/** Which signals are answered by an enabled rule that reaches everybody; while learning nothing is, so it counts half. */
+function coverage({ policies, mode }: EngineConfig): Measure {
+  const rules = policies
+    .filter(({ isEnabled, groupIds }) => isEnabled && groupIds.length === 0)
+    .flatMap((policy) => policy.rules);
+  const answered = SIGNALS.filter((signal) =>
+    rules.some(({ condition }) => condition === signal || condition === 'any'),
+  );
+  const acts = mode === 'learning' ? 1 : 2;
+  return {
+    good: answered.length * acts,
+    of: SIGNALS.length * 2,
+    details: `${answered.length} of ${SIGNALS.length} signals are answered by a policy; mode ${mode}`,
+  };
+}
+
+const outOf = (good: number, of: number, details: string): Measure => ({ good, of, details });
+
+/** How well the tenant is protected, from what is counted anyway. */
+export const securityPosture: Query<{ now: number }, z.output<typeof securityPostureView>> = async (reads, { now }) => {
+  const month = windowOf('30d', now).from;
+  const [credentials, fleet, alerts, config, signIns] = await Promise.all([
+    tenantCredentialStats(reads, undefined).then(orThrow),
+    fleetHealth(reads, undefined).then(orThrow),
+    triageMetrics(reads, { timeframe: '30d', now }).then(orThrow),
+    engineConfig(reads, undefined).then(orThrow),
+    reads.figures<{ good: number; of: number }>(SIGN_INS, [month.slice(0, 10)]),
+  ]);
+  const { totalCredentials, reusedCredentials, breachedCredentials } = credentials;
+  const { activeDevices, staleDevices } = fleet;
+  const resolved = Math.round(alerts.resolutionRate * alerts.totalAlerts);
+  const { good: withMfa, of: all } = signIns!;
+  const posture = postureOf({
+    password_hygiene: outOf(
+      totalCredentials - reusedCredentials,
+      totalCredentials,
+      `${reusedCredentials} of ${totalCredentials} credentials reuse a password`,
+    ),
+    breached_passwords: outOf(
+      totalCredentials - breachedCredentials,
+      totalCredentials,
+      `${breachedCredentials} of ${totalCredentials} credentials have a breached password`,
+    ),
+    mfa_adoption: outOf(withMfa, all, `${withMfa} of ${all} sign-ins within 30 days asked for a second factor`),
+    device_health: outOf(
+      activeDevices,
+      activeDevices + staleDevices,
+      `${staleDevices} of ${activeDevices + staleDevices} devices are not heard of`,
+    ),
+    alert_response: outOf(
+      resolved,
+      alerts.totalAlerts,
+      `${resolved} of ${alerts.totalAlerts} alerts of 30 days are closed`,
+    ),
+    policy_coverage: coverage(config),
+  });
+  return { ...posture, breakdown: [...posture.breakdown], calculatedAt: new Date(now).toISOString() };
+};

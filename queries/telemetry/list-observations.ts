@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { ObservationRow, ViewedKind } from '../../projections/telemetry/observations.ts';
+import { paginated, type Page, type Paginated, type Query } from '../../src/platform/kernel/query.ts';
+
+/** An observation as the event viewer shows it (choice OP-164). */
+export const observationView = z
+  .object({
+    id: z.uuid(),
+    kind: z.string(),
+    userId: z.uuid(),
+    userEmail: z.string().nullable(),
+    deviceId: z.uuid(),
+    domain: z.string().nullable(),
+    url: z.string().nullable(),
+    occurredAt: z.iso.datetime(),
+    receivedAt: z.iso.datetime(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ title: 'Event' });
+export type ObservationView = z.output<typeof observationView>;
+
+export interface ObservationFilter {
+  readonly kind: ViewedKind;
+  readonly userId?: string | undefined;
+  readonly deviceId?: string | undefined;
+  /** A host name in ASCII. */
+  readonly domain?: string | undefined;
+  /** Inclusive, ISO 8601. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const FILTER = `
+   where o.tenant_id = $1 and o.kind = $2
+     and ($3::uuid is null or o.user_id = $3)
+     and ($4::uuid is null or o.device_id = $4)
+     and ($5::text is null or o.domain = $5)
+     and ($6::timestamptz is null or o.occurred_at >= $6)
+     and ($7::timestamptz is null or o.occurred_at <= $7)`;
+/** Counting goes on to here and no further, so that a page costs the same whatever there is: exact figures are in the stats. */
+export const MOST_COUNTED = 10_000;
+const COUNT = `select count(*)::int as total from (select from observations o ${FILTER} limit ${MOST_COUNTED}) counted`;
+// The page first, the names after: a join must not touch what is not shown.
+const PAGE = `
+  with page as (select * from observations o ${FILTER} order by o.occurred_at desc, o.event_id limit $8 offset $9)
+  select p.*, e.email as user_email
+    from page p left join employees e on e.tenant_id = $1 and e.user_id = p.user_id
+   order by p.occurred_at desc, p.event_id`;
+
+type NamedRow = ObservationRow & { readonly user_email: string | null };
+
+/** Observations of one kind, latest first. The total is exact up to `MOST_COUNTED`. */
+export const listObservations: Query<ObservationFilter & Page, { events: ObservationView[] } & Paginated> = async (
+  reads,
+  input,
+) => {
+  const { kind, userId = null, deviceId = null, domain = null, from = null, to = null } = input;
+  const filter = [kind, userId, deviceId, domain, from, to];
+  const [count, rows] = await Promise.all([
+    reads.figures<{ total: number }>(COUNT, filter),
+    reads.rows<NamedRow>(PAGE, [...filter, input.pageSize, (input.page - 1) * input.pageSize]),
+  ]);
+  return { events: rows.map(viewOf), ...paginated(count?.total ?? 0, input) };
+};
+
+const viewOf = (row: NamedRow): ObservationView => ({
+  id: row.event_id,
+  kind: row.kind,
+  userId: row.user_id,
+  userEmail: row.user_email,
+  deviceId: row.device_id,
+  domain: row.domain,
+  url: row.url,
+  occurredAt: row.occurred_at,
+  receivedAt: row.received_at,
+  data: row.data,
+});

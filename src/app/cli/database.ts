@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { keyringsOf, loginSecret } from '../compose/prepare-database.ts';
+import { ConfigError } from '../../platform/config-error.ts';
+import { readConfig } from '../config/config.ts';
+import { accessScript } from '../../platform/database/access-script.ts';
+import { plainPool } from '../../platform/database/plain-pool.ts';
+import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
+import { connectionOf, loginsOf } from '../../platform/database/logins.ts';
+import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+
+/** The SQL that makes the roles of the configured database, also before there is anything else in it. */
+async function rolesScript(): Promise<string> {
+  const config = readConfig(process.env);
+  const connection = config.databaseUrl
+    ? connectionOf(config.databaseUrl)
+    : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
+  if (!connection) throw new ConfigError('set DATABASE_URL: the embedded database makes its roles itself');
+  const owner = plainPool({ ...markedOwner({ ...connection }), max: 1 });
+  try {
+    const identity = await identifyOwner(owner);
+    return accessScript({
+      ...identity,
+      logins: loginsOf(identity.database, loginSecret(await keyringsOf(owner, config), config)),
+    });
+  } finally {
+    await owner.end();
+  }
+}
+
+export function addDatabaseCommands(program: Command): void {
+  program
+    .command('database')
+    .description('what the service needs of PostgreSQL')
+    .command('roles')
+    .description(
+      'print the SQL that makes the roles which the service logs in as, for an administrator of the server; it holds no password',
+    )
+    .action(async () => console.log(await rolesScript()));
+}

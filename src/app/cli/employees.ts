@@ -1,0 +1,41 @@
+import { carryOutErasure } from '../../../commands/employees/carry-out-erasure.ts';
+import { erasePerson as erasePersonCommand } from '../../../commands/employees/erase-person.ts';
+import { employeeEmailClaim } from '../../contexts/employees/domain/employee.ts';
+import { system } from '../../platform/kernel/actor.ts';
+import { streamSubject } from '../../platform/kernel/aggregate.ts';
+import { FailureError, notFound, orThrow } from '../../platform/kernel/failure.ts';
+import { isUuid, type TenantId } from '../../platform/kernel/ids.ts';
+import { findTenant, type FindTenantDependencies } from '../../contexts/tenants/find-tenant.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { CommandPorts, WithAccountDigest, WithClaimHolder } from '../../../commands/ports.ts';
+
+export type EmployeesCliDependencies = FindTenantDependencies & {
+  readonly store: EventStore;
+  readonly executor: Executor<CommandPorts>;
+  readonly ports: WithAccountDigest & WithClaimHolder;
+};
+
+/**
+ * Erases an employee for ever: the tenant by id or slug, the person by id or, while the record is there, by e-mail.
+ * Answers the person's id. Throws `FailureError` when there is no such tenant or person.
+ */
+export async function erasePerson(
+  services: EmployeesCliDependencies,
+  { tenant, person }: { tenant: string; person: string },
+): Promise<{ userId: string }> {
+  const tenantId = await findTenant(services, tenant);
+  const userId = await findPerson(services, tenantId, person);
+  const issuer = { tenantId, actor: system('castellan person erase') };
+  orThrow(await services.executor.execute(erasePersonCommand, { userId }, issuer));
+  orThrow(await services.executor.execute(carryOutErasure, { userId }, issuer));
+  await services.store.forgetTelemetryOf(tenantId, userId);
+  return { userId };
+}
+
+async function findPerson({ ports }: EmployeesCliDependencies, tenantId: TenantId, person: string): Promise<string> {
+  if (isUuid(person)) return person.toLowerCase();
+  const stream = await ports.claimHolder(tenantId, employeeEmailClaim(ports.accountDigest(person)));
+  if (!stream) throw new FailureError(notFound('there is no employee of this e-mail'));
+  return streamSubject(stream);
+}

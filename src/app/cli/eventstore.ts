@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { ConfigError } from '../../platform/config-error.ts';
+import { eventStoreUrl, secretFile } from '../config/config.ts';
+import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
+
+interface Asked {
+  readonly grant?: boolean;
+  readonly exclusive?: boolean;
+}
+
+/** `user:password` of an administrator of the server. Never an argument: those are seen by every user of the machine. */
+function administrator(env: NodeJS.ProcessEnv): { username: string; password: string } | undefined {
+  const { EVENTSTORE_ADMIN: given, EVENTSTORE_ADMIN_FILE: file } = env;
+  const text = file ? secretFile('EVENTSTORE_ADMIN_FILE', file) : given;
+  if (!text) return undefined;
+  const at = text.indexOf(':');
+  if (at < 1)
+    throw new ConfigError(`${file ? 'EVENTSTORE_ADMIN_FILE' : 'EVENTSTORE_ADMIN'} needs the form user:password`);
+  return { username: text.slice(0, at), password: text.slice(at + 1) };
+}
+
+async function rights({ grant = false, exclusive = false }: Asked): Promise<void> {
+  const url = eventStoreUrl(process.env);
+  if (!url) throw new ConfigError('set EVENTSTORE_URL or EVENTSTORE_URL_FILE: without it the events are in PostgreSQL');
+  const admin = administrator(process.env);
+  if (grant && !admin)
+    throw new ConfigError(
+      'set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: granting takes an administrator of the server',
+    );
+  if (exclusive && !grant) throw new ConfigError('--exclusive goes with --grant');
+  const { lines, isSufficient } = await openAdministration(url, admin, (server) => server.rights({ grant, exclusive }));
+  for (const line of lines) process.stdout.write(`${line}\n`);
+  if (!isSufficient) process.exitCode = 1;
+}
+
+export function addEventStoreCommands(program: Command): void {
+  program
+    .command('eventstore')
+    .description('what the service needs of EventStoreDB or KurrentDB')
+    .command('rights')
+    .description('say which rights the user of EVENTSTORE_URL lacks; exit code 1 while one is missing')
+    .option('--grant', 'set them, as the administrator in EVENTSTORE_ADMIN (user:password) or EVENTSTORE_ADMIN_FILE')
+    .option(
+      '--exclusive',
+      'with --grant: take from every other user the rights on streams that have no access list of their own',
+    )
+    .action(rights);
+}

@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { chainOwners, type ChainOwnersDependencies } from '../../contexts/audit/chain-owners.ts';
+import { evidenceOf, verify, type VerifyDependencies } from '../../contexts/audit/verify.ts';
+import { compose } from '../compose/compose.ts';
+import { readConfig, type Config } from '../config/config.ts';
+import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { EventStoreDbEventStore } from '../../platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
+import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
+import { FailureError, conflict, invalid } from '../../platform/kernel/failure.ts';
+import { CopyFrom } from '../../contexts/installation/log-copy/copy-from.ts';
+import { clearRecord, copyRecord, type Direction } from '../../contexts/installation/log-copy/copy-record.ts';
+import { CopyTo } from '../../contexts/installation/log-copy/copy-to.ts';
+import type { CopyParts, LogCopy } from '../../contexts/installation/log-copy/log-copy.ts';
+import { unsealLog } from '../../contexts/installation/log-copy/moved-log.ts';
+import { switchLog } from '../../contexts/installation/log-copy/switch.ts';
+import { newLogger } from '../../platform/observability/logger.ts';
+import type { Logger } from 'pino';
+import type { Database } from '../../platform/database/database.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { EventCodec } from '../../platform/eventstore/codec.ts';
+
+export interface LogCliDependencies extends ChainOwnersDependencies, VerifyDependencies {
+  readonly log: Logger;
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+}
+
+interface Options {
+  readonly to?: string;
+  readonly from?: string;
+  readonly finish?: boolean;
+}
+
+const SAY_EVERY_MS = 2_000;
+
+/** A URL may hold a password, which does not belong on a command line: `file:PATH` and `env:NAME` say where it stands. */
+export function urlOf(given: string): string {
+  if (given.startsWith('file:')) return readFileSync(given.slice('file:'.length), 'utf8').trim();
+  if (!given.startsWith('env:')) return given;
+  const value = process.env[given.slice('env:'.length)];
+  if (!value) throw new FailureError(invalid('--to', `the variable ${given.slice('env:'.length)} is not set`));
+  return value.trim();
+}
+
+export interface Endpoints {
+  readonly direction: Direction;
+  readonly url: string;
+}
+
+/** Opens the copy that the services' own store is the source of. `close` ends what was opened for it. */
+export async function openLogCopy(
+  services: LogCliDependencies,
+  { direction, url }: Endpoints,
+): Promise<{ copy: LogCopy; parts: CopyParts; close: () => Promise<void> }> {
+  const { database, codec, store } = services;
+  const parts: CopyParts = { source: store, owner: database.owner, isLasting: (type) => codec.isLasting(type) };
+  const server = new EventStoreDbEventStore(url, { warn: (message) => services.log.warn(message) });
+  const own = new PostgresEventStore(database.store, database.config);
+  const close = async () => void (await Promise.all([server.close(), own.close()]));
+  try {
+    const copy =
+      direction === 'to' ? await CopyTo.open(parts, server, url) : await CopyFrom.open(parts, server, own, url);
+    return { copy, parts, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Copies what there is; with `finish`, the rest as well, and makes the copy the log of this installation. Returns how many audit chains do not hold. */
+export async function copyLog(
+  services: LogCliDependencies,
+  endpoints: Endpoints,
+  finish: boolean,
+  say: (line: string) => void,
+): Promise<number> {
+  const { copy, parts, close } = await openLogCopy(services, endpoints);
+  try {
+    let said = Date.now();
+    while (await copy.step()) {
+      if (Date.now() - said < SAY_EVERY_MS) continue;
+      said = Date.now();
+      const { events, sourcePosition } = copy.record;
+      // Asked anew: the service writes on.
+      const head = await services.store.head();
+      say(`${events} events copied, position ${sourcePosition} of ${head} (${percent(sourcePosition, head)} %)`);
+    }
+    if (!finish) await copy.settle();
+    else await switchLog(copy, parts);
+    for (const [tenantId, { events, hash }] of [...copy.hashes.all].sort())
+      say(`same    ${tenantId}: ${events} events, sha256 ${hash.toString('hex')}`);
+    if (!finish) {
+      say(
+        `${copy.record.events} events copied. Repeat this to copy what has come since; stop the service and add --finish to switch.`,
+      );
+      return 0;
+    }
+    return await verifyChains({ ...services, store: copy.target }, say);
+  } finally {
+    await close();
+  }
+}
+
+const percent = (position: bigint, head: bigint): number =>
+  head === 0n ? 100 : Math.min(100, Number((position * 100n) / head));
+
+async function verifyChains(services: LogCliDependencies, say: (line: string) => void): Promise<number> {
+  let broken = 0;
+  for (const { id, name } of await chainOwners(services)) {
+    const { valid, entriesChecked, reason, firstInvalidSequence } = await verify(evidenceOf(services), id);
+    if (!valid) broken += 1;
+    say(
+      `${valid ? 'valid  ' : 'BROKEN '} ${name} ${id}: ${entriesChecked} audit entries${valid ? '' : `, ${reason} at ${firstInvalidSequence}`}`,
+    );
+  }
+  return broken;
+}
+
+/** A house that neither projects nor reacts, whatever else runs: the log that it reads is the one that is copied. */
+async function withSource<T>(config: Config, work: (services: LogCliDependencies) => Promise<T>): Promise<T> {
+  const running = config.databaseUrl ? undefined : findEmbeddedPostgres(join(config.dataDir, 'postgres'));
+  const log = newLogger(process.env['LOG_LEVEL'] ?? 'warn');
+  const house = await compose(config, {
+    log,
+    listen: false,
+    project: false,
+    ...(running ? { database: { ...running } } : {}),
+  });
+  try {
+    return await work(house.services);
+  } finally {
+    await house.stop();
+  }
+}
+
+function endpointsOf({ to, from }: Options): Endpoints {
+  if ((to === undefined) === (from === undefined))
+    throw new FailureError(invalid('--to', 'name one side: --to or --from, with the URL of EventStoreDB'));
+  return { direction: to === undefined ? 'from' : 'to', url: urlOf((to ?? from)!) };
+}
+
+/** The settings under which the log that is copied is the service's own. */
+function sourceConfig(config: Config, { direction, url }: Endpoints): Config {
+  if (direction === 'from') return { ...config, eventStoreUrl: url };
+  if (config.eventStoreUrl)
+    throw new FailureError(
+      conflict('EVENTSTORE_URL is set: the log is in EventStoreDB already, and --to copies the one in PostgreSQL'),
+    );
+  return config;
+}
+
+/** Gives up a copy that has not been finished; the service goes on where it was. */
+export async function abandon(services: LogCliDependencies): Promise<void> {
+  const { owner } = services.database;
+  const record = await copyRecord(owner);
+  if (!record) throw new FailureError(conflict('no copy has been begun'));
+  if (record.isFinished)
+    throw new FailureError(
+      conflict(
+        `the copy ${record.direction} ${record.servers} has been finished: the way back is a copy in the other direction`,
+      ),
+    );
+  await clearRecord(owner);
+  if (record.direction === 'to') await unsealLog(owner);
+  else await owner.query('truncate events, claims, stream_retention');
+}
+
+/** Deletes the log in the database that was left when it was copied to EventStoreDB. */
+export async function discard(services: LogCliDependencies): Promise<void> {
+  const { owner } = services.database;
+  const record = await copyRecord(owner);
+  if (!record?.isFinished || record.direction !== 'to')
+    throw new FailureError(conflict('the log in PostgreSQL has not been moved to EventStoreDB'));
+  await owner.query('truncate events, claims, stream_retention');
+}
+
+export function addLogCommands(program: Command): void {
+  const log = program.command('log').description('the event log: from the embedded store to EventStoreDB, and back');
+  log
+    .command('copy')
+    .description(
+      'copy the log while the service runs; repeat it, then stop the service and --finish. Exit code 1 if an audit chain does not hold',
+    )
+    .option('--to <url>', 'from PostgreSQL to EventStoreDB: esdb://…, or file:PATH or env:NAME that holds it')
+    .option('--from <url>', 'from EventStoreDB to PostgreSQL')
+    .option(
+      '--finish',
+      'the service is stopped: copy the rest, check everything, and move checkpoints and audit log to the copy',
+    )
+    .action(async (options: Options) => {
+      const endpoints = endpointsOf(options);
+      const config = sourceConfig(readConfig(process.env), endpoints);
+      const broken = await withSource(config, (services) =>
+        copyLog(services, endpoints, options.finish ?? false, (line) => console.log(line)),
+      );
+      if (options.finish)
+        console.log(
+          endpoints.direction === 'to'
+            ? 'Set EVENTSTORE_URL and start the service.'
+            : 'Take EVENTSTORE_URL away and start the service.',
+        );
+      if (broken > 0) process.exitCode = 1;
+    });
+  log
+    .command('abandon')
+    .description('give up a copy that has not been finished')
+    .action(async () => {
+      await withSource(readConfig(process.env), abandon);
+      console.log(
+        'The copy was given up. What it wrote to EventStoreDB stays there, and the service goes on where it was.',
+      );
+    });
+  log
+    .command('discard')
+    .description('delete the log in PostgreSQL, after it was moved to EventStoreDB')
+    .action(async () => {
+      await withSource(readConfig(process.env), discard);
+      console.log('The log in PostgreSQL was deleted. The one in EventStoreDB is the log of this installation.');
+    });
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { recordMasterKey } from '../../../commands/installation/record-master-key.ts';
+import { ConfigError } from '../../platform/config-error.ts';
+import { dataDirectory, type Config } from '../config/config.ts';
+import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { KeyFiles } from '../config/key-files.ts';
+import { system } from '../../platform/kernel/actor.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
+import { INSTALLATION } from '../../platform/kernel/ids.ts';
+import { Keyring } from '../../platform/vault/keyring.ts';
+import { masterKeyUses, rewrap, type Rewrapped } from '../../platform/vault/rewrap.ts';
+import type { WithHouse } from './house.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+
+/** The only operator's commands that need the master keys themselves: they are not among the services. */
+export interface MasterKeyCliDependencies {
+  readonly config: Pick<Config, 'masterKey' | 'otherMasterKey'>;
+  readonly services: { readonly database: Database; readonly executor: Executor<CommandPorts> };
+}
+
+const otherOf = ({ otherMasterKey }: MasterKeyCliDependencies['config']): Keyring | undefined =>
+  otherMasterKey && new Keyring(otherMasterKey);
+
+/** Has the current master key open everything, retires all others, and says so in the audit log; harmless to repeat. */
+export async function rewrapKeys({
+  config,
+  services: { database, executor },
+}: MasterKeyCliDependencies): Promise<Rewrapped & { fingerprint: string }> {
+  const current = new Keyring(config.masterKey);
+  const { fingerprint } = current;
+  // Even one that was retired may open here: somebody may have wrapped with it since.
+  const rewrapped = await rewrap(database.owner, { current, other: otherOf(config) });
+  orThrow(
+    await executor.execute(
+      recordMasterKey,
+      { fingerprint, retired: rewrapped.retired },
+      { tenantId: INSTALLATION, actor: system('castellan master-key rewrap') },
+    ),
+  );
+  return { ...rewrapped, fingerprint };
+}
+
+async function printUses({ config, services: { database } }: MasterKeyCliDependencies): Promise<void> {
+  const current = new Keyring(config.masterKey).fingerprint;
+  const other = otherOf(config)?.fingerprint;
+  for (const { fingerprint, tenantKeys, keptKeys, isRetired } of await masterKeyUses(database.owner)) {
+    const role = [
+      fingerprint === current && 'MASTER_KEY',
+      fingerprint === other && 'the other at hand',
+      isRetired && 'retired',
+    ]
+      .filter(Boolean)
+      .join(', ');
+    console.log(
+      `${fingerprint ?? '(not said)      '} opens the keys of ${tenantKeys} tenants, ${keptKeys} of the installation${role && `: ${role}`}`,
+    );
+  }
+}
+
+/** What the embedded default keeps, where no service works with it. Elsewhere the operator keeps both. */
+function replaceFile(env: NodeJS.ProcessEnv): void {
+  if (env['DATABASE_URL'] || env['MASTER_KEY'])
+    throw new ConfigError(
+      'MASTER_KEY is given from outside: docs/operations.md says in which order to set the new one there',
+    );
+  const dataDir = dataDirectory(env);
+  // A service that goes on with the one before could not read what is sealed with the new one.
+  if (findEmbeddedPostgres(join(dataDir, 'postgres')))
+    throw new ConfigError(`a service is running on ${dataDir}: stop it first`);
+  new KeyFiles(dataDir, true).replaceMasterKey();
+}
+
+export function addMasterKeyCommands(program: Command, withHouse: WithHouse): void {
+  const masterKey = program
+    .command('master-key')
+    .description('the key that everything sealed opens with; see docs/operations.md before you replace it');
+  masterKey
+    .command('status')
+    .description('which master key opens how much')
+    .action(() => withHouse(printUses));
+  masterKey
+    .command('replace')
+    .description(
+      'make a new master key in DATA_DIR; the one before stays beside it. Then start the service, and `rewrap`',
+    )
+    .action(() => {
+      replaceFile(process.env);
+      console.log('A new master key is in place. Start the service, then run `master-key rewrap`.');
+    });
+  masterKey
+    .command('rewrap')
+    .description('have MASTER_KEY open everything, and retire the one before')
+    .action(async () => {
+      const { fingerprint, tenantKeys, keptKeys, retired } = await withHouse(rewrapKeys);
+      console.log(
+        `${fingerprint} opens everything now: wrapped anew were the keys of ${tenantKeys} tenants, ${keptKeys} of the installation`,
+      );
+      for (const gone of retired) console.log(`${gone} is retired: only backups from before need it`);
+    });
+}

@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { attachTenant as attachTenantCommand } from '../../../commands/organizations/attach-tenant.ts';
+import { createOrganization as createOrganizationCommand } from '../../../commands/organizations/create-organization.ts';
+import { detachTenant as detachTenantCommand } from '../../../commands/organizations/detach-tenant.ts';
+import { recoverOrgAdmin as recoverOrgAdminCommand } from '../../../commands/organizations/recover-org-admin.ts';
+import { suspendOrgAdmin as suspendOrgAdminCommand } from '../../../commands/organizations/suspend-org-admin.ts';
+import { removeOrgDomain } from '../../../commands/organizations/remove-org-domain.ts';
+import { verifyOrgDomain } from '../../../commands/organizations/verify-org-domain.ts';
+import { unlockLogin } from '../../../commands/identity/unlock-login.ts';
+import { updateSsoConfig } from '../../../commands/sso/update-sso-config.ts';
+import { organization, organizationStream } from '../../contexts/organizations/domain/organization.ts';
+import { tenant, tenantStream } from '../../contexts/tenants/domain/tenant.ts';
+import { emailDomain } from '../../contexts/sso/domain/fields.ts';
+import { emailField } from '../../contexts/identity/domain/password-rule.ts';
+import { findOrgAdmin, type OrgAdminFound, type OrgSignInDependencies } from '../../contexts/identity/org-sign-in.ts';
+import { randomPassword } from '../../contexts/identity/passwords.ts';
+import { system, type Actor } from '../../platform/kernel/actor.ts';
+import { FailureError, invalid, notFound, orThrow } from '../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { findOrganization, type FindOrganizationDependencies } from '../../contexts/organizations/find-organization.ts';
+import { managedConfigs } from '../../contexts/organizations/managed-configs.ts';
+import { findTenant, type FindTenantDependencies } from '../../contexts/tenants/find-tenant.ts';
+import type { Logger } from 'pino';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { Vault } from '../../platform/vault/vault.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+
+export interface OrganizationsCliDependencies
+  extends FindOrganizationDependencies, FindTenantDependencies, OrgSignInDependencies {
+  readonly config: { readonly host: string; readonly port: number };
+  readonly log: Logger;
+  readonly store: EventStore;
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+  reads(tenantId: TenantId): TenantReads;
+}
+
+export interface NewOrganization {
+  readonly name: string;
+  /** Made from the name when left out; a number is put behind one that is taken. */
+  readonly slug?: string | undefined;
+  readonly ownerEmail: string;
+  /** Where browsers reach this service. Left out: as its first tenant says, or where it listens. */
+  readonly externalBaseUrl?: string | undefined;
+}
+
+export interface CreatedOrganization {
+  readonly organizationId: TenantId;
+  readonly slug: string;
+  /** Of its owner, shown this once, and to be changed at the first sign-in. */
+  readonly password: string;
+}
+
+/** Makes an organization and its owner. Throws `FailureError`: an e-mail administers one organization at most. */
+export async function createOrganization(
+  services: OrganizationsCliDependencies,
+  { name, slug, ownerEmail, externalBaseUrl }: NewOrganization,
+): Promise<CreatedOrganization> {
+  if (!z.string().trim().min(1).max(200).safeParse(name).success)
+    throw new FailureError(invalid('name', 'must be 1 to 200 characters long'));
+  if (!emailField.safeParse(ownerEmail).success) throw new FailureError(invalid('owner-email', 'is not a valid email'));
+  const organizationId = asTenantId(randomUUID());
+  const password = randomPassword();
+  const input = {
+    name: name.trim(),
+    slug: slug ?? null,
+    externalBaseUrl: (externalBaseUrl ?? (await knownBaseUrl(services))).replace(/\/+$/, ''),
+    adminId: randomUUID(),
+    ownerEmail,
+    ownerDisplayName: ownerEmail.split('@')[0]!,
+    ownerPassword: password,
+  };
+  const issuer = { tenantId: organizationId, actor: system('castellan org create') };
+  const { result } = orThrow(await services.executor.execute(createOrganizationCommand, input, issuer));
+  return { organizationId, slug: result.slug, password };
+}
+
+/** Puts a tenant (its id or its slug) into the organization of this slug. */
+export async function attachTenant(
+  services: OrganizationsCliDependencies,
+  { slug, tenant: named }: { slug: string; tenant: string },
+): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const attachedTenantId = await findTenant(services, named);
+  const issuer = { tenantId: organizationId, actor: system('castellan org attach') };
+  orThrow(await services.executor.execute(attachTenantCommand, { attachedTenantId }, issuer));
+}
+
+export interface DetachedTenant {
+  /** Names of the organization's own configurations in the tenant, which were switched off; sessions that began through them are over. */
+  readonly switchedOff: readonly string[];
+  /** Names of the tenant's own configurations that go on letting people in. */
+  readonly stillEnabled: readonly string[];
+}
+
+/**
+ * Lets a tenant (its id or its slug) go from the organization of this slug. What the organization set up there lets nobody in any more:
+ * it is switched off before the tenant goes, and once more afterwards, in case the organization switched it on in between.
+ */
+export async function detachTenant(
+  services: OrganizationsCliDependencies,
+  { slug, tenant: named }: { slug: string; tenant: string },
+): Promise<DetachedTenant> {
+  const organizationId = await findOrganization(services, slug);
+  const detachedTenantId = await findTenant(services, named);
+  const { tenants } = await services.loader.load(organization, organizationStream(organizationId));
+  if (!tenants.has(detachedTenantId))
+    throw new FailureError(notFound('the tenant does not belong to the organization'));
+  const actor = system('castellan org detach');
+  const before = await switchOffManaged(services, detachedTenantId, actor);
+  orThrow(
+    await services.executor.execute(detachTenantCommand, { detachedTenantId }, { tenantId: organizationId, actor }),
+  );
+  const after = await switchOffManaged(services, detachedTenantId, actor);
+  const configs = await managedConfigs(services.store, detachedTenantId);
+  return {
+    switchedOff: [...new Set([...before, ...after])],
+    stillEnabled: configs.flatMap(({ isEnabled, name }) => (isEnabled ? [name] : [])),
+  };
+}
+
+async function switchOffManaged(
+  services: OrganizationsCliDependencies,
+  tenantId: TenantId,
+  actor: Actor,
+): Promise<string[]> {
+  const enabled = (await managedConfigs(services.store, tenantId)).filter(
+    ({ isEnabled, managedBy }) => isEnabled && managedBy === 'organization',
+  );
+  for (const { configId } of enabled)
+    orThrow(
+      await services.executor.execute(
+        updateSsoConfig,
+        { configId, changes: { isEnabled: false } },
+        { tenantId, actor },
+      ),
+    );
+  return enabled.map(({ name }) => name);
+}
+
+/** An organization's admin, as an operator names one. */
+export interface NamedOrgAdmin {
+  /** The organization's slug or id. */
+  readonly slug: string;
+  readonly email: string;
+}
+
+export interface RecoveredOrgAdmin {
+  /** Shown this once, and to be changed at the next sign-in. */
+  readonly password: string;
+  /** Whether the organization required single sign-on until now. */
+  readonly liftedSso: boolean;
+}
+
+/** As the recovery over HTTP, without its key: whoever can run this holds all the keys there are. */
+export async function recoverOrgAdmin(
+  services: OrganizationsCliDependencies,
+  named: NamedOrgAdmin,
+): Promise<RecoveredOrgAdmin> {
+  const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
+  const { adminId, accountDigest } = admin;
+  const password = randomPassword();
+  const issuer = { tenantId, actor: system('castellan org recover') };
+  const { result } = orThrow(
+    await services.executor.execute(recoverOrgAdminCommand, { adminId, tempPassword: password }, issuer),
+  );
+  orThrow(await services.executor.execute(unlockLogin, { accountDigest, subjectId: adminId }, issuer));
+  return { password, liftedSso: result.liftedSso };
+}
+
+/** Shuts an admin out of the organization; `recoverOrgAdmin` is the way back. */
+export async function suspendOrgAdmin(services: OrganizationsCliDependencies, named: NamedOrgAdmin): Promise<void> {
+  const { organizationId: tenantId, admin } = await findNamedOrgAdmin(services, named);
+  const issuer = { tenantId, actor: system('castellan org suspend') };
+  orThrow(await services.executor.execute(suspendOrgAdminCommand, { adminId: admin.adminId }, issuer));
+}
+
+/** The operator's word that a domain is the organization's own, where DNS cannot say it (an inside domain, a name server out of reach). */
+export async function vouchForDomain(
+  services: OrganizationsCliDependencies,
+  { slug, domain: named }: { slug: string; domain: string },
+): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const issuer = { tenantId: organizationId, actor: system('castellan org verify-domain') };
+  orThrow(await services.executor.execute(verifyOrgDomain, { domain: domainOf(named), proof: 'operator' }, issuer));
+}
+
+/** Takes a domain away from an organization, however it was proved. */
+export async function removeDomain(
+  services: OrganizationsCliDependencies,
+  { slug, domain: named }: { slug: string; domain: string },
+): Promise<void> {
+  const organizationId = await findOrganization(services, slug);
+  const issuer = { tenantId: organizationId, actor: system('castellan org remove-domain') };
+  orThrow(await services.executor.execute(removeOrgDomain, { domain: domainOf(named) }, issuer));
+}
+
+function domainOf(text: string): string {
+  const { success, data } = emailDomain.safeParse(text);
+  if (!success) throw new FailureError(invalid('domain', 'must be a domain'));
+  return data;
+}
+
+async function findNamedOrgAdmin(
+  services: OrganizationsCliDependencies,
+  { slug, email }: NamedOrgAdmin,
+): Promise<OrgAdminFound> {
+  const organizationId = await findOrganization(services, slug);
+  const found = await findOrgAdmin(services, services.accountDigest(email));
+  if (found?.organizationId !== organizationId) throw new FailureError(notFound('the organization has no such admin'));
+  return found;
+}
+
+async function knownBaseUrl({ reads, loader, config }: OrganizationsCliDependencies): Promise<string> {
+  const first = await reads(INSTALLATION).one<{ id: string }>(
+    'select id from tenant_directory where tenant_id = $1 order by slug limit 1',
+  );
+  if (!first) return `http://${config.host}:${config.port}`;
+  return (await loader.load(tenant, tenantStream(asTenantId(first.id)))).externalBaseUrl;
+}

@@ -1,0 +1,121 @@
+import { recordParkedRetry, recordParkedSkip } from '../../../commands/installation/record-parked-request.ts';
+import { MOST_STREAMS_NAMED } from '../../contexts/installation/domain/parked-events.ts';
+import { system } from '../../platform/kernel/actor.ts';
+import { conflict, FailureError, invalid, notFound, orThrow } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { ParkedSummary } from '../../platform/projector/parking.ts';
+import { reactions } from '../../contexts/reactions.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { Projector } from '../../platform/projector/projector.ts';
+import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
+
+export interface ParkedEventsCliDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly projector: Projector;
+  readonly models: readonly AnyReadModel[];
+}
+
+const MOST_LETTERS = 500;
+
+export interface RetryRequest {
+  readonly name: string;
+  readonly stream?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+export interface SkipRequest {
+  readonly name: string;
+  readonly stream: string;
+  readonly reason: string;
+}
+
+/**
+ * Has the parked streams of a read model or reaction worked again, and records that with each tenant concerned. Returns what was
+ * parked. Throws `FailureError` for a name that there is not, and a stream that is not parked.
+ */
+export async function retryParkedEvents(
+  { projector, executor, models }: ParkedEventsCliDependencies,
+  { name, stream, reason }: RetryRequest,
+): Promise<ParkedSummary[]> {
+  const known = [...models, ...reactions].map((one) => one.name);
+  if (!known.includes(name))
+    throw new FailureError(notFound(`no read model or reaction is called ${name}; there are ${known.join(', ')}`));
+  const parked = await projector.parking.summary(name, stream);
+  if (stream !== undefined) expectParked(name, stream, parked);
+  for (const [tenantId, streams] of byTenant(parked)) {
+    const data = { ...recorded(name, streams), reason: reason === undefined ? null : reasonOf(reason) };
+    orThrow(
+      await executor.execute(recordParkedRetry, data, { tenantId, actor: system('castellan projections retry') }),
+    );
+  }
+  await projector.parking.askRetry(name, stream);
+  return parked;
+}
+
+/**
+ * Gives up the effects of what is parked of a reaction's stream, and records that with the tenant. What is parked behind it from now
+ * on is worked. Throws `FailureError`, also for a read model: its rows would no longer be what the log says.
+ */
+export async function skipParkedEvents(
+  { projector, executor, models }: ParkedEventsCliDependencies,
+  { name, stream, reason }: SkipRequest,
+): Promise<ParkedSummary[]> {
+  const model = models.find((one) => one.name === name);
+  if (model?.whenPoisoned === 'halt')
+    throw new FailureError(conflict(`${name} is a record that must be complete: none of its events can be skipped`));
+  if (model)
+    throw new FailureError(
+      conflict(
+        `${name} is a read model, which must show what the log says: fix its fold, then run \`projections retry ${name}\``,
+      ),
+    );
+  const known = reactions.map((one) => one.name);
+  if (!known.includes(name))
+    throw new FailureError(notFound(`no reaction is called ${name}; there are ${known.join(', ')}`));
+  const parked = await projector.parking.summary(name, stream);
+  expectParked(name, stream, parked);
+  const why = reasonOf(reason);
+  // Recorded first: what was given up without a record could not be found again.
+  for (const one of parked) {
+    orThrow(
+      await executor.execute(
+        recordParkedSkip,
+        { ...recorded(name, [one]), reason: why },
+        { tenantId: one.tenantId, actor: system('castellan projections skip') },
+      ),
+    );
+    await projector.parking.askSkip(name, stream, one.last);
+  }
+  return parked;
+}
+
+function expectParked(name: string, stream: string, parked: readonly ParkedSummary[]): void {
+  if (parked.length === 0)
+    throw new FailureError(notFound(`${stream} is not parked in ${name}; \`projections status\` names what is`));
+}
+
+function reasonOf(text: string): string {
+  const reason = text.trim();
+  if (reason.length === 0 || reason.length > MOST_LETTERS)
+    throw new FailureError(invalid('--reason', `must be 1 to ${MOST_LETTERS} characters long`));
+  return reason;
+}
+
+function byTenant(parked: readonly ParkedSummary[]): ReadonlyMap<TenantId, ParkedSummary[]> {
+  const tenants = new Map<TenantId, ParkedSummary[]>();
+  for (const one of parked) tenants.set(one.tenantId, [...(tenants.get(one.tenantId) ?? []), one]);
+  return tenants;
+}
+
+const recorded = (projection: string, streams: readonly ParkedSummary[]) => ({
+  projection,
+  streamCount: streams.length,
+  streams: streams.slice(0, MOST_STREAMS_NAMED).map(({ stream, events, first, last, eventTypes }) => ({
+    stream,
+    events,
+    firstPosition: String(first),
+    lastPosition: String(last),
+    eventTypes: [...eventTypes],
+  })),
+});

@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { erasePerson } from './employees.ts';
+import type { WithHouse } from './house.ts';
+
+export function addPeopleCommands(program: Command, withHouse: WithHouse): void {
+  program
+    .command('person')
+    .description('the rights of monitored people')
+    .command('erase')
+    .description('destroy the key under which everything personal of an employee was sealed; this cannot be undone')
+    .requiredOption('--tenant <id|slug>')
+    .requiredOption('--person <id|email>')
+    .action(async ({ tenant, person }: { tenant: string; person: string }) => {
+      const { userId } = await withHouse(({ services }) => erasePerson(services, { tenant, person }));
+      console.log(`Erased ${userId}`);
+    });
+}

@@ -1,0 +1,194 @@
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
+import { diffModel } from '../../platform/projector/diff.ts';
+import type { FillProgress } from '../../platform/projector/filler.ts';
+import { FailureError, invalid, notFound } from '../../platform/kernel/failure.ts';
+import { standingDoubt } from '../../contexts/installation/log-watch.ts';
+import { rebuildInto, rebuildLive, type AsOf } from '../../platform/projector/rebuild.ts';
+import type { WithHouse } from './house.ts';
+import { retryParkedEvents, skipParkedEvents, type RetryRequest, type SkipRequest } from './parked-events.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import type { EventCodec } from '../../platform/eventstore/codec.ts';
+import type { Projector } from '../../platform/projector/projector.ts';
+
+export interface ProjectionsCliDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly codec: EventCodec;
+  readonly projector: Projector;
+}
+
+const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadModel[] => {
+  const found = name === 'all' ? all : all.filter((model) => model.name === name);
+  if (found.length === 0)
+    throw new FailureError(
+      notFound(`no read model is called ${name}; there are ${all.map((model) => model.name).join(', ')}`),
+    );
+  return found;
+};
+
+/** `--as-of`: a position in the feed, or a moment. */
+export function parseAsOf(text: string | undefined): AsOf {
+  if (text === undefined) return {};
+  if (/^\d+$/.test(text)) return { position: BigInt(text) };
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new FailureError(invalid('--as-of', 'takes a position or an RFC 3339 time'));
+  return { time };
+}
+
+/** A bar with rate and time left. Positions count events on the default store; elsewhere they only show how far. */
+function progressBar(model: string) {
+  const bar = new SingleBar({
+    format: '  {model} {bar} {percentage}%  {events} events  {rate}/s  {left} left',
+    barsize: 28,
+    hideCursor: true,
+    clearOnComplete: false,
+  });
+  let started = false;
+  let folded = 0;
+  return {
+    show: ({ from, position, head, events, elapsedMs }: FillProgress) => {
+      folded = events;
+      const total = Number(head - from) || 1;
+      const done = Math.min(Number(position - from), total);
+      const rate = Math.round((events * 1000) / Math.max(1, elapsedMs));
+      const left = `${Math.max(0, Math.ceil(((total - done) / Math.max(1, done)) * (elapsedMs / 1000)))} s`;
+      const payload = { model: model.padEnd(24), events, rate, left };
+      if (started) bar.update(done, payload);
+      else bar.start(total, done, payload);
+      started = true;
+      bar.setTotal(total);
+    },
+    stop: () => {
+      if (started) bar.stop();
+      return folded;
+    },
+  };
+}
+
+export async function rebuild(
+  services: ProjectionsCliDependencies,
+  models: readonly AnyReadModel[],
+  into: string | undefined,
+  asOf: AsOf,
+): Promise<void> {
+  const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
+  for (const model of models) {
+    const bar = progressBar(model.name);
+    if (into) await rebuildInto(parts, model, into, asOf, bar.show);
+    else await rebuildLive(parts, services.projector, model, bar.show);
+    // Where no terminal shows a bar, this is all there is to see.
+    console.log(`rebuilt ${into ? `${into}.` : ''}${model.name}: ${bar.stop()} events`);
+  }
+}
+
+const ADDED = `        rows that are "added" are in the table, but the log has no event for them. Where retention has removed telemetry from the log (after a
+        scavenge of EventStoreDB, for example) that is expected: \`projections rebuild\` drops them. Anything else is worth a look.`;
+
+/** Prints what differs; answers how many rows do. */
+export async function diff(services: ProjectionsCliDependencies, models: readonly AnyReadModel[]): Promise<number> {
+  const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
+  let found = 0;
+  for (const model of models) {
+    const { rows, position, differences } = await diffModel(parts, model);
+    found += differences.length;
+    console.log(
+      `${differences.length === 0 ? 'same   ' : 'DIFFERS'} ${model.name}: ${rows} rows at position ${position}`,
+    );
+    if (differences.some(({ kind }) => kind === 'added')) console.log(ADDED);
+    for (const { kind, key, columns } of differences)
+      console.log(`        ${kind} ${JSON.stringify(key)}${columns.length > 0 ? ` in ${columns.join(', ')}` : ''}`);
+  }
+  return found;
+}
+
+async function status({ projector, store, trust, database }: ProjectionsCliDependencies): Promise<void> {
+  const head = await store.head();
+  console.log(`feed position ${head} (${store.name})`);
+  const doubt = trust.doubt?.reason ?? (await standingDoubt(database.projector))?.reason;
+  if (doubt) console.log(`NOTHING IS WRITTEN: ${doubt}; \`castellan restore status\` names the way back`);
+  for (const {
+    name,
+    version,
+    generation,
+    lane,
+    kind,
+    state,
+    position,
+    idleSeconds,
+    failure,
+  } of await projector.progress()) {
+    const behind =
+      position < head
+        ? `${head - position} behind`
+        : position > head
+          ? `${position - head} beyond the end of the log`
+          : 'up to date';
+    console.log(
+      `${name.padEnd(34)} v${version}${generation > 1 ? `.${generation}` : ''} ${kind} ${lane} ${state} ${position} ${behind}, moved ${Math.round(idleSeconds)} s ago${failure ? `: ${failure}` : ''}`,
+    );
+  }
+  for (const { name, tenantId, position, failure } of await projector.backlogs.all()) {
+    console.log(
+      `behind: ${name} tenant ${tenantId} works its own backlog after position ${position}${failure ? `: ${failure}` : ''}`,
+    );
+  }
+  for (const { name, stream, events, error } of await projector.parking.list())
+    console.log(`parked: ${name} ${stream}, ${events} events: ${error}`);
+}
+
+export function addProjectionCommands(program: Command, withHouse: WithHouse): void {
+  const projections = program.command('projections').description('read models: how they stand, rebuilds, forensics');
+  projections
+    .command('status')
+    .description('where every read model and reaction stands')
+    .action(() => withHouse(({ services }) => status(services)));
+  projections
+    .command('rebuild <name>')
+    .description('fold the history again, beside the live table, and serve the result (`all` for every model)')
+    .option('--as-of <time|position>', 'stop there; needs --into')
+    .option('--into <schema>', 'leave the live tables alone and fill this schema')
+    .action(async (name: string, { asOf, into }: { asOf?: string; into?: string }) => {
+      if (asOf && !into) throw new FailureError(invalid('--as-of', 'needs --into: the live tables show the present'));
+      await withHouse(({ services }) => rebuild(services, chosen(name, services.models), into, parseAsOf(asOf)));
+    });
+  projections
+    .command('diff [name]')
+    .description('name every served row that is not what the history says; exit code 1 if there is one')
+    .action(async (name = 'all') => {
+      const found = await withHouse(({ services }) => diff(services, chosen(name as string, services.models)));
+      if (found > 0) process.exitCode = 1;
+    });
+  projections
+    .command('retry <name>')
+    .description(
+      'work the parked streams of a read model or reaction again; recorded in the audit log of each tenant concerned',
+    )
+    .option('--stream <stream>', 'only this one; `projections status` names them')
+    .option('--reason <text>', 'for the audit log')
+    .action(async (name: string, options: Omit<RetryRequest, 'name'>) => {
+      const parked = await withHouse(({ services }) => retryParkedEvents(services, { name, ...options }));
+      for (const { stream, events } of parked)
+        console.log(`asked to retry ${events} parked events of ${stream} in ${name}`);
+      if (parked.length === 0) console.log(`nothing is parked in ${name}`);
+    });
+  projections
+    .command('skip <name>')
+    .description(
+      "give up the effects of a reaction's parked stream, and let it go on; recorded in the audit log of the tenant",
+    )
+    .requiredOption('--stream <stream>', '`projections status` names them')
+    .requiredOption('--reason <text>', 'for the audit log: why these effects are not wanted')
+    .action(async (name: string, options: Omit<SkipRequest, 'name'>) => {
+      const skipped = await withHouse(({ services }) => skipParkedEvents(services, { name, ...options }));
+      for (const { stream, events, first, last, eventTypes } of skipped) {
+        console.log(
+          `skipped ${events} events of ${stream} in ${name}, positions ${first} to ${last} (${eventTypes.join(', ')}); recorded in the audit log`,
+        );
+      }
+    });
+}

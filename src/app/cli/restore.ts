@@ -1,0 +1,155 @@
+import type { Command } from 'commander';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import {
+  acceptLog,
+  refuseUnlessLogIsOlder,
+  type AcceptLogDependencies,
+} from '../../contexts/installation/restore/accept-log.ts';
+import {
+  rebuildFromLog,
+  refuseUnlessTablesAreOlder,
+  type RebuildFromLogDependencies,
+} from '../../contexts/installation/restore/rebuild-from-log.ts';
+import {
+  standingOf,
+  tracesBehind,
+  WAY_BACK,
+  type Standing,
+  type StandingDependencies,
+} from '../../contexts/installation/restore/standing.ts';
+import { reactions } from '../../contexts/reactions.ts';
+import type { WithHouse } from './house.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { InstallationIdentity } from '../../contexts/installation/installation-identity.ts';
+import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
+
+export interface RestoreCliDependencies
+  extends AcceptLogDependencies, RebuildFromLogDependencies, StandingDependencies {
+  readonly store: EventStore;
+  readonly installation: InstallationIdentity;
+  readonly models: readonly AnyReadModel[];
+}
+
+const MOST_LETTERS = 500;
+const NOTHING_DONE =
+  'Nothing was changed. Stop every process of the service, then run this again with --yes and --reason TEXT.';
+
+interface Asked {
+  readonly yes?: true;
+  readonly reason?: string;
+}
+
+function reasonOf(text: string | undefined): string {
+  const reason = text?.trim() ?? '';
+  if (reason.length === 0 || reason.length > MOST_LETTERS)
+    throw new FailureError(invalid('--reason', `must be 1 to ${MOST_LETTERS} characters long`));
+  return reason;
+}
+
+/** Prints how log, tables and keys stand to each other, and the way back. */
+export async function restoreStatus(
+  services: RestoreCliDependencies,
+  say: (text: string) => void = console.log,
+): Promise<Standing> {
+  const standing = await standingOf(services);
+  const { mismatch, log, tables, end, reached } = standing;
+  say(
+    `the event log (${services.store.name}) ends at position ${end} and belongs to ${log ? `installation ${log.installationId}` : 'no installation yet'}`,
+  );
+  say(
+    `the tables have come to position ${reached} and belong to ${tables ? `installation ${tables.installationId}` : 'no installation yet'}`,
+  );
+  say(mismatch ? `NOTHING IS WRITTEN (${mismatch.kind}): ${mismatch.reason}` : 'log, tables and keys belong together');
+  if (mismatch) say(WAY_BACK[mismatch.kind]);
+  // The log that was left lacks whatever was sealed since.
+  if (standing.headsLost.size > 0 && mismatch?.kind !== 'log_moved') {
+    say(
+      `audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost, or taken away. Those chains are not sealed any more.`,
+    );
+    if (!mismatch)
+      say(
+        'If an older copy was restored on purpose, `castellan restore accept-log` sets these heads aside, and says so in the audit log.',
+      );
+  }
+  return standing;
+}
+
+/** Shows what accepting the log means; does it where `yes` is said. */
+export async function restoreAcceptLog(
+  services: RestoreCliDependencies,
+  { yes, reason }: Asked,
+  say: (text: string) => void = console.log,
+): Promise<void> {
+  const standing = await restoreStatus(services, say);
+  refuseUnlessLogIsOlder(standing);
+  if (standing.mismatch) sayWhatIsLost(services, standing, say);
+  say(
+    `set aside: sealed heads of ${standing.headsLost.size} audit chains that the log does not hold (audit-heads.jsonl.dropped)`,
+  );
+  if (!yes) return say(NOTHING_DONE);
+  const { headsDropped } = await acceptLog(services, standing, reasonOf(reason), say);
+  say(
+    `the log is accepted, and the audit log says so; sealed heads of ${headsDropped.size} chains were set aside. Start the service.`,
+  );
+}
+
+function sayWhatIsLost(services: RestoreCliDependencies, standing: Standing, say: (text: string) => void): void {
+  const lost =
+    services.store.gapless && standing.reached > standing.end
+      ? `the ${standing.reached - standing.end} events`
+      : 'everything';
+  say(`lost: ${lost} after position ${standing.end}, which only the tables still show`);
+  say(
+    `made anew from the log: ${services.models.length} read models and what ${reactions.length} reactions remember, without their effects`,
+  );
+  say('kept: keys, secrets, sessions, jobs; erased persons stay erased');
+}
+
+/** Shows what rebuilding from the log means; does it where `yes` is said. */
+export async function restoreRebuildFromLog(
+  services: RestoreCliDependencies,
+  { yes, reason }: Asked,
+  say: (text: string) => void = console.log,
+): Promise<void> {
+  const standing = await restoreStatus(services, say);
+  refuseUnlessTablesAreOlder(standing, services.installation.keys);
+  const { lost } = await tracesBehind(services, standing);
+  say(
+    `lost: keys of ${lost.length} persons, who are erased so that their e-mail addresses are free again; passwords, second factors and secrets that were set after the dump`,
+  );
+  for (const { tenantId, personId } of lost.slice(0, 20)) say(`  ${personId} of tenant ${tenantId}`);
+  if (lost.length > 20) say(`  and ${lost.length - 20} more`);
+  say(
+    `brought to position ${standing.end}: read models, and what ${reactions.length} reactions remember, without their effects`,
+  );
+  if (!yes) return say(NOTHING_DONE);
+  const { personsLost } = await rebuildFromLog(services, standing, reasonOf(reason), say);
+  say(
+    `the tables follow the log again, and the audit log says so; ${personsLost} persons were lost. Start the service.`,
+  );
+}
+
+export function addRestoreCommands(program: Command, withHouse: WithHouse): void {
+  const restore = program
+    .command('restore')
+    .description('after event log or database were restored apart: what does not fit, and the way back');
+  restore
+    .command('status')
+    .description(
+      'whether event log, tables and keys belong together, and what to do where they do not; exit code 1 if they do not',
+    )
+    .action(async () => {
+      const { mismatch, headsLost } = await withHouse(({ services }) => restoreStatus(services));
+      if (mismatch || headsLost.size > 0) process.exitCode = 1;
+    });
+  const asked = (command: Command): Command =>
+    command
+      .option('--yes', 'do it; without, it is only shown')
+      .option('--reason <text>', 'for the audit log of the installation; needed with --yes');
+  asked(restore.command('accept-log'))
+    .description('an older or empty log is all that there is: bring read models, reactions and audit heads to it')
+    .action((options: Asked) => withHouse(({ services }) => restoreAcceptLog(services, options)));
+  asked(restore.command('rebuild-from-log'))
+    .description('an older database is all that there is: bring it to the log')
+    .action((options: Asked) => withHouse(({ services }) => restoreRebuildFromLog(services, options)));
+}

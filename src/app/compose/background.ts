@@ -1,0 +1,78 @@
+import { Redis } from 'ioredis';
+import { connectionsOf } from '../../platform/database/connections.ts';
+import { openJobs } from '../../platform/jobs/open-jobs.ts';
+import { alertStaleDevices } from '../../contexts/devices/alert-stale-devices.ts';
+import { maintenanceJobs } from './maintenance-jobs.ts';
+import { guardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import { forwardAlertJob } from '../../contexts/alerts/forward-alert.ts';
+import { Portal } from '../../contexts/alerts/portal.ts';
+import { forgetTelemetry } from '../../contexts/employees/forget-telemetry.ts';
+import { destroySecrets } from '../../platform/vault/vault-disposal.ts';
+import { forgetScreenshots } from '../../contexts/screenshots/forget-screenshots.ts';
+import { sweepScreenshots } from '../../contexts/screenshots/sweep-screenshots.ts';
+import type { Services } from './services.ts';
+import { CallBudget } from '../../contexts/threat-intel/call-budget.ts';
+import { DomainScans } from '../../contexts/threat-intel/domain-scans.ts';
+import { openProviders } from '../../contexts/threat-intel/open-providers.ts';
+import { scanDomainJob } from '../../contexts/threat-intel/scan-domain.ts';
+import type { ReadSide } from './read-side.ts';
+import type { Site } from './site.ts';
+import type { Storage } from './storage.ts';
+import type { WriteSide } from './write-side.ts';
+
+export interface Background extends Pick<Services, 'jobs' | 'portal' | 'domainScans'> {
+  readonly redis: Redis | undefined;
+}
+
+/** Requests wait for it: a Redis that takes longer is done without (`http/plugins/rate-counters.ts`). */
+const REDIS_ANSWER_MS = 250;
+
+/** What is done later, or again and again, and whom it calls outside. */
+export function openBackground(
+  { config, log, onStop }: Site,
+  storage: Storage,
+  { executor, objects, pictures }: WriteSide,
+  { loader, freshness, reads }: ReadSide,
+): Background {
+  const { connection, database, store, trust, vault, personKeys } = storage;
+  // The operator named the portal's address, so it may be a private one.
+  const portal = new Portal(config.portal, guardedFetch({ allowPrivate: true }));
+  const domainScans = new DomainScans({
+    executor,
+    aggregates: loader,
+    freshness,
+    vault,
+    budget: new CallBudget(database.service),
+    providers: openProviders(config.threatIntel),
+  });
+  const catalogue = [
+    ...maintenanceJobs(store, database, config),
+    forgetTelemetry(store),
+    alertStaleDevices(database.projector, executor),
+    forwardAlertJob({ portal, executor, reads }),
+    scanDomainJob(domainScans, reads),
+    forgetScreenshots(pictures),
+    destroySecrets(store, vault),
+    sweepScreenshots({ objects, aggregates: loader, personKeys, projector: database.projector, trust, kept: config }),
+  ];
+  const jobs = openJobs({
+    config: connection,
+    redisUrl: config.redisUrl,
+    connections: connectionsOf(config.role, { redis: false }).jobs,
+    jobs: catalogue,
+    log,
+  });
+  onStop(() => jobs.close());
+  const redis = config.redisUrl
+    ? new Redis(config.redisUrl, {
+        maxRetriesPerRequest: 1,
+        enableOfflineQueue: false,
+        connectTimeout: 2_000,
+        commandTimeout: REDIS_ANSWER_MS,
+        retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+      })
+    : undefined;
+  redis?.on('error', (error) => log.warn({ reason: error.message }, 'Redis cannot be reached'));
+  if (redis) onStop(() => redis.disconnect());
+  return { jobs, portal, domainScans, redis };
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { AnyJob } from '../../platform/jobs/job.ts';
+import { declareJob, defineJob } from '../../platform/jobs/job.ts';
+import type { Schedule } from '../../platform/jobs/jobs.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Config } from '../config/config.ts';
+import { enqueue } from '../../platform/kernel/job.ts';
+import { screenshotSweeping } from '../../contexts/screenshots/sweep-screenshots.ts';
+import { staleDeviceAlerting } from '../../contexts/devices/alert-stale-devices.ts';
+import { observationTrimming, trimObservations } from '../../contexts/telemetry/trim-observations.ts';
+
+const TRIMMED_AT_ONCE = 5_000;
+const HOUR = 3_600_000;
+
+const nothing = z.object({});
+const backoff = { firstMs: 5_000, longestMs: 300_000 };
+
+const telemetryTrimming = declareJob({ name: 'trim-telemetry', data: nothing, attempts: 5, backoff });
+const claimSweeping = declareJob({ name: 'sweep-claims', data: nothing, attempts: 5, backoff });
+const tokenSweeping = declareJob({ name: 'sweep-expired-tokens', data: nothing, attempts: 5, backoff });
+
+/** What the house does for itself, once in the whole installation however many processes it has. */
+export const maintenanceJobs = (
+  store: EventStore,
+  { service, projector }: Pick<Database, 'service' | 'projector'>,
+  config: Config,
+): AnyJob[] => [
+  trimObservations(projector, config),
+  defineJob({
+    ...telemetryTrimming,
+    handle: async (_data, { signal }) => {
+      while (!signal.aborted && (await store.trimExpired(TRIMMED_AT_ONCE)) === TRIMMED_AT_ONCE);
+    },
+  }),
+  defineJob({
+    ...claimSweeping,
+    handle: () => store.sweepClaims().then(() => undefined),
+  }),
+  defineJob({
+    ...tokenSweeping,
+    handle: () => service.ofNobody('select sweep_expired_tokens()').then(() => undefined),
+  }),
+];
+
+export const maintenanceSchedules: Readonly<Record<string, Schedule>> = {
+  'maintenance/trim-observations': { run: enqueue(observationTrimming, {}), recurrence: { everyMs: HOUR } },
+  'maintenance/trim-telemetry': { run: enqueue(telemetryTrimming, {}), recurrence: { everyMs: HOUR } },
+  'maintenance/sweep-screenshots': { run: enqueue(screenshotSweeping, {}), recurrence: { everyMs: 6 * HOUR } },
+  'maintenance/sweep-claims': { run: enqueue(claimSweeping, {}), recurrence: { everyMs: HOUR } },
+  'maintenance/alert-stale-devices': { run: enqueue(staleDeviceAlerting, {}), recurrence: { everyMs: HOUR / 4 } },
+  'maintenance/sweep-expired-tokens': { run: enqueue(tokenSweeping, {}), recurrence: { everyMs: HOUR } },
+};

@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import { AuditKeyCheck } from '../../contexts/audit/audit-key.ts';
+import type { Config } from '../config/config.ts';
+import type { AccessWanted } from '../../platform/database/access-script.ts';
+import { ensureAccess, identifyOwner, markedOwner } from '../../platform/database/access.ts';
+import type { DatabaseConfig } from '../../platform/database/logins.ts';
+import { plainPool } from '../../platform/database/plain-pool.ts';
+import { migrate } from '../../platform/database/migrate.ts';
+import { restoreRights } from '../../platform/database/rights.ts';
+import { migrateJobs } from '../../platform/jobs/postgres/schema.ts';
+import { Keyring } from '../../platform/vault/keyring.ts';
+import { LOGIN_SECRET, openKeyrings, type Keyrings } from '../../platform/vault/keyrings.ts';
+
+export interface PreparedDatabase {
+  readonly config: DatabaseConfig;
+  readonly keyrings: Keyrings;
+  readonly wanted: AccessWanted;
+}
+
+type Keys = Pick<Config, 'masterKey' | 'otherMasterKey' | 'auditKey'>;
+
+const UNDEFINED_TABLE = '42P01';
+
+/**
+ * Makes a database ready to be worked with, and asks only questions where it is: roles, tables, jobs, keys, rights. Throws `ConfigError`
+ * or `WrongMasterKey` before a key that does not belong to it has touched anything.
+ */
+export async function prepareDatabase(config: DatabaseConfig, keys: Keys): Promise<PreparedDatabase> {
+  const owner = plainPool({ ...markedOwner(config), max: 2 });
+  try {
+    const identity = await identifyOwner(owner);
+    const known = await keyringsOf(owner, keys);
+    const secret = loginSecret(known, keys);
+    if (!identity.hasGroups) await ensureAccess(owner, identity, secret);
+    await migrate(config, secret);
+    await migrateJobs(owner);
+    const keyrings = known ?? (await openKeys(owner, keys));
+    const wanted = await ensureAccess(owner, { ...identity, hasGroups: true }, keyrings.current.key(LOGIN_SECRET));
+    await restoreRights(owner);
+    return { config: { ...config, logins: wanted.logins }, keyrings, wanted };
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Both keys are looked at before either writes. */
+export async function openKeys(owner: pg.Pool, { masterKey, otherMasterKey, auditKey }: Keys): Promise<Keyrings> {
+  const check = await AuditKeyCheck.of(owner, auditKey);
+  const keyrings = await openKeyrings(owner, masterKey, otherMasterKey);
+  await check.adopt();
+  return keyrings;
+}
+
+/** Undefined while the database has no tables for keys. */
+export async function keyringsOf(owner: pg.Pool, keys: Keys): Promise<Keyrings | undefined> {
+  try {
+    return await openKeys(owner, keys);
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return undefined;
+    throw error;
+  }
+}
+
+export const loginSecret = (keyrings: Keyrings | undefined, { masterKey }: Pick<Config, 'masterKey'>): Buffer =>
+  (keyrings?.current ?? new Keyring(masterKey)).key(LOGIN_SECRET);

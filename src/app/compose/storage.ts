@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { connectionsOf } from '../../platform/database/connections.ts';
+import { openDatabase, type Database } from '../../platform/database/database.ts';
+import { admit } from '../../platform/database/access.ts';
+import { connectionOf, type DatabaseConfig } from '../../platform/database/logins.ts';
+import { families } from '../../contexts/families.ts';
+import { startEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { EventCodec } from '../../platform/eventstore/codec.ts';
+import { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import { openEventStore } from '../../platform/eventstore/open.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import { whileTrusted } from '../../platform/eventstore/trusted-store.ts';
+import type { Keyrings } from '../../platform/vault/keyrings.ts';
+import { PostgresPersonKeys } from '../../platform/vault/postgres-person-keys.ts';
+import { PostgresVault } from '../../platform/vault/postgres-vault.ts';
+import { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
+import { openKeys, prepareDatabase } from './prepare-database.ts';
+import type { Site } from './site.ts';
+
+export interface Storage {
+  readonly connection: DatabaseConfig;
+  readonly database: Database;
+  readonly keyrings: Keyrings;
+  readonly dataKeys: TenantDataKeys;
+  readonly vault: PostgresVault;
+  readonly personKeys: PostgresPersonKeys;
+  readonly codec: EventCodec;
+  /** Writes only while `trust` holds. */
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  /** The service on its own embedded database; an operator's command beside it only looks at checkpoints. */
+  readonly alone: boolean;
+}
+
+/** What lasts: database, keys, event store. Throws `WrongMasterKey` before anything is looked for or sealed with a key that is not ours. */
+export async function openStorage(site: Site): Promise<Storage> {
+  const { config, options, log, onStop } = site;
+  const prepared = options.database ? undefined : await prepareDatabase(await databaseOf(site), config);
+  const connection = prepared?.config ?? options.database!;
+  const database = openDatabase(connection, log, {
+    ...connectionsOf(config.role, { redis: config.redisUrl !== undefined }),
+    patient: options.listen === false,
+  });
+  onStop(() => database.close());
+  if (prepared) await admit(database, prepared.wanted);
+
+  const keyrings = prepared?.keyrings ?? (await openKeys(database.owner, config));
+  const dataKeys = new TenantDataKeys(database.service, keyrings);
+  const vault = new PostgresVault(database.service, dataKeys);
+  const personKeys = new PostgresPersonKeys(database.service, dataKeys);
+  const alone = config.databaseUrl === undefined && !options.database;
+  const trust = new LogTrust('unchecked');
+  const store = whileTrusted(await openEventStore(config, database, log, alone), trust);
+  database.onLost(() => trust.suspect('a connection to the database was lost'));
+  store.onInterruption(() => trust.suspect('the connection to the event store was lost'));
+  onStop(() => store.close());
+  return {
+    connection,
+    database,
+    keyrings,
+    dataKeys,
+    vault,
+    personKeys,
+    codec: new EventCodec(families, personKeys),
+    store,
+    trust,
+    alone,
+  };
+}
+
+async function databaseOf({ config, log, onStop }: Site): Promise<DatabaseConfig> {
+  if (config.databaseUrl) return connectionOf(config.databaseUrl);
+  const embedded = await startEmbeddedPostgres({
+    dataDir: join(config.dataDir, 'postgres'),
+    log: (line) => log.debug({ module: 'postgres' }, line),
+    onExit: (reason) => {
+      log.fatal({ reason }, 'the embedded database ended');
+      process.exitCode = 1;
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+  onStop(() => embedded.stop());
+  return { ...embedded.connection };
+}

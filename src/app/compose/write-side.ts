@@ -1,0 +1,81 @@
+import type { CommandPorts } from '../../../commands/ports.ts';
+import { ArrivalBudgets } from '../../platform/arrivals/arrival-budgets.ts';
+import { licensePublicKey } from '../../contexts/tenants/domain/license.ts';
+import { foldedEmail } from '../../contexts/tenants/domain/tenant.ts';
+import { Executor } from '../../platform/execution/executor.ts';
+import { Passwords } from '../../contexts/identity/passwords.ts';
+import { VerificationCodes } from '../../contexts/identity/verification-codes.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
+import { claimedIn, projectedIn } from '../../platform/numbers/held-numbers.ts';
+import { NumberFinder } from '../../platform/numbers/number-finder.ts';
+import { openObjects } from '../../platform/objects/open-objects.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
+import { VaultCertificateService } from '../../platform/pki/certificate-service.ts';
+import { newAuthority } from '../../platform/pki/new-authority.ts';
+import { Pictures } from '../../contexts/screenshots/pictures.ts';
+import { vaultDisposal } from '../../platform/vault/vault-disposal.ts';
+import type { Services } from './services.ts';
+import { vaultWorkbench } from '../../platform/vault/vault-workbench.ts';
+import type { ReadSide } from './read-side.ts';
+import type { Site } from './site.ts';
+import type { Storage } from './storage.ts';
+
+export interface WriteSide extends Pick<
+  Services,
+  'executor' | 'ports' | 'passwords' | 'pictures' | 'accountDigest' | 'credentialSalt'
+> {
+  readonly objects: ObjectStore;
+}
+
+/** What takes commands, and what their decisions need. */
+export function openWriteSide(
+  { config, options, log }: Site,
+  { store, codec, database, keyrings, vault, personKeys }: Storage,
+  readSide: ReadSide,
+  jobs: () => Jobs,
+): WriteSide {
+  const keyring = keyrings.current;
+  const { loader } = readSide;
+  const digestAccount = keyring.digester('account');
+  const accountDigest = (email: string) => digestAccount(foldedEmail(email));
+  const passwords = options.passwords ?? new Passwords();
+  const objects = openObjects(config);
+  const pictures = new Pictures(objects, personKeys);
+  const claimHolders: CommandPorts['claimHolders'] = (tenantId, claims) => executor.claimHolders(tenantId, claims);
+  const ports: Services['ports'] = {
+    aggregates: loader,
+    vault,
+    personKeys,
+    passwords,
+    licensePublicKey: licensePublicKey(config.licensePublicKey),
+    accountDigest,
+    newAuthority,
+    certificates: new VaultCertificateService(vault),
+    verificationCodes: new VerificationCodes(keyring.digester('verification-codes')),
+    pictures,
+    arrivals: new ArrivalBudgets(database.service),
+    claimHolder: (tenantId, claim) => executor.claimHolder(tenantId, claim),
+    claimHolders,
+    freeNumbers: new NumberFinder(
+      claimedIn({ claimHolders }),
+      projectedIn(readSide, () => store.head()),
+    ),
+  };
+  const executor: Executor<CommandPorts> = new Executor(
+    store,
+    codec,
+    loader,
+    keyring.digester('claim'),
+    () => vaultWorkbench(ports),
+    vaultDisposal(vault, jobs, log),
+  );
+  return {
+    executor,
+    ports,
+    passwords,
+    objects,
+    pictures,
+    accountDigest,
+    credentialSalt: keyring.digester('credential-salt'),
+  };
+}

@@ -1,0 +1,125 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '../../platform/config-error.ts';
+
+/** The private half of the license key pair that the embedded default made, for `castellan license issue`. */
+export function licenseSigningKey(dataDir: string): string {
+  const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
+  if (!existsSync(file))
+    throw new ConfigError(
+      `there is no license signing key in ${dataDir}: licenses for this installation are signed elsewhere`,
+    );
+  return readFileSync(file, 'utf8');
+}
+
+const MASTER_KEY_FILE = 'master-key';
+/** The master key before this one, as long as something may still open with it alone. */
+const FORMER_MASTER_KEY_FILE = 'master-key.former';
+
+/** Keys that the embedded default makes once and keeps in DATA_DIR/keys, mode 0600; elsewhere the operator gives them. */
+export class KeyFiles {
+  readonly #folder: string;
+  readonly #embedded: boolean;
+
+  constructor(dataDir: string, embedded: boolean) {
+    this.#folder = join(dataDir, 'keys');
+    this.#embedded = embedded;
+  }
+
+  /** 32 bytes, given as 64 hex digits or in base64. */
+  symmetric(name: string, given: string | undefined): Buffer {
+    return this.given(
+      name,
+      given ?? this.#kept(name, `${name.toLowerCase().replaceAll('_', '-')}`, () => randomBytes(32).toString('hex')),
+    );
+  }
+
+  given(name: string, text: string): Buffer {
+    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+    if (key.length !== 32) throw new ConfigError(`${name} must be 32 bytes, as 64 hex digits or in base64`);
+    return key;
+  }
+
+  formerMasterKey(): Buffer | undefined {
+    const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
+    return this.#embedded && existsSync(file)
+      ? this.given('the former master key', readFileSync(file, 'utf8').trim())
+      : undefined;
+  }
+
+  /**
+   * Puts a new master key in place of the one that DATA_DIR holds, which becomes the former one. At every moment both files together hold
+   * whatever opens what there is.
+   */
+  replaceMasterKey(): void {
+    const [current, former] = [join(this.#folder, MASTER_KEY_FILE), join(this.#folder, FORMER_MASTER_KEY_FILE)];
+    if (!existsSync(current))
+      throw new ConfigError(`there is no master key in ${this.#folder}: this installation is given its own`);
+    // The same twice is what an attempt left that came no further.
+    if (existsSync(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
+      throw new ConfigError(`${former} is there from the last time: see \`master-key status\` whether it may go`);
+    if (!existsSync(former)) linkSync(current, former);
+    const next = this.#written(randomBytes(32).toString('hex'));
+    sync(this.#folder);
+    renameSync(next, current);
+    sync(this.#folder);
+  }
+
+  licensePublicKey(given: string | undefined): string {
+    if (given) return given.replaceAll('\\n', '\n');
+    const pem = this.#kept('LICENSE_PUBLIC_KEY', 'license-signing.pem', () =>
+      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    );
+    return createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'pem' }).toString();
+  }
+
+  #kept(name: string, fileName: string, make: () => string): string {
+    if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
+    const file = join(this.#folder, fileName);
+    if (!existsSync(file)) {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const whole = this.#written(make());
+      // A link is there at once and whole: of two processes that start at once, one makes it and the other reads.
+      try {
+        linkSync(whole, file);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      rmSync(whole);
+      sync(this.#folder);
+    }
+    chmodSync(file, 0o600);
+    return readFileSync(file, 'utf8').trim();
+  }
+
+  /** Under a name that nobody reads: on the disk before anything that it opens can be. */
+  #written(text: string): string {
+    const file = join(this.#folder, `${randomBytes(8).toString('hex')}.unfinished`);
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    sync(file);
+    return file;
+  }
+}
+
+/** A file, or a folder's entries: on the disk when it returns. */
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,143 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EventIsNoText, EventTooLarge } from '../../platform/eventstore/codec.ts';
+import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
+import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
+import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import { TooBusy } from '../../platform/fairness/fair-limiter.ts';
+import { TooManyWaiting } from '../../contexts/identity/hashing-turns.ts';
+import { isStorageFull } from '../../platform/objects/storage-full.ts';
+import { PartlyDone } from './partly-done.ts';
+import {
+  AWAY_SECONDS,
+  FailureError,
+  invalid,
+  notFound,
+  tooLarge,
+  unavailable,
+  type Failure,
+  type FailureKind,
+} from '../../platform/kernel/failure.ts';
+
+/** The one mapping from failures to HTTP (interface, "Errors"; choice OP-016). */
+const STATUS: Readonly<Record<FailureKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  tooLarge: 413,
+  limited: 429,
+  unavailable: 503,
+};
+
+export const statusOf = (failure: Failure): number => STATUS[failure.kind];
+
+/** Something that the service needs is away, silent, full or at its limit: the same request may succeed later. */
+export const isUnavailable = (error: unknown): boolean =>
+  (error instanceof FailureError && error.failure.kind === 'unavailable') ||
+  error instanceof TooBusy ||
+  error instanceof EventStoreUnavailable ||
+  error instanceof WrongMasterKey ||
+  error instanceof TooManyWaiting ||
+  isDatabaseUnavailable(error) ||
+  isStorageFull(error);
+
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly retryAfter?: number;
+}
+
+const TOO_LARGE: Refusal = { status: 413, message: tooLarge().message };
+const OTHER_MEDIA: Refusal = { status: 415, message: 'unsupported media type' };
+const NOT_JSON: Refusal = { status: 400, message: invalid('body', 'is not valid JSON').message };
+
+/** What Fastify and its plugins refuse by themselves, by the codes of their errors. */
+const BY_CODE: Readonly<Record<string, Refusal>> = {
+  FST_ERR_BAD_URL: { status: 400, message: invalid('path', 'has a malformed percent escape').message },
+  FST_ERR_CTP_BODY_TOO_LARGE: TOO_LARGE,
+  FST_REQ_FILE_TOO_LARGE: TOO_LARGE,
+  FST_FILES_LIMIT: TOO_LARGE,
+  FST_PARTS_LIMIT: TOO_LARGE,
+  FST_FIELDS_LIMIT: TOO_LARGE,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: OTHER_MEDIA,
+  FST_INVALID_MULTIPART_CONTENT_TYPE: OTHER_MEDIA,
+  FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, message: invalid('body', 'must not be empty').message },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: NOT_JSON,
+  FST_ERR_CTP_INVALID_JSON_BODY: NOT_JSON,
+};
+
+/** Its other refusals, by their status. */
+const BY_STATUS: Readonly<Record<number, Refusal>> = {
+  400: { status: 400, message: invalid('request', 'is malformed').message },
+  404: { status: 404, message: notFound().message },
+  413: TOO_LARGE,
+  414: { status: 414, message: 'address too long' },
+  415: OTHER_MEDIA,
+};
+
+/** Any other error is our own fault, and gives no detail away. */
+const OUR_FAULT: Refusal = { status: 500, message: 'internal error' };
+
+const refusalOf = (error: FastifyError): Refusal =>
+  ownRefusal(error) ?? BY_CODE[error.code] ?? BY_STATUS[error.statusCode ?? 500] ?? OUR_FAULT;
+
+/** What our own code refuses, or cannot do now. */
+function ownRefusal(error: Error): Refusal | undefined {
+  if (error instanceof FailureError) return refusalOfFailure(error.failure);
+  if (error instanceof TooBusy) return refusalOfTooBusy(error);
+  if (isUnavailable(error)) return { status: 503, message: unavailable().message, retryAfter: AWAY_SECONDS };
+  if (error instanceof EventIsNoText)
+    return { status: 400, message: invalid('request', 'contains characters that are not text').message };
+  return error instanceof EventTooLarge ? TOO_LARGE : undefined;
+}
+
+const refusalOfFailure = (failure: Failure): Refusal => ({
+  status: statusOf(failure),
+  message: failure.message,
+  ...(failure.retryAfterSeconds === undefined ? {} : { retryAfter: failure.retryAfterSeconds }),
+});
+
+const refusalOfTooBusy = ({ isOwnShare, retryAfterSeconds }: TooBusy): Refusal => ({
+  status: isOwnShare ? 429 : 503,
+  message: isOwnShare ? 'too many requests at once' : unavailable().message,
+  retryAfter: retryAfterSeconds,
+});
+
+/** What a handler may have said about a body that is not sent after all. */
+const ABOUT_THE_BODY = ['content-disposition', 'content-encoding', 'content-length', 'etag', 'last-modified'];
+
+/** Writes the one shape of every refusal, and logs what is our own fault. */
+export function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, message, retryAfter } = refusalOf(error);
+  // A client that went away leaves requests half done: no fault of ours, and no alarm.
+  const level = request.raw.destroyed || reply.raw.destroyed ? 'info' : 'error';
+  if (status >= 500)
+    request.log[level](
+      {
+        requestId: request.id,
+        tenantId: request.principal?.tenantId ?? null,
+        err: { type: error.name, message: error.message, stack: error.stack },
+      },
+      'request failed',
+    );
+  for (const name of ABOUT_THE_BODY) {
+    reply.removeHeader(name);
+    // A stream that failed before its first byte has left its headers here.
+    reply.raw.removeHeader(name);
+  }
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  const shape = request.routeOptions.config?.declared?.refusal;
+  const report = error instanceof PartlyDone ? error.report : {};
+  // Said in full: the type of a failed stream would keep the framework from serializing the body.
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(shape ? shape({ status, message }) : { error: message, ...report });
+}
+
+export function mapErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => refuse(error, request, reply));
+  app.setNotFoundHandler((_request, reply) => reply.status(404).send({ error: notFound().message }));
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import { refuseBrokenText } from './validation.ts';
+
+export interface UploadedFile {
+  readonly bytes: Buffer;
+  /** What the sender says that it is; `text/plain` where it says nothing (RFC 7578 §4.4). */
+  readonly declaredType: string;
+}
+
+export interface MultipartForm {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly file: UploadedFile;
+}
+
+/**
+ * The text fields of a multipart body and the file in the part `fileName`. Throws 400 where that part is missing, a field
+ * comes twice or the body breaks off, 413 above `mostBytes`, 415 for a body of another kind.
+ */
+export async function multipartForm(
+  request: FastifyRequest,
+  fileName: string,
+  mostBytes: number,
+): Promise<MultipartForm> {
+  if (request.headers['content-type'] === undefined) throw new FailureError(invalid(fileName, 'is required'));
+  const fields = new Map<string, string>();
+  let file: UploadedFile | undefined;
+  try {
+    for await (const part of request.parts({ limits: { fileSize: mostBytes } })) {
+      if (part.type === 'file') {
+        const bytes = await part.toBuffer();
+        if (part.fieldname === fileName) file = { bytes, declaredType: part.mimetype.toLowerCase() };
+      } else {
+        if (fields.has(part.fieldname)) throw new FailureError(invalid(part.fieldname, 'comes twice'));
+        fields.set(part.fieldname, String(part.value));
+      }
+    }
+  } catch (error) {
+    // What the framework refuses has a code; the parser's own complaints are about the bytes that came.
+    if (error instanceof FailureError || String((error as { code?: unknown }).code).startsWith('FST_')) throw error;
+    throw new FailureError(invalid('body', 'is not a readable multipart body'));
+  }
+  if (!file) throw new FailureError(invalid(fileName, 'is required'));
+  const texts = Object.fromEntries(fields);
+  refuseBrokenText(texts);
+  return { fields: texts, file };
+}

@@ -1,0 +1,139 @@
+import type { FastifyRequest } from 'fastify';
+import { organization, organizationStream } from '../../../contexts/organizations/domain/organization.ts';
+import {
+  FailureError,
+  forbidden,
+  notFound,
+  reauthenticationRequired,
+  unauthenticated,
+} from '../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { Access, OfferingSettings } from '../access.ts';
+import { permits } from '../../../contexts/identity/domain/permissions.ts';
+import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal } from '../principal.ts';
+import { agentOf, type AgentKeyDependencies } from './agent-key.ts';
+import { deviceOf, type DeviceIdentityDependencies } from './device-identity.ts';
+import type { AggregateLoader } from '../../../platform/execution/aggregate-loader.ts';
+import type { AccessTokens } from '../../../contexts/identity/access-tokens.ts';
+import type { OneTimeTokens } from '../../../contexts/identity/one-time-tokens.ts';
+import type { Lookups } from '../../../contexts/identity/lookups.ts';
+
+export interface AuthenticationDependencies extends AgentKeyDependencies, DeviceIdentityDependencies {
+  readonly config: OfferingSettings;
+  readonly loader: AggregateLoader;
+  readonly accessTokens: AccessTokens;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly lookups: Lookups;
+}
+
+/** Who is calling, by what the route's access profile asks for. Throws 401 or 403; answers undefined for open routes. */
+export async function authenticate(
+  request: FastifyRequest,
+  access: Access,
+  services: AuthenticationDependencies,
+): Promise<Principal | undefined> {
+  switch (access.kind) {
+    case 'open':
+      if (access.offered && !access.offered(services.config)) throw new FailureError(notFound());
+      return undefined;
+    case 'admin':
+      return authenticateAdmin(request, access, services);
+    case 'org':
+      return authenticateOrgAdmin(request, access, services);
+    case 'device':
+      return authenticateDevice(request, access, services);
+  }
+}
+
+function bearerOf(request: FastifyRequest): string {
+  const [scheme, token, ...rest] = (request.headers.authorization ?? '').split(' ');
+  if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) throw new FailureError(unauthenticated());
+  return token;
+}
+
+async function authenticateAdmin(
+  request: FastifyRequest,
+  access: Extract<Access, { kind: 'admin' }>,
+  services: AuthenticationDependencies,
+): Promise<AdminPrincipal> {
+  const claims = await services.accessTokens.verify(bearerOf(request));
+  if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
+  const { tenantId, sessionId } = claims;
+  const live = await services.lookups.adminSession(tenantId, sessionId);
+  if (!live) throw new FailureError(unauthenticated());
+  if (!permits(live.role, access.permission)) throw new FailureError(forbidden());
+  if (!access.unlicensed) {
+    const tenant = await services.lookups.tenant(tenantId, tenantId);
+    const expiresAt = tenant?.license?.expiresAt;
+    if (!expiresAt || Date.parse(expiresAt) <= Date.now()) throw new FailureError(forbidden('license expired'));
+  }
+  const reauthenticated =
+    (access.reauth ?? access.reauthWhere) !== undefined &&
+    (await hasReauthenticated(request, tenantId, sessionId, services));
+  if (access.reauth && !reauthenticated) throw new FailureError(reauthenticationRequired());
+  return { kind: 'admin', tenantId, adminId: live.adminId, sessionId, role: live.role, reauthenticated };
+}
+
+/** A token is valid for its lifetime in the session that asked for it (choice OP-025). */
+async function hasReauthenticated(
+  request: FastifyRequest,
+  tenantId: TenantId,
+  sessionId: string,
+  { oneTimeTokens }: AuthenticationDependencies,
+): Promise<boolean> {
+  const token = request.headers['x-reauth-token'];
+  const known = typeof token === 'string' ? await oneTimeTokens.peek('reauth', token) : undefined;
+  return known?.tenantId === tenantId && known.payload['sessionId'] === sessionId;
+}
+
+/** In this order (choice OP-146): session 401, role 403, re-authentication 403; only then is anything looked up. */
+async function authenticateOrgAdmin(
+  request: FastifyRequest,
+  access: Extract<Access, { kind: 'org' }>,
+  services: AuthenticationDependencies,
+): Promise<OrgPrincipal> {
+  const claims = await services.accessTokens.verify(bearerOf(request));
+  if (claims?.kind !== 'org') throw new FailureError(unauthenticated());
+  const { tenantId, sessionId } = claims;
+  const live = await services.lookups.orgSession(tenantId, sessionId);
+  if (!live) throw new FailureError(unauthenticated());
+  if (access.roles !== 'any' && !access.roles.includes(live.role)) throw new FailureError(forbidden());
+  if (access.reauth) await spendReauthentication(request, sessionId, services);
+  if (access.itsTenant) await refuseForeignTenant(request, tenantId, services);
+  return { kind: 'org_admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
+}
+
+/** Spent as soon as the gate opens, whatever becomes of the request (choice OP-147). */
+async function spendReauthentication(
+  request: FastifyRequest,
+  sessionId: string,
+  services: AuthenticationDependencies,
+): Promise<void> {
+  const token = request.headers['x-reauth-token'];
+  const known = typeof token === 'string' ? await services.oneTimeTokens.spend('org-reauth', token) : undefined;
+  if (known?.payload['sessionId'] !== sessionId) throw new FailureError(reauthenticationRequired());
+}
+
+/** Before the body is looked at: a tenant that is not theirs is not found, whatever is sent to it. */
+async function refuseForeignTenant(
+  { params }: FastifyRequest,
+  organizationId: TenantId,
+  { loader }: AuthenticationDependencies,
+): Promise<void> {
+  const named = (params as { tenantId?: string }).tenantId?.toLowerCase() ?? '';
+  const { tenants } = await loader.load(organization, organizationStream(organizationId));
+  if (!tenants.has(named)) throw new FailureError(notFound());
+}
+
+async function authenticateDevice(
+  request: FastifyRequest,
+  access: Extract<Access, { kind: 'device' }>,
+  services: AuthenticationDependencies,
+): Promise<DevicePrincipal> {
+  const { orAgentKey, evenToBeWiped } = access;
+  const device =
+    (await deviceOf(request, services, evenToBeWiped)) ??
+    (orAgentKey ? await agentOf(request, services, evenToBeWiped) : undefined);
+  if (!device) throw new FailureError(unauthenticated());
+  return device;
+}

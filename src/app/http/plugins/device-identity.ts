@@ -1,0 +1,142 @@
+import type { TLSSocket } from 'node:tls';
+import type { FastifyRequest } from 'fastify';
+import { pinDeviceCertificate } from '../../../../commands/devices/pin-device-certificate.ts';
+import { acceptsCertificate, heldCertificate, type DeviceState } from '../../../contexts/devices/domain/device.ts';
+import { FailureError, isFailure } from '../../../platform/kernel/failure.ts';
+import { isUuid, asTenantId, type TenantId } from '../../../platform/kernel/ids.ts';
+import { readDeviceCertificate } from '../../../platform/pki/device-claims.ts';
+import {
+  trustAuthority,
+  verifyDeviceCertificate,
+  type TrustedAuthority,
+} from '../../../platform/pki/device-identity.ts';
+import type { TenantState } from '../../../contexts/tenants/domain/tenant.ts';
+import type { DevicePrincipal } from '../principal.ts';
+import { isLetInByUser } from './device-user.ts';
+import type { Executor } from '../../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../../commands/ports.ts';
+import type { Lookups } from '../../../contexts/identity/lookups.ts';
+
+export interface DeviceIdentityDependencies {
+  readonly executor: Executor<CommandPorts>;
+  readonly lookups: Lookups;
+  trustsProxy(address: string | undefined): boolean;
+}
+
+/** What a presented certificate was proved to say. Whether the device may still talk is asked anew on every request. */
+interface ProvenCertificate {
+  readonly tenantId: TenantId;
+  readonly deviceId: string;
+  readonly serialNumber: string;
+  readonly publicKeySha256: string;
+  /** Fingerprint of the authority that signed it. */
+  readonly authoritySha256: string;
+  /** Epoch milliseconds. */
+  readonly notAfter: number;
+}
+
+/** A connection's certificate cannot change while it lives: verify it once. */
+const proven = new WeakMap<object, ProvenCertificate>();
+
+/**
+ * The device behind a request: from the TLS handshake, or, where a proxy that we trust ended TLS, from its
+ * `X-Client-Cert` header (URL-encoded PEM, choice OP-162). Undefined unless everything holds.
+ */
+export async function deviceOf(
+  request: FastifyRequest,
+  services: DeviceIdentityDependencies,
+  evenToBeWiped = false,
+): Promise<DevicePrincipal | undefined> {
+  const certificate = await certificateOf(request, services);
+  if (!certificate || certificate.notAfter <= Date.now()) return undefined;
+  const { tenantId, deviceId, serialNumber } = certificate;
+  const device = await services.lookups.device(tenantId, deviceId);
+  if (
+    !device ||
+    !(acceptsCertificate(device, certificate, Date.now()) || (await adopts(device, certificate, services)))
+  )
+    return undefined;
+  if (!(await isLetInByUser(services, tenantId, device, evenToBeWiped))) return undefined;
+  return { kind: 'device', tenantId, deviceId, userId: device.userId, certificateSerial: serialNumber };
+}
+
+/**
+ * Certificates from before public keys were recorded are bound to the key that shows them first, so that no other can be shown
+ * under their serial number later. Not where an administrator has removed the authority: its key may be anybody's.
+ */
+async function adopts(
+  device: DeviceState,
+  { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256 }: ProvenCertificate,
+  services: DeviceIdentityDependencies,
+): Promise<boolean> {
+  if (heldCertificate(device, serialNumber, Date.now())?.publicKeySha256 !== null) return false;
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  if (!tenant || tenant.removedAuthorities.has(authoritySha256)) return false;
+  const actor = { kind: 'device', id: deviceId } as const;
+  const pinned = await services.executor.execute(
+    pinDeviceCertificate,
+    { deviceId, serialNumber, publicKeySha256 },
+    { tenantId, actor },
+  );
+  if (isFailure(pinned) && pinned.kind !== 'unauthenticated') throw new FailureError(pinned);
+  return !isFailure(pinned);
+}
+
+/** By the request: a budget and the authentication behind it ask for the same. */
+const forwarded = new WeakMap<FastifyRequest, Promise<ProvenCertificate | undefined>>();
+
+/** The certificate that a request comes with, once a tenant's authority is proved to have signed it. */
+export async function certificateOf(
+  request: FastifyRequest,
+  services: DeviceIdentityDependencies,
+): Promise<ProvenCertificate | undefined> {
+  const socket = request.raw.socket as Partial<TLSSocket> & object;
+  const known = proven.get(socket);
+  if (known) return known;
+  if (socket.encrypted) {
+    const raw = socket.getPeerCertificate?.().raw;
+    const certificate = raw && (await prove(raw, services));
+    if (certificate) proven.set(socket, certificate);
+    return certificate;
+  }
+  const header = request.headers['x-client-cert'];
+  // Fastify knows forwarded addresses only when the peer itself is a trusted proxy.
+  if (typeof header !== 'string' || !services.trustsProxy(request.socket.remoteAddress)) return undefined;
+  let proving = forwarded.get(request);
+  if (!proving) forwarded.set(request, (proving = prove(decodeHeader(header), services)));
+  return proving;
+}
+
+const decodeHeader = (header: string): string => {
+  try {
+    return header.length > 16_384 ? '' : decodeURIComponent(header);
+  } catch {
+    return '';
+  }
+};
+
+async function prove(
+  presented: Buffer | string,
+  services: DeviceIdentityDependencies,
+): Promise<ProvenCertificate | undefined> {
+  const read = readDeviceCertificate(presented);
+  if ('refused' in read || !isUuid(read.claims.tenantId)) return undefined;
+  const tenantId = asTenantId(read.claims.tenantId);
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  if (!tenant) return undefined;
+  const verdict = verifyDeviceCertificate(presented, authoritiesOf(tenantId, tenant), Date.now());
+  if ('refused' in verdict) return undefined;
+  const { deviceId, serialNumber, publicKeySha256, authoritySha256, notAfter } = verdict;
+  return { tenantId, deviceId, serialNumber, publicKeySha256, authoritySha256, notAfter };
+}
+
+const parsed = new WeakMap<TenantState, readonly TrustedAuthority[]>();
+
+function authoritiesOf(tenantId: TenantId, tenant: TenantState): readonly TrustedAuthority[] {
+  let authorities = parsed.get(tenant);
+  if (!authorities) {
+    authorities = tenant.trustedAuthorities.map((pem) => trustAuthority(tenantId, pem));
+    parsed.set(tenant, authorities);
+  }
+  return authorities;
+}

@@ -1,0 +1,95 @@
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { FailureError, limited } from '../../../platform/kernel/failure.ts';
+import type { Config } from '../../config/config.ts';
+import type { RateClass } from '../access.ts';
+import { clientAddress } from '../client-address.ts';
+import { certificateOf, type DeviceIdentityDependencies } from './device-identity.ts';
+import { LocalCounters, SharedCounters, type Counted, type Counters } from './rate-counters.ts';
+
+export interface RateLimitsDependencies extends DeviceIdentityDependencies {
+  readonly config: Pick<Config, 'adminRateLimit' | 'enrollRateLimit' | 'rateBudgets'>;
+}
+
+interface Budget {
+  readonly max: number;
+  readonly seconds: number;
+}
+
+/** Interface "Limits" and choices OP-163, OP-211, OP-212. Fixed windows; each class has a budget of its own a client. */
+const budgets = (config: RateLimitsDependencies['config']): Readonly<Record<Exclude<RateClass, 'none'>, Budget>> => ({
+  admin: { max: config.adminRateLimit, seconds: 60 },
+  scim: { max: 100, seconds: 60 },
+  enroll: { max: config.enrollRateLimit, seconds: 60 },
+  login: { max: 10, seconds: 60 },
+  session: { max: config.adminRateLimit, seconds: 60 },
+  setup: { max: 10, seconds: 60 },
+  'org-login': { max: 20, seconds: 60 },
+  recovery: { max: 5, seconds: 15 * 60 },
+  oauth: { max: 30, seconds: 60 },
+  device: { max: 600, seconds: 60 },
+});
+
+/** Clients that one process counts. */
+const MOST_CLIENTS = 50_000;
+
+export async function limitRates(app: FastifyInstance, redis: Redis | undefined, log: Logger): Promise<void> {
+  app.decorate('budgets', new Map());
+  const local = new LocalCounters(MOST_CLIENTS);
+  await app.register(rateLimit, {
+    global: false,
+    hook: 'onRequest',
+    store: storeOf(redis ? new SharedCounters(redis, local, log) : local) as never,
+    errorResponseBuilder: (_request, context) => new FailureError(limited(Math.max(1, Math.ceil(context.ttl / 1000)))),
+  });
+}
+
+/** As the plugin wants its store: a class, whose children it makes for each budget. Keys name their budget already. */
+const storeOf = (counters: Counters) =>
+  class Store {
+    incr(key: string, done: (error: Error | null, counted?: Counted) => void, windowMs: number): void {
+      counters.count(key, windowMs).then((counted) => done(null, counted), done);
+    }
+
+    child(): Store {
+      return this;
+    }
+  };
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** One limiter a class, made with its first route: a limiter for each route would give each a budget of its own. */
+    budgets: Map<RateClass, onRequestAsyncHookHandler>;
+  }
+}
+
+/** The hooks that count a request, before authentication, refused ones too (choice OP-215). */
+export function countedBy(
+  app: FastifyInstance,
+  rate: RateClass,
+  services: RateLimitsDependencies,
+): onRequestAsyncHookHandler[] {
+  if (rate === 'none') return [];
+  const known = app.budgets.get(rate);
+  if (known) return [known];
+  const { config } = services;
+  const { max: usual, seconds } = budgets(config)[rate];
+  const limiter = app.rateLimit({
+    max: config.rateBudgets[rate] ?? usual,
+    timeWindow: seconds * 1000,
+    keyGenerator: async (request: FastifyRequest) => `${rate}:${await clientOf(request, rate, services)}`,
+  }) as onRequestAsyncHookHandler;
+  app.budgets.set(rate, limiter);
+  return [limiter];
+}
+
+/**
+ * A device is known by a certificate that its tenant's authority signed, and that its connection has proved to hold the key of or a
+ * trusted proxy vouches for. Anything else names nobody: a stranger would have a new budget with each certificate that he signs himself.
+ */
+async function clientOf(request: FastifyRequest, rate: RateClass, services: RateLimitsDependencies): Promise<string> {
+  const proven = rate === 'device' ? await certificateOf(request, services) : undefined;
+  return proven ? `${proven.tenantId}/${proven.deviceId}` : clientAddress(request.ip);
+}

@@ -1,0 +1,312 @@
+import type { CommandPorts } from '../../../commands/ports.ts';
+import {
+  errorCodes,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteShorthandOptions,
+} from 'fastify';
+import { FreshValues } from '../../platform/execution/fresh-values.ts';
+import type { Issuer } from '../../platform/execution/executor.ts';
+import type { AnyCommand, Command } from '../../platform/kernel/command.ts';
+import type { DomainEvent, Position } from '../../platform/kernel/event.ts';
+import { FailureError, orThrow } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { ReadModelName } from '../../platform/kernel/read-model-name.ts';
+import type { Limits } from '../config/limits.ts';
+import type { Freshness } from '../../platform/projector/freshness.ts';
+import type { Query, TenantReads } from '../../platform/kernel/query.ts';
+import { rateClassOf } from './access.ts';
+import { authenticate, type AuthenticationDependencies } from './plugins/authentication.ts';
+import type { EndTurn } from '../../platform/fairness/tenant-turns.ts';
+import { awaitTurn } from './plugins/tenant-turns.ts';
+import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
+import type { Answered, IdempotentAnswers } from './plugins/idempotency.ts';
+import type { KeyedRequest } from './plugins/keyed-request.ts';
+import { filePart } from './file-part.ts';
+import { actorOf, type Principal } from './principal.ts';
+import {
+  boundedServices,
+  BULK_MS,
+  REQUEST_MS,
+  RequestDeadline,
+  type DeadlineDependencies,
+} from './request-deadline.ts';
+import type { AnyRoute, Behalf, Call } from './route.ts';
+
+/** What serving any route takes, besides what its handler asks for. */
+export type RegisterDependencies = AuthenticationDependencies &
+  RateLimitsDependencies &
+  DeadlineDependencies & {
+    readonly limits: Limits;
+    readonly freshness: Freshness;
+    readonly mainModels: readonly ReadModelName[];
+    reads(tenantId: TenantId): TenantReads;
+    vitalReads(tenantId: TenantId): TenantReads;
+  };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | undefined;
+    /** What this request may take of the event store's time, and the services that keep to it. */
+    deadline: RequestDeadline | undefined;
+    services: RegisterDependencies | undefined;
+    uploadedFile: Buffer | undefined;
+    endTurn: EndTurn | undefined;
+  }
+  interface FastifyContextConfig {
+    declared?: AnyRoute<never>;
+  }
+}
+
+/** Turns a declared route into a Fastify one: budget, guard, checks, handler, answer. */
+export function registerRoute<Dependencies>(
+  app: FastifyInstance,
+  declared: AnyRoute<Dependencies>,
+  services: Dependencies & RegisterDependencies,
+  answers: IdempotentAnswers,
+): void {
+  const { access, method, params, query, body } = declared;
+  const schema: Record<string, unknown> = {};
+  if (params) schema['params'] = params;
+  if (query) schema['querystring'] = query;
+  if (body && declared.consumes !== 'multipart') schema['body'] = body;
+  const servicesWithin = boundedServices(services);
+  const options: RouteShorthandOptions = {
+    schema,
+    config: { declared },
+    onRequest: [
+      ...countedBy(app, rateClassOf(access), services),
+      async (request: FastifyRequest) => {
+        request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
+        const within = servicesWithin(request.deadline);
+        request.services = within;
+        request.principal = await authenticate(request, access, within);
+        await declared.precondition?.(within);
+        refuseOtherMedia(request, declared);
+      },
+    ],
+    preValidation: (request: FastifyRequest, reply: FastifyReply) => awaitTurn(request, reply, services),
+  };
+  app.route({
+    method,
+    url: declared.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...options,
+    handler: async (request, reply) => {
+      const begun = method === 'POST' ? await beginOf(request, declared, answers) : undefined;
+      if (begun && 'status' in begun) return replay(reply, begun);
+      const stopSaying = begun && answers.whileRunning(begun);
+      try {
+        const outcome = await inTurn(request, services, () =>
+          // Set by the hook above, from what this route was registered with.
+          declared.handle(callOf(request, reply, request.services as typeof services, declared, begun)),
+        );
+        if (reply.sent) return reply;
+        const code = successStatus(declared, reply, outcome);
+        if (begun) await keepForRetries(answers, begun, reply, code, outcome);
+        return await reply.status(code).send(outcome);
+      } catch (error) {
+        begun?.hasFailed(error);
+        if (begun) await answers.release(begun);
+        if (isUnseen(error, reply))
+          return reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
+        throw error;
+      } finally {
+        request.endTurn?.();
+        stopSaying?.();
+      }
+    },
+  });
+}
+
+/** However many connections a device opens, it has so many requests under way and no more. */
+const inTurn = <T>(
+  { principal }: FastifyRequest,
+  { limits }: Pick<RegisterDependencies, 'limits'>,
+  work: () => Promise<T>,
+): Promise<T> => (principal?.kind === 'device' ? limits.devices.run(principal.deviceId, work) : work());
+
+function replay(reply: FastifyReply, { status, body, logPosition }: Answered): FastifyReply {
+  if (logPosition !== undefined) reply.header('x-log-position', logPosition);
+  return reply.status(status).header('idempotent-replayed', 'true').type('application/json').send(body);
+}
+
+/** What the route declares, what its handler has set, or 204 where there is nothing to send. */
+function successStatus(
+  { status, answer }: { readonly status?: number | undefined; readonly answer?: unknown },
+  { statusCode }: FastifyReply,
+  outcome: unknown,
+): number {
+  if (status !== undefined) return status;
+  if (statusCode !== 200) return statusCode;
+  return outcome === undefined && !answer ? 204 : 200;
+}
+
+/** Files are not stored: a retry makes the same one again. */
+async function keepForRetries(
+  answers: IdempotentAnswers,
+  begun: KeyedRequest,
+  reply: FastifyReply,
+  status: number,
+  outcome: unknown,
+): Promise<void> {
+  if (typeof outcome === 'object' && !Buffer.isBuffer(outcome)) {
+    const logPosition = reply.getHeader('x-log-position') as string | undefined;
+    await answers.keep(begun, { status, body: JSON.stringify(outcome), logPosition });
+  } else {
+    begun.hasAppended();
+    await answers.release(begun);
+  }
+}
+
+/** A form where JSON is asked for is something that any page can have a browser send (RFC 9110 §15.5.16). */
+function refuseOtherMedia({ headers }: FastifyRequest, { body, consumes = 'json' }: AnyRoute<never>): void {
+  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  if (
+    body &&
+    !isEmpty &&
+    consumes === 'json' &&
+    /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(headers['content-type'] ?? '')
+  ) {
+    throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers['content-type']);
+  }
+}
+
+/**
+ * What was decided stands, but the read models have not come that far in time (choice OP-013): what is not found behind such a
+ * write is not there *yet*, and a 404 would have the caller write it again.
+ */
+const isUnseen = (error: unknown, reply: FastifyReply): boolean =>
+  reply.getHeader('x-stale') === 'true' && error instanceof FailureError && error.failure.kind === 'notFound';
+
+/** Only callers with an identity can have keys of their own. */
+async function beginOf(
+  request: FastifyRequest,
+  { access, file }: AnyRoute<never>,
+  answers: IdempotentAnswers,
+): Promise<Answered | KeyedRequest | undefined> {
+  const { headers, principal, method, url, body } = request;
+  const key = headers['idempotency-key'];
+  if (typeof key !== 'string' || !principal || principal.kind === 'device') return undefined;
+  const content = file ? await fileOf(request, file) : JSON.stringify(body ?? null);
+  const asksForProof = access.kind === 'admin' && access.reauthWhere !== undefined;
+  const reauthenticated = asksForProof && principal.kind === 'admin' ? principal.reauthenticated : undefined;
+  return answers.begin({
+    tenantId: principal.tenantId,
+    subjectId: principal.adminId,
+    key,
+    request: [method, url, content],
+    standing: { role: principal.role, reauthenticated },
+  });
+}
+
+/** Read once: the body is a stream, and an idempotency key is compared with what was in it. */
+async function fileOf(
+  request: FastifyRequest,
+  { part, mostBytes }: NonNullable<AnyRoute<never>['file']>,
+): Promise<Buffer> {
+  return (request.uploadedFile ??= await filePart(request, part, mostBytes));
+}
+
+function callOf<Dependencies>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: Dependencies & RegisterDependencies,
+  { file }: AnyRoute<never>,
+  keyed: KeyedRequest | undefined,
+): Call<never, never, never, never, Dependencies> {
+  const { principal } = request;
+  const tenantOf = (named: TenantId | undefined): TenantId => {
+    const tenantId = named ?? principal?.tenantId;
+    if (!tenantId) throw new TypeError('an open route must name the tenant that it acts for');
+    return tenantId;
+  };
+  const issuerOf = (named: TenantId | Behalf | undefined, command: AnyCommand, as?: string): Issuer => {
+    const behalf: Behalf =
+      typeof named === 'object'
+        ? named
+        : { tenantId: tenantOf(named), actor: actorOf(principal, request.ip, request.headers['user-agent']) };
+    return {
+      ...behalf,
+      correlationId: request.id,
+      ...(keyed ? { commandId: keyed.commandId(command.name, as), isRetryable: true } : {}),
+    };
+  };
+  const { executor } = services;
+  const execute = async <Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, CommandPorts, Facts, Result>,
+    input: Input,
+    named?: TenantId | Behalf,
+    as?: string,
+  ) => {
+    const executed = orThrow(await executor.execute(command, input, issuerOf(named, command, as)));
+    if (executed.position !== undefined) keyed?.hasAppended();
+    return executed;
+  };
+  const seen = (models: readonly ReadModelName[], position: Position) =>
+    awaitFreshness(reply, services, models, position);
+  return {
+    execute,
+    seen,
+    params: request.params as never,
+    query: request.query as never,
+    body: request.body as never,
+    principal: principal as never,
+    services,
+    request,
+    reply,
+    fresh: keyed?.fresh ?? new FreshValues(),
+    file: () => {
+      if (!file) throw new TypeError('the route declares no file');
+      return fileOf(request, file);
+    },
+    recall: async (command, input) => {
+      const executed = keyed && (await executor.recall(command, input, issuerOf(undefined, command)));
+      if (executed) await awaitFreshness(reply, services, command.freshens ?? [], executed.position!);
+      // Not recalled, it will be run: under the id that was asked for here.
+      if (keyed && !executed) keyed.notRun(command.name);
+      return executed;
+    },
+    run: async <Input, State, E extends DomainEvent, Facts, Result>(
+      command: Command<Input, State, E, CommandPorts, Facts, Result>,
+      input: Input,
+      named?: TenantId | Behalf,
+      as?: string,
+    ) => {
+      const executed = await execute(command, input, named, as);
+      // Nothing had to change: but whoever changed it a moment ago may not be projected yet, and the answer must show it.
+      const position = executed.position ?? (command.freshens ? await services.head() : undefined);
+      if (position !== undefined) await seen(command.freshens ?? [], position);
+      return executed;
+    },
+    ask: async <Input, Answer>(query: Query<Input, Answer>, input: Input, named?: TenantId) => {
+      await honourPosition(request, services);
+      const isOrdinary = principal?.kind === 'admin' || principal?.kind === 'org_admin';
+      const tenantId = tenantOf(named);
+      return orThrow(await query(isOrdinary ? services.reads(tenantId) : services.vitalReads(tenantId), input));
+    },
+  };
+}
+
+/** Read your writes (choice OP-013): a time-out is not a failure, only a stale answer. */
+async function awaitFreshness(
+  reply: FastifyReply,
+  { freshness }: Pick<RegisterDependencies, 'freshness'>,
+  models: readonly ReadModelName[],
+  position: Position,
+): Promise<void> {
+  // Of several commands behind one answer the last in the feed counts, whichever came back last.
+  const named = BigInt(String(reply.getHeader('x-log-position') ?? 0));
+  reply.header('x-log-position', (position > named ? position : named).toString());
+  if (models.length > 0 && !(await freshness.waitFor(models, position))) reply.header('x-stale', 'true');
+}
+
+/** For those who can have written something: strangers keep nobody waiting. */
+async function honourPosition(
+  { headers, principal }: FastifyRequest,
+  { freshness, mainModels }: Pick<RegisterDependencies, 'freshness' | 'mainModels'>,
+): Promise<void> {
+  const asked = headers['x-log-position'];
+  if (principal && typeof asked === 'string' && /^\d{1,19}$/.test(asked))
+    await freshness.waitFor(mainModels, BigInt(asked));
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { admin } from '../access.ts';
+import type { AdminPrincipal } from '../principal.ts';
+import { routeWith, type AnyRoute, type Call } from '../route.ts';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import type { AnyDefinedCollection } from '../../../platform/resources/collection.ts';
+import type { AnyCollection, Verb } from '../../../platform/resources/declaration.ts';
+import { defaultOf, valuesOf, withoutDefault, type AnyValues } from '../../../platform/resources/fields.ts';
+import { inWords, snakeCase } from '../../../platform/resources/names.ts';
+import { bodySchema } from '../../../platform/resources/schemas.ts';
+import { recordView } from '../../../platform/resources/views.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../../platform/vault/vault.ts';
+
+export interface CollectionRoutesDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<CollectionRoutesDependencies>();
+
+/** The routes of a declared collection, one for each of its verbs. */
+export function collectionRoutes(collection: AnyDefinedCollection): AnyRoute<CollectionRoutesDependencies>[] {
+  const { declared, view, update, remove, all, get } = collection;
+  const { path, access, fields, list, parameter } = declared as AnyCollection;
+  const noun = inWords(declared.noun);
+  const one = { path: `${path}/{${parameter}}`, params: z.object({ [parameter]: uuid() }) };
+  const idOf = (params: AnyValues) => params[parameter] as string;
+
+  const routes: Readonly<Record<Verb, () => AnyRoute<CollectionRoutesDependencies>>> = {
+    list: () =>
+      route({
+        method: 'GET',
+        path,
+        access: admin(access.read),
+        summary: `Every ${noun}, newest first`,
+        query: filterQuery(declared),
+        answer: z.object({ [list]: z.array(view), total: z.int() }),
+        handle: async ({ ask, query, principal }) => {
+          const records = await ask(all, filterOf(declared, query) as never);
+          return { [list]: records.map((kept) => recordView(declared, kept, principal.role)), total: records.length };
+        },
+      }),
+    create: () =>
+      route({
+        method: 'POST',
+        path,
+        access: admin(access.write),
+        summary: `Create a ${noun}`,
+        body: bodySchema(fields, 'create'),
+        status: 201,
+        answer: view,
+        handle: (call) => createdRecord(collection, call, call.body),
+      }),
+    read: () =>
+      route({
+        ...one,
+        method: 'GET',
+        access: admin(access.read),
+        summary: `One ${noun}`,
+        answer: view,
+        handle: async ({ ask, params, principal }) =>
+          recordView(declared, await ask(get, { id: idOf(params) }), principal.role),
+      }),
+    update: () =>
+      route({
+        ...one,
+        method: 'PUT',
+        access: admin(access.write),
+        summary: `Change a ${noun}; what is left out stays`,
+        body: bodySchema(fields, 'change'),
+        answer: view,
+        handle: async ({ run, ask, params, body, principal }) => {
+          const { result } = await run(update, { id: idOf(params), changes: body });
+          // The read side may be behind: what was decided is what is answered.
+          return recordView(declared, { ...(await ask(get, result)), ...result.values }, principal.role);
+        },
+      }),
+    delete: () =>
+      route({
+        ...one,
+        method: 'DELETE',
+        access: admin(access.write),
+        summary: `Delete a ${noun}`,
+        handle: async ({ run, params }) => {
+          await run(remove, { id: idOf(params) });
+        },
+      }),
+  };
+  return declared.verbs.map((verb) => routes[verb]());
+}
+
+type Creating = Pick<Call<unknown, unknown, unknown, AdminPrincipal>, 'run' | 'ask' | 'principal' | 'reply'>;
+
+/** Creates a record of the collection and answers it as its caller may see it. */
+export async function createdRecord(
+  { declared, create, get }: AnyDefinedCollection,
+  { run, ask, principal: { adminId, role }, reply }: Creating,
+  draft: AnyValues,
+): Promise<AnyValues> {
+  const { result } = await run(create, draft);
+  // The read side may be behind, but what was created is there: then the decision itself is the answer.
+  const now = new Date().toISOString();
+  const untouched = valuesOf((declared as AnyCollection).tracked?.fields ?? {}, defaultOf);
+  const decided = { ...untouched, ...result.values, id: result.id, createdBy: adminId, createdAt: now, updatedAt: now };
+  return recordView(declared, reply.hasHeader('x-stale') ? decided : await ask(get, result), role);
+}
+
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const FILTER_CHARACTERS = 200;
+
+const filterText = z
+  .string()
+  .max(FILTER_CHARACTERS)
+  .refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'contains characters that are not text');
+
+/** Closed vocabularies are checked (choice OP-007), other text just matches nothing. */
+function filterQuery({ filters = [], fields }: AnyCollection): z.ZodObject {
+  const schemaOf = (name: string): z.ZodType => {
+    const field = fields[name]!;
+    let schema = withoutDefault('kind' in field ? field.schema : field);
+    while (schema instanceof z.ZodNullable) schema = schema.unwrap() as z.ZodType;
+    if (schema.def.type === 'boolean') return flag;
+    return schema.def.type === 'enum' ? schema : filterText;
+  };
+  return z.object(Object.fromEntries(filters.map((name) => [snakeCase(name), schemaOf(name).optional()])));
+}
+
+const filterOf = ({ filters = [] }: AnyCollection, query: AnyValues): AnyValues =>
+  Object.fromEntries(filters.map((name) => [name, query[snakeCase(name)]]));

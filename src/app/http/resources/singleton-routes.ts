@@ -1,0 +1,49 @@
+import { admin } from '../access.ts';
+import { routeWith, type AnyRoute } from '../route.ts';
+import { inWords } from '../../../platform/resources/names.ts';
+import { bodySchema } from '../../../platform/resources/schemas.ts';
+import type { AnyDefinedSingleton } from '../../../platform/resources/singleton.ts';
+import { settingsView } from '../../../platform/resources/views.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../../platform/vault/vault.ts';
+
+export interface SingletonRoutesDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<SingletonRoutesDependencies>();
+
+/** `GET` shows the settings with their defaults, `PUT` merges and shows them again. */
+export function singletonRoutes({
+  declared,
+  view,
+  read,
+  update,
+}: AnyDefinedSingleton): AnyRoute<SingletonRoutesDependencies>[] {
+  const { path, access } = declared;
+  const noun = inWords(declared.noun);
+  return [
+    route({
+      method: 'GET',
+      path,
+      access: admin(access.read),
+      summary: `The ${noun}`,
+      answer: view,
+      handle: async ({ ask }) => settingsView(declared, await ask(read, undefined)),
+    }),
+    route({
+      method: 'PUT',
+      path,
+      access: admin(access.write),
+      summary: `Change the ${noun}; what is left out stays`,
+      body: bodySchema(declared.fields, 'change'),
+      answer: view,
+      handle: async ({ run, ask, body }) => {
+        const { result } = await run(update, { changes: body });
+        // The read side may be behind: what was decided is what is answered.
+        return settingsView(declared, { ...(await ask(read, undefined)), ...result.values });
+      },
+    }),
+  ];
+}

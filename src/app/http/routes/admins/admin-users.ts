@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { createAdminUser } from '../../../../../commands/admins/create-admin-user.ts';
+import { deleteAdminUser } from '../../../../../commands/admins/delete-admin-user.ts';
+import { unlockLogin } from '../../../../../commands/identity/unlock-login.ts';
+import { resetAdminPassword } from '../../../../../commands/admins/reset-admin-password.ts';
+import { setAdminMobileAccess } from '../../../../../commands/admins/set-admin-mobile-access.ts';
+import { updateAdminUser } from '../../../../../commands/admins/update-admin-user.ts';
+import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { listAdminUsers } from '../../../../../queries/admins/list-admin-users.ts';
+import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import { roles, roleSchema } from '../../../../contexts/identity/domain/roles.ts';
+import { randomPassword } from '../../../../contexts/identity/passwords.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../../../platform/vault/vault.ts';
+
+export interface AdminUsersRouteDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<AdminUsersRouteDependencies>();
+
+const base = '/api/v1/admin/admin-users';
+const one = { path: `${base}/{userID}`, params: z.object({ userID: uuid() }) };
+const displayName = z.string().trim().min(2).max(100);
+
+export const adminUserRoutes: RouteGroup<AdminUsersRouteDependencies> = {
+  area: 'admin-users',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('admin-users:read'),
+      summary: 'All admins of the tenant, newest first',
+      answer: z.object({ adminUsers: z.array(adminUserView), total: z.int() }),
+      handle: ({ ask }) => ask(listAdminUsers, undefined),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: adminReauthenticatedWhere('admin-users:write', 'roleType is super_admin or admin'),
+      summary:
+        'Add an admin; without a password a temporary one is made, shown once, good for seven days and to be changed',
+      body: z.object({ email: emailField, displayName, roleType: roleSchema, password: newPassword.optional() }),
+      status: 201,
+      answer: adminUserView.extend({
+        temporaryPassword: z.string().optional(),
+        temporaryPasswordExpiresAt: z.iso.datetime().optional(),
+      }),
+      handle: async ({ body: { password, ...details }, run, ask, principal: { reauthenticated }, fresh }) => {
+        const adminId = fresh.id('admin');
+        const temporaryPassword =
+          password === undefined ? randomPassword(fresh.integers('temporary password')) : undefined;
+        const { result } = await run(createAdminUser, {
+          ...details,
+          adminId,
+          password: password ?? temporaryPassword!,
+          mustChangePassword: password === undefined,
+          reauthenticated,
+        });
+        const created = await ask(getAdminUser, { adminId });
+        return temporaryPassword === undefined
+          ? created
+          : { ...created, temporaryPassword, temporaryPasswordExpiresAt: result.passwordExpiresAt! };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/roles`,
+      access: admin('roles:read'),
+      summary: 'The roles that an admin can have',
+      answer: z.object({ roles: z.array(roleSchema), total: z.int() }),
+      handle: async () => ({ roles: [...roles], total: roles.length }),
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      access: admin('admin-users:read'),
+      summary: 'One admin',
+      answer: adminUserView,
+      handle: ({ ask, params: { userID } }) => ask(getAdminUser, { adminId: userID }),
+    }),
+    route({
+      ...one,
+      method: 'PUT',
+      access: adminReauthenticatedWhere(
+        'admin-users:write',
+        'the e-mail changes, or role or status of an account that is, or becomes, super_admin or admin',
+      ),
+      summary: 'Change an admin; what is left out keeps its value',
+      body: z.object({
+        email: emailField.optional(),
+        displayName: displayName.optional(),
+        roleType: roleSchema.optional(),
+        status: z.enum(['active', 'suspended']).optional(),
+      }),
+      answer: adminUserView,
+      handle: async ({ run, ask, params: { userID }, body, principal: { reauthenticated } }) => {
+        await run(updateAdminUser, { ...body, adminId: userID, reauthenticated });
+        return ask(getAdminUser, { adminId: userID });
+      },
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      access: adminReauthenticatedWhere('admin-users:write', 'the account is super_admin or admin'),
+      summary: 'Remove an admin and end their sessions; not oneself, and not the last active super admin',
+      handle: async ({ run, params: { userID }, principal }) => {
+        await run(deleteAdminUser, { adminId: userID, reauthenticated: principal.reauthenticated });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${one.path}/reset-password`,
+      params: one.params,
+      access: adminReauthenticated('admin-users:write'),
+      summary:
+        "Replace an admin's password by a temporary one, shown once, good for seven days and to be changed; their sessions end",
+      answer: z.object({
+        temporaryPassword: z.string(),
+        temporaryPasswordExpiresAt: z.iso.datetime(),
+        message: z.string(),
+      }),
+      handle: async ({ run, params: { userID }, fresh }) => {
+        const temporaryPassword = randomPassword(fresh.integers('temporary password'));
+        const { result } = await run(resetAdminPassword, { adminId: userID, temporaryPassword });
+        // Tries at the old password say nothing about the new one; it could not be used before their lock ran out.
+        await run(unlockLogin, { accountDigest: result.accountDigest, subjectId: userID });
+        return {
+          temporaryPassword,
+          temporaryPasswordExpiresAt: result.passwordExpiresAt,
+          message: 'the password has to be changed at the next sign-in',
+        };
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${one.path}/mobile-access`,
+      params: one.params,
+      access: admin('admin-users:write'),
+      summary: 'Let an admin use the mobile app or not; without a body the other way than now',
+      body: z.object({ mobileAccess: z.boolean().nullish() }).nullish(),
+      answer: adminUserView,
+      handle: async ({ run, ask, params: { userID }, body }) => {
+        await run(setAdminMobileAccess, { adminId: userID, mobileAccess: body?.mobileAccess ?? undefined });
+        return ask(getAdminUser, { adminId: userID });
+      },
+    }),
+  ],
+};

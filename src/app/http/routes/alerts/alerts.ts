@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { acknowledgeAlert } from '../../../../../commands/alerts/acknowledge-alert.ts';
+import { assignAlert } from '../../../../../commands/alerts/assign-alert.ts';
+import { changeAlertSeverity } from '../../../../../commands/alerts/change-alert-severity.ts';
+import { claimAlert } from '../../../../../commands/alerts/claim-alert.ts';
+import { recordAlertPolicyAction } from '../../../../../commands/alerts/record-alert-policy-action.ts';
+import { reopenAlert } from '../../../../../commands/alerts/reopen-alert.ts';
+import { resolveAlert } from '../../../../../commands/alerts/resolve-alert.ts';
+import { alertStats } from '../../../../../queries/alerts/alert-stats.ts';
+import { alertView } from '../../../../../queries/alerts/alert-view.ts';
+import { getAlert } from '../../../../../queries/alerts/get-alert.ts';
+import { listAlerts } from '../../../../../queries/alerts/list-alerts.ts';
+import { relatedAlerts } from '../../../../../queries/alerts/related-alerts.ts';
+import {
+  alertStatuses,
+  alertTypeSchema,
+  policyActionSchema,
+  severitySchema,
+} from '../../../../contexts/alerts/domain/vocabulary.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/alerts';
+const params = z.object({ alertID: uuid() });
+const longText = z.string().max(4_000);
+const counters = z.record(z.string(), z.int());
+
+export const alertRoutes: RouteGroup = {
+  area: 'alerts',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('alerts:read'),
+      summary: 'Alerts, newest first',
+      query: z
+        .object({
+          ...pageQuery,
+          ...dateRangeQuery,
+          severity: severitySchema.optional(),
+          alert_type: alertTypeSchema.optional(),
+          status: z.enum(alertStatuses).optional(),
+        })
+        .refine(inOrder, notInOrder),
+      answer: z.object({ alerts: z.array(alertView), ...paginatedView }),
+      handle: ({ ask, query }) =>
+        ask(listAlerts, {
+          ...toPage(query),
+          severity: query.severity,
+          alertType: query.alert_type,
+          status: query.status,
+          from: query.start_date,
+          to: query.end_date,
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/stats`,
+      access: admin('alerts:read'),
+      summary: 'Alerts counted by status, severity and type',
+      query: z.object(dateRangeQuery).refine(inOrder, notInOrder),
+      answer: z.object({
+        total: z.int(),
+        open: z.int(),
+        acknowledged: z.int(),
+        resolved: z.int(),
+        falsePositive: z.int(),
+        unassigned: z.int(),
+        bySeverity: counters,
+        byType: counters,
+      }),
+      handle: ({ ask, query }) => ask(alertStats, { from: query.start_date, to: query.end_date }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{alertID}`,
+      access: admin('alerts:read'),
+      summary: 'One alert',
+      params,
+      answer: alertView,
+      handle: ({ ask, params: { alertID } }) => ask(getAlert, { alertId: alertID }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{alertID}/related`,
+      access: admin('alerts:read'),
+      summary: 'Alerts of the same user, domain or device around the same time, with the reason',
+      params,
+      answer: z.object({ alerts: z.array(alertView.extend({ reasons: z.array(z.string()) })), total: z.int() }),
+      handle: ({ ask, params: { alertID } }) => ask(relatedAlerts, { alertId: alertID }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/acknowledge`,
+      access: admin('alerts:write'),
+      summary: 'Acknowledge an open alert',
+      params,
+      body: z.object({ notes: longText.nullish() }).nullish(),
+      answer: alertView,
+      handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
+        await run(acknowledgeAlert, { alertId, notes: body?.notes ?? null });
+        return ask(getAlert, { alertId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/resolve`,
+      access: admin('alerts:write'),
+      summary: 'Resolve an alert as a true or false positive',
+      params,
+      body: z.object({ status: z.enum(['resolved', 'false_positive']), resolution: longText.nullish() }),
+      answer: alertView,
+      handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
+        await run(resolveAlert, { alertId, status: body.status, resolution: body.resolution ?? null });
+        return ask(getAlert, { alertId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/assign`,
+      access: admin('alerts:write'),
+      summary: 'Assign an alert to an admin, or to nobody',
+      params,
+      body: z.object({ assigneeId: uuid().nullable() }),
+      answer: alertView,
+      handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
+        await run(assignAlert, { alertId, assigneeId: body.assigneeId });
+        return ask(getAlert, { alertId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/claim`,
+      access: admin('alerts:write'),
+      summary: 'Take a free alert',
+      params,
+      answer: alertView,
+      handle: async ({ run, ask, principal, params: { alertID: alertId } }) => {
+        await run(claimAlert, { alertId, adminId: principal.adminId });
+        return ask(getAlert, { alertId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/reopen`,
+      access: admin('alerts:write'),
+      summary: 'Open an alert again',
+      params,
+      body: z.object({ notes: longText.nullish() }).nullish(),
+      answer: alertView,
+      handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
+        await run(reopenAlert, { alertId, notes: body?.notes ?? null });
+        return ask(getAlert, { alertId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/severity`,
+      access: admin('alerts:write'),
+      summary: 'Change the severity of an alert',
+      params,
+      body: z.object({ severity: severitySchema, reason: longText.nullish() }),
+      answer: alertView,
+      handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
+        await run(changeAlertSeverity, { alertId, severity: body.severity, reason: body.reason ?? null });
+        return ask(getAlert, { alertId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{alertID}/policy-action`,
+      access: admin('alerts:write'),
+      summary: 'Record what policy came of a true positive',
+      params,
+      body: z.object({
+        action: policyActionSchema,
+        policyId: uuid().nullish(),
+        policyName: z.string().max(200).nullish(),
+      }),
+      answer: alertView,
+      handle: async ({ run, ask, params: { alertID: alertId }, body }) => {
+        await run(recordAlertPolicyAction, {
+          alertId,
+          action: body.action,
+          policyId: body.policyId ?? null,
+          policyName: body.policyName ?? null,
+        });
+        return ask(getAlert, { alertId });
+      },
+    }),
+  ],
+};

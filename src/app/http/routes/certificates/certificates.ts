@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { installCertificateAuthority } from '../../../../../commands/certificates/install-certificate-authority.ts';
+import { removeCertificateAuthority } from '../../../../../commands/certificates/remove-certificate-authority.ts';
+import { revokedCertificates } from '../../../../../queries/certificates/revoked-certificates.ts';
+import {
+  certificateAuthorityStatus,
+  certificateAuthorityView,
+} from '../../../../../queries/certificates/certificate-authority-status.ts';
+import { FailureError, notFound, orThrow } from '../../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import type { RevocationList } from '../../../../platform/pki/revocation-list.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import { pemField, refuseLargePem } from './pem-field.ts';
+import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import type { WithCertificates } from '../../../../../commands/ports.ts';
+import type { Limits } from '../../../config/limits.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface CertificatesRouteDependencies {
+  readonly ports: WithCertificates;
+  readonly limits: Pick<Limits, 'certificates'>;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<CertificatesRouteDependencies>();
+
+const base = '/api/v1/admin/certificates/ca';
+
+async function revocationListOf(
+  { lookups, ports }: CertificatesRouteDependencies,
+  tenantId: TenantId,
+  ask: Call<undefined, undefined, undefined>['ask'],
+): Promise<RevocationList> {
+  const now = Date.now();
+  const [tenant, revoked] = await Promise.all([
+    lookups.tenant(tenantId, tenantId),
+    ask(revokedCertificates, { now: new Date(now).toISOString() }),
+  ]);
+  if (!tenant?.authority) throw new FailureError(notFound());
+  return orThrow(await ports.certificates.revocationList(tenantId, tenant.authority, revoked, now));
+}
+
+export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
+  area: 'certificates',
+  routes: [
+    route({
+      method: 'POST',
+      path: base,
+      access: adminReauthenticated('certificates:write'),
+      summary: 'Install the CA that signs device certificates',
+      body: z.object({ certificate: pemField, privateKey: pemField }),
+      status: 201,
+      answer: certificateAuthorityView,
+      handle: async ({ run, ask, body, principal: { tenantId }, services }) => {
+        refuseLargePem(body.certificate, body.privateKey);
+        return services.limits.certificates.run(tenantId, async () => {
+          await run(installCertificateAuthority, body);
+          return ask(certificateAuthorityStatus, undefined);
+        });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: base,
+      access: adminReauthenticated('certificates:write'),
+      summary: 'Remove the CA: nobody enrolls until another is installed',
+      handle: ({ run, principal: { tenantId }, services }) =>
+        services.limits.certificates.run(tenantId, async () => {
+          await run(removeCertificateAuthority, undefined);
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/crl`,
+      access: admin('certificates:read'),
+      summary: 'The revocation list of the CA (RFC 5280, DER), for a proxy that ends TLS in front of this service',
+      answer: { media: 'application/pkix-crl' },
+      handle: async ({ ask, principal: { tenantId }, services, reply }) => {
+        const list = await services.limits.certificates.run(tenantId, () => revocationListOf(services, tenantId, ask));
+        reply.type('application/pkix-crl');
+        return list.der;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/status`,
+      access: admin('certificates:read'),
+      summary: 'The CA that signs device certificates',
+      answer: certificateAuthorityView,
+      handle: ({ ask }) => ask(certificateAuthorityStatus, undefined),
+    }),
+  ],
+};

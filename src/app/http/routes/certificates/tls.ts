@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { installServerCertificate } from '../../../../../commands/certificates/install-server-certificate.ts';
+import { admin } from '../../access.ts';
+import { pemField, refuseLargePem } from './pem-field.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Vault } from '../../../../platform/vault/vault.ts';
+import type { ListenerCertificate } from '../../../../contexts/certificates/listener-certificate.ts';
+
+export interface TlsRouteDependencies {
+  readonly vault: Vault;
+  listenerCertificate(): ListenerCertificate;
+}
+
+const route = routeWith<TlsRouteDependencies>();
+
+const base = '/api/v1/admin/tls';
+const DAY_MS = 86_400_000;
+
+/** Choice OP-179. */
+const tlsStatusView = z.object({
+  configured: z.boolean(),
+  subject: z.string().nullable(),
+  issuer: z.string().nullable(),
+  expiresAt: z.iso.datetime().nullable(),
+  daysRemaining: z.int().nullable(),
+  source: z.enum(['uploaded', 'generated']).nullable(),
+});
+
+function statusOf({ listenerCertificate }: TlsRouteDependencies): z.output<typeof tlsStatusView> {
+  const shown = listenerCertificate().status;
+  if (!shown)
+    return { configured: false, subject: null, issuer: null, expiresAt: null, daysRemaining: null, source: null };
+  const { subject, issuer, expiresAt, source } = shown;
+  const daysRemaining = Math.max(0, Math.floor((expiresAt - Date.now()) / DAY_MS));
+  return { configured: true, subject, issuer, expiresAt: new Date(expiresAt).toISOString(), daysRemaining, source };
+}
+
+/** The certificate of the TLS listener, which devices talk to. */
+export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
+  area: 'certificates',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/status`,
+      access: admin('certificates:read'),
+      summary: 'The certificate that the TLS listener shows',
+      answer: tlsStatusView,
+      handle: async ({ services }) => statusOf(services),
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/certificate`,
+      access: admin('certificates:write'),
+      summary: 'Install the certificate of the TLS listener: shown to whoever connects from then on',
+      body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
+      answer: tlsStatusView,
+      handle: async ({ run, body, principal: { tenantId }, services }) => {
+        const { certificate, privateKey, chain } = body;
+        refuseLargePem(certificate, privateKey, chain ?? '');
+        const { result } = await run(installServerCertificate, { certificate, privateKey, chain: chain ?? undefined });
+        await services.listenerCertificate().show(tenantId, result.installed);
+        return statusOf(services);
+      },
+    }),
+  ],
+};

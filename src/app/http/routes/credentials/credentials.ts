@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { employeeCredentials, credentialView } from '../../../../../queries/credentials/employee-credentials.ts';
+import {
+  employeeCredentialStats,
+  employeeCredentialStatsView,
+} from '../../../../../queries/credentials/employee-credential-stats.ts';
+import { employeeReuseRecords, reuseRecordView } from '../../../../../queries/credentials/employee-reuse-records.ts';
+import {
+  tenantCredentialStats,
+  tenantCredentialStatsView,
+} from '../../../../../queries/credentials/tenant-credential-stats.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/users/{userID}/credentials';
+const params = z.object({ userID: uuid() });
+
+/** What telemetry knows about passwords, never the passwords (fact F130). */
+export const credentialRoutes: RouteGroup = {
+  area: 'employees',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('employees:read'),
+      summary: 'The accounts for which an employee entered a password, latest first',
+      params,
+      query: z.object(pageQuery),
+      answer: z.object({ credentials: z.array(credentialView), ...paginatedView }),
+      handle: ({ ask, params: { userID: userId }, query }) => ask(employeeCredentials, { userId, ...toPage(query) }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/stats`,
+      access: admin('employees:read'),
+      summary: "An employee's credentials, counted",
+      params,
+      answer: employeeCredentialStatsView,
+      handle: ({ ask, params: { userID: userId } }) => ask(employeeCredentialStats, { userId }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/reuse-records`,
+      access: admin('employees:read'),
+      summary: 'Passwords that an employee uses on more than one site',
+      params,
+      query: z.object(pageQuery),
+      answer: z.object({ reuseRecords: z.array(reuseRecordView), ...paginatedView }),
+      handle: ({ ask, params: { userID: userId }, query }) => ask(employeeReuseRecords, { userId, ...toPage(query) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/credential-stats',
+      access: admin('overview:read'),
+      summary: "The tenant's credentials, counted",
+      answer: tenantCredentialStatsView,
+      handle: ({ ask }) => ask(tenantCredentialStats, undefined),
+    }),
+  ],
+};

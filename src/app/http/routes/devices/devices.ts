@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { allowReenrollment } from '../../../../../commands/devices/allow-reenrollment.ts';
+import { confirmDeviceEnrollment } from '../../../../../commands/devices/confirm-device-enrollment.ts';
+import { deleteDevice } from '../../../../../commands/devices/delete-device.ts';
+import { requestDeviceWipe } from '../../../../../commands/devices/request-device-wipe.ts';
+import { revokeDevice } from '../../../../../commands/devices/revoke-device.ts';
+import { silenceStaleAlerts } from '../../../../../commands/devices/silence-stale-alerts.ts';
+import { deviceView } from '../../../../../queries/devices/device-view.ts';
+import { extensionOnDeviceView, extensionsOnDevice } from '../../../../../queries/devices/extensions-on-device.ts';
+import { fleetHealth } from '../../../../../queries/devices/fleet-health.ts';
+import { getDevice } from '../../../../../queries/devices/get-device.ts';
+import { listDevices } from '../../../../../queries/devices/list-devices.ts';
+import { supportBundle, type SupportBundleDependencies } from '../../../operations/support-bundle.ts';
+import { deviceStatuses } from '../../../../contexts/devices/domain/vocabulary.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Limits } from '../../../config/limits.ts';
+
+export interface DevicesRouteDependencies extends SupportBundleDependencies {
+  readonly limits: Limits;
+}
+
+const route = routeWith<DevicesRouteDependencies>();
+
+const base = '/api/v1/admin/devices';
+const counters = z.record(z.string(), z.int());
+const params = z.object({ deviceID: uuid() });
+
+export const deviceRoutes: RouteGroup<DevicesRouteDependencies> = {
+  area: 'devices',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('devices:read'),
+      summary: 'Enrolled devices, newest first',
+      query: z.object({
+        ...pageQuery,
+        user_id: uuid().optional(),
+        status: z.enum(deviceStatuses).optional(),
+        enrollment_confirmed: z.enum(['true', 'false']).optional(),
+      }),
+      answer: z.object({ devices: z.array(deviceView), ...paginatedView }),
+      handle: ({ ask, query }) =>
+        ask(listDevices, {
+          ...toPage(query),
+          userId: query.user_id,
+          status: query.status,
+          isConfirmed: query.enrollment_confirmed === undefined ? undefined : query.enrollment_confirmed === 'true',
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{deviceID}`,
+      access: admin('devices:read'),
+      summary: 'One device',
+      params,
+      answer: deviceView,
+      handle: ({ ask, params: { deviceID } }) => ask(getDevice, { deviceId: deviceID }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{deviceID}/extensions`,
+      access: admin('devices:read'),
+      summary: 'What is installed in the browser, as it last said',
+      params,
+      answer: z.object({ extensions: z.array(extensionOnDeviceView), total: z.int() }),
+      handle: ({ ask, params: { deviceID } }) => ask(extensionsOnDevice, { deviceId: deviceID }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/revoke`,
+      access: admin('devices:write'),
+      summary: 'Revoke the certificate of a device: it can no longer talk to the back end',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(revokeDevice, { deviceId, reason: 'revoked' });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/allow-reenrollment`,
+      access: adminReauthenticated('devices:write'),
+      summary:
+        'Let a revoked device enroll once more; its user comes back only with an enrollment token that is bound to them',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(allowReenrollment, { deviceId });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/confirm-enrollment`,
+      access: adminReauthenticated('devices:write'),
+      summary:
+        'Confirm that a device which enrolled by itself belongs to its user: it may show verification codes from then on',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(confirmDeviceEnrollment, { deviceId });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/wipe`,
+      access: admin('devices:write'),
+      summary: 'Ask the extension to clear its local data at its next heartbeat',
+      params,
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId } }) => {
+        await run(requestDeviceWipe, { deviceId });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{deviceID}/silence-stale-alerts`,
+      access: admin('devices:silence'),
+      summary: 'Mute alerts about a device that is not heard of',
+      params,
+      body: z.object({ silenced: z.boolean().default(true), untilDays: z.int().min(1).max(365).nullish() }).nullish(),
+      answer: deviceView,
+      handle: async ({ run, ask, params: { deviceID: deviceId }, body }) => {
+        await run(silenceStaleAlerts, { deviceId, silenced: body?.silenced ?? true, days: body?.untilDays ?? null });
+        return ask(getDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{deviceID}`,
+      access: admin('devices:write'),
+      summary: 'Cut a device off and forget it',
+      params,
+      handle: async ({ run, params: { deviceID: deviceId } }) => {
+        await run(deleteDevice, { deviceId });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/support-bundle',
+      access: admin('support-bundle:read'),
+      summary:
+        'What support needs to see of this installation, as a zip: no secrets, no telemetry, nothing of other tenants',
+      answer: { media: 'application/zip' },
+      handle: async ({ services, principal: { tenantId }, reply }) => {
+        const day = new Date().toISOString().slice(0, 10);
+        reply.type('application/zip').header('content-disposition', `attachment; filename="support-bundle-${day}.zip"`);
+        return services.limits.archives.run(tenantId, () => supportBundle(services, tenantId));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/fleet-health',
+      access: admin('overview:read'),
+      summary: 'The fleet at a glance: who enrolled, what is stale, which versions are about',
+      answer: z.object({
+        totalDevices: z.int(),
+        activeDevices: z.int(),
+        staleDevices: z.int(),
+        revokedDevices: z.int(),
+        enrollment: z.object({ enrolledUsers: z.int(), totalUsers: z.int(), rate: z.number(), pendingTokens: z.int() }),
+        byBrowser: counters,
+        byOs: counters,
+        byExtensionVersion: counters,
+      }),
+      handle: ({ ask }) => ask(fleetHealth, undefined),
+    }),
+  ],
+};

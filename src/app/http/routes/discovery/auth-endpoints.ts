@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { overrideMfa } from '../../../../../commands/discovery/override-mfa.ts';
+import { authEndpointStats, authEndpointStatsView } from '../../../../../queries/discovery/auth-endpoint-stats.ts';
+import { authEndpointView } from '../../../../../queries/discovery/auth-endpoint-view.ts';
+import { authEndpointHost, getAuthEndpoint } from '../../../../../queries/discovery/get-auth-endpoint.ts';
+import { listAuthEndpoints } from '../../../../../queries/discovery/list-auth-endpoints.ts';
+import { relyingPartiesOf, relyingPartyView } from '../../../../../queries/discovery/relying-parties.ts';
+import { authEndpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import { mfaOverrides } from '../../../../contexts/discovery/domain/vocabulary.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/auth-endpoints';
+const params = z.object({ authEndpointID: uuid() });
+
+/** Hosts at which people sign in (interface, "Authentication endpoints"). */
+export const authEndpointRoutes: RouteGroup = {
+  area: 'discovered-endpoints',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('endpoints:read'),
+      summary: 'Authentication endpoints with the identity provider behind them, latest discovery first',
+      query: z.object(pageQuery),
+      answer: z.object({ authEndpoints: z.array(authEndpointView), ...paginatedView }),
+      handle: ({ ask, query }) => ask(listAuthEndpoints, toPage(query)),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/stats`,
+      access: admin('endpoints:read'),
+      summary: 'MFA adoption, identity providers and methods',
+      answer: authEndpointStatsView,
+      handle: ({ ask }) => ask(authEndpointStats, undefined),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{authEndpointID}`,
+      access: admin('endpoints:read'),
+      summary: 'One authentication endpoint',
+      params,
+      answer: authEndpointView,
+      handle: ({ ask, params: { authEndpointID } }) => ask(getAuthEndpoint, { authEndpointId: authEndpointID }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{authEndpointID}/users`,
+      access: admin('endpoints:read'),
+      summary: 'Employees who were seen signing in there, latest first',
+      params,
+      answer: z.object({ users: z.array(seenUserView), total: z.int() }),
+      handle: ({ ask, params: { authEndpointID } }) => ask(authEndpointUsers, { endpointId: authEndpointID }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{authEndpointID}/relying-parties`,
+      access: admin('endpoints:read'),
+      summary: 'What people sign in to by way of it, latest first',
+      params,
+      answer: z.object({ relyingParties: z.array(relyingPartyView), total: z.int() }),
+      handle: ({ ask, params: { authEndpointID } }) => ask(relyingPartiesOf, { authEndpointId: authEndpointID }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{authEndpointID}/mfa-override`,
+      access: admin('endpoints:write'),
+      summary: 'Say whether it asks for a second factor; null goes back to what was seen',
+      params,
+      body: z.object({ mfaOverride: z.enum(mfaOverrides).nullable() }),
+      answer: authEndpointView,
+      handle: async ({ run, ask, params: { authEndpointID: authEndpointId }, body }) => {
+        const domain = await ask(authEndpointHost, { authEndpointId });
+        await run(overrideMfa, { authEndpointId, domain, mfaOverride: body.mfaOverride });
+        return ask(getAuthEndpoint, { authEndpointId });
+      },
+    }),
+  ],
+};

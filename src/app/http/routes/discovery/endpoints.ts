@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { classifyEndpoint } from '../../../../../commands/discovery/classify-endpoint.ts';
+import { endpointStats, endpointStatsView } from '../../../../../queries/discovery/endpoint-stats.ts';
+import { endpointView } from '../../../../../queries/discovery/endpoint-view.ts';
+import { endpointHost, getEndpoint } from '../../../../../queries/discovery/get-endpoint.ts';
+import { listEndpoints } from '../../../../../queries/discovery/list-endpoints.ts';
+import { endpointUsers, seenUserView } from '../../../../../queries/discovery/seen-users.ts';
+import { classifications } from '../../../../contexts/discovery/domain/vocabulary.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/endpoints';
+const params = z.object({ endpointID: uuid() });
+
+/** Hosts that browsers were on (interface, "Discovered endpoints"). */
+export const endpointRoutes: RouteGroup = {
+  area: 'discovered-endpoints',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('endpoints:read'),
+      summary: 'Discovered endpoints, latest discovery first',
+      query: z.object({
+        ...pageQuery,
+        classification: z.enum(classifications).optional(),
+        search: z
+          .string()
+          .max(200)
+          .transform((text) => text.trim() || undefined)
+          .optional(),
+      }),
+      answer: z.object({ endpoints: z.array(endpointView), ...paginatedView }),
+      handle: ({ ask, query }) =>
+        ask(listEndpoints, { ...toPage(query), classification: query.classification, search: query.search }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/stats`,
+      access: admin('endpoints:read'),
+      summary: 'Endpoints by classification, new ones, malicious ones',
+      answer: endpointStatsView,
+      handle: ({ ask }) => ask(endpointStats, undefined),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{endpointID}`,
+      access: admin('endpoints:read'),
+      summary: 'One endpoint with its technology fingerprints',
+      params,
+      answer: endpointView,
+      handle: ({ ask, params: { endpointID } }) => ask(getEndpoint, { endpointId: endpointID }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{endpointID}/users`,
+      access: admin('endpoints:read'),
+      summary: 'Employees who were seen on an endpoint, latest first',
+      params,
+      answer: z.object({ users: z.array(seenUserView), total: z.int() }),
+      handle: ({ ask, params: { endpointID } }) => ask(endpointUsers, { endpointId: endpointID }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{endpointID}/classification`,
+      access: admin('endpoints:write'),
+      summary: 'Say what an endpoint is to the company',
+      params,
+      body: z.object({ classification: z.enum(classifications), reason: z.string().max(4_000).nullish() }),
+      answer: endpointView,
+      handle: async ({ run, ask, params: { endpointID: endpointId }, body }) => {
+        const domain = await ask(endpointHost, { endpointId });
+        await run(classifyEndpoint, {
+          endpointId,
+          domain,
+          classification: body.classification,
+          reason: body.reason ?? null,
+        });
+        return ask(getEndpoint, { endpointId });
+      },
+    }),
+  ],
+};

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { createEmployee } from '../../../../../commands/employees/create-employee.ts';
+import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
+import { licenseUsage } from '../../../../../queries/tenants/license-usage.ts';
+import { employeeEmailClaim } from '../../../../contexts/employees/domain/employee.ts';
+import { importedRows, type ImportRow } from '../../../../contexts/employees/import-file.ts';
+import { importReport, ImportReport, type RowOutcome } from '../../../../contexts/employees/import-report.ts';
+import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
+import { FailureError, forbidden, invalid } from '../../../../platform/kernel/failure.ts';
+import { inParallel } from '../../../../platform/kernel/in-parallel.ts';
+import { admin } from '../../access.ts';
+import { isUnavailable } from '../../errors.ts';
+import { PartlyDone } from '../../partly-done.ts';
+import type { AdminPrincipal } from '../../principal.ts';
+import { routeWith, type Call } from '../../route.ts';
+import { failureOfIssues } from '../../validation.ts';
+import type { WithClaimHolders } from '../../../../../commands/ports.ts';
+import type { Freshness } from '../../../../platform/projector/freshness.ts';
+import type { Limits } from '../../../config/limits.ts';
+import type { Position } from '../../../../platform/kernel/event.ts';
+
+export interface EmployeeImportRouteDependencies {
+  readonly ports: WithClaimHolders;
+  readonly freshness: Freshness;
+  accountDigest(email: string): string;
+  readonly limits: Limits;
+  head(): Promise<Position>;
+}
+
+const route = routeWith<EmployeeImportRouteDependencies>();
+
+/** Choice OP-210. */
+const MOST_BYTES = 5 * 1024 * 1024;
+const AT_ONCE = 24;
+const AT_ONCE_AFTER_FAILURE = 8;
+
+type Importing = Pick<
+  Call<undefined, undefined, undefined, AdminPrincipal, EmployeeImportRouteDependencies>,
+  'execute' | 'seen' | 'ask' | 'services' | 'principal' | 'fresh'
+>;
+
+/** A row, and whom it speaks of. */
+interface Planned extends ImportRow {
+  readonly userId: string;
+  /** `earlier`: an earlier attempt at this request has created them. */
+  readonly standing: 'newcomer' | 'earlier' | 'known';
+}
+
+export const employeeImport = route({
+  method: 'POST',
+  path: '/api/v1/admin/users/import',
+  isBulk: true,
+  access: admin('employees:write'),
+  summary: 'Add and change employees by a CSV file with the header email,displayName,department,jobTitle',
+  consumes: 'multipart',
+  file: { part: 'file', mostBytes: MOST_BYTES },
+  body: z.object({ file: z.string().meta({ format: 'binary' }) }),
+  answer: importReport,
+  handle: async (call) => {
+    // A place is taken when the file is there: a slow upload holds none.
+    const file = await call.file();
+    return call.services.limits.imports.run(call.principal.tenantId, () => importFile(call, file));
+  },
+});
+
+async function importFile(call: Importing, file: Buffer) {
+  const { rows, errors } = importedRows(file, failureOfIssues);
+  const planned = await plan(call, rows);
+  await refuseTooMany(call, planned.filter(({ standing }) => standing === 'newcomer').length);
+  const report = new ImportReport(rows, errors);
+  let left: readonly Planned[] = planned;
+  // A store that was away for a moment is asked once more, by fewer.
+  for (const atOnce of [AT_ONCE, AT_ONCE_AFTER_FAILURE])
+    if (left.length > 0) left = await importRows(call, left, report, atOnce);
+  if (left.length > 0) throw new PartlyDone(report.body);
+  // Once for all rows: each of them would wait for its own.
+  await call.seen([...createEmployee.freshens!, ...updateEmployee.freshens!], await call.services.head());
+  return report.body;
+}
+
+/** Ends with the first row that the store fails: what is under way is waited for, the rest is not begun. Returns the rows that are left. */
+async function importRows(
+  call: Importing,
+  rows: readonly Planned[],
+  report: ImportReport,
+  atOnce: number,
+): Promise<readonly Planned[]> {
+  const left = new Set(rows);
+  let isInterrupted = false;
+  await inParallel(atOnce, rows, async (row) => {
+    if (isInterrupted) return;
+    try {
+      report.tell(row.row, await take(call, row), row.userId);
+      left.delete(row);
+    } catch (error) {
+      if (isUnavailable(error)) {
+        isInterrupted = true;
+        report.tell(row.row, 'unknown', row.userId);
+      } else if (error instanceof FailureError) {
+        report.refuse(row.row, error.failure.message);
+        left.delete(row);
+      } else throw error;
+    }
+  });
+  return isInterrupted ? notStored(call, [...left], report) : [];
+}
+
+/** Of rows whose creation may have been stored without a reply, those that were not; all of them where the store cannot be asked. */
+async function notStored(
+  { services, principal }: Importing,
+  rows: readonly Planned[],
+  report: ImportReport,
+): Promise<readonly Planned[]> {
+  const newcomers = rows.filter(({ standing }) => standing !== 'known');
+  try {
+    const holders = await holdersOf(services, principal, newcomers);
+    const stored = newcomers.filter(
+      ({ userId }, at) => holders[at] !== undefined && streamSubject(holders[at]) === userId,
+    );
+    for (const { row, userId } of stored) report.tell(row, 'imported', userId);
+    return rows.filter((row) => !stored.includes(row));
+  } catch (error) {
+    if (isUnavailable(error)) return rows;
+    throw error;
+  }
+}
+
+const holdersOf = (services: Importing['services'], { tenantId }: AdminPrincipal, rows: readonly ImportRow[]) =>
+  services.ports.claimHolders(
+    tenantId,
+    rows.map(({ email }) => employeeEmailClaim(services.accountDigest(email))),
+  );
+
+/** Whom the rows speak of, and whether they are known: one look-up for all of them. */
+async function plan({ services, principal, fresh }: Importing, rows: readonly ImportRow[]): Promise<Planned[]> {
+  const holders = await holdersOf(services, principal, rows);
+  return rows.map((row, at) => {
+    // The same id in every attempt at the import.
+    const newcomerId = fresh.id(`employee ${row.email.toLowerCase()}`);
+    const holder = holders[at];
+    const holderId = holder && streamSubject(holder);
+    if (holderId === undefined) return { ...row, userId: newcomerId, standing: 'newcomer' };
+    return { ...row, userId: holderId, standing: holderId === newcomerId ? 'earlier' : 'known' };
+  });
+}
+
+/** All or nothing (choice OP-054). Seats that others take meanwhile are told row by row. */
+async function refuseTooMany({ ask, services }: Importing, newcomers: number): Promise<void> {
+  const isTooMany = async () => {
+    const { maxUsers, currentUsers } = await ask(licenseUsage, { now: Date.now() });
+    return currentUsers + newcomers > maxUsers;
+  };
+  if (newcomers === 0 || !(await isTooMany())) return;
+  // Somebody may have been deleted a moment ago, or a larger license installed.
+  await services.freshness.waitFor(['employees', 'tenants'], await services.head());
+  if (await isTooMany()) throw new FailureError(forbidden('license user limit reached'));
+}
+
+async function take(call: Importing, planned: Planned): Promise<RowOutcome> {
+  const { email, displayname: displayName, department, jobtitle: jobTitle, userId, standing } = planned;
+  if (standing === 'known') {
+    const { position } = await call.execute(
+      updateEmployee,
+      { userId, displayName, department, jobTitle },
+      undefined,
+      email,
+    );
+    return position === undefined ? 'unchanged' : 'updated';
+  }
+  if (displayName === undefined) throw new FailureError(invalid('displayName', 'is required'));
+  const described = {
+    email,
+    displayName,
+    department: department ?? null,
+    jobTitle: jobTitle ?? null,
+    externalId: null,
+  };
+  await call.execute(createEmployee, { userId, ...described, source: 'import', isActive: true }, undefined, email);
+  return 'imported';
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { createEmployee } from '../../../../../commands/employees/create-employee.ts';
+import { deleteEmployee } from '../../../../../commands/employees/delete-employee.ts';
+import { carryOutErasure } from '../../../../../commands/employees/carry-out-erasure.ts';
+import { erasePerson } from '../../../../../commands/employees/erase-person.ts';
+import { updateEmployee } from '../../../../../commands/employees/update-employee.ts';
+import { employeeStatuses, employeeView } from '../../../../../queries/employees/employee-view.ts';
+import { getEmployee } from '../../../../../queries/employees/get-employee.ts';
+import { listEmployees } from '../../../../../queries/employees/list-employees.ts';
+import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
+import { telemetryForgetting } from '../../../../contexts/employees/forget-telemetry.ts';
+import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin, adminReauthenticatedWhere } from '../../access.ts';
+import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { permits } from '../../../../contexts/identity/domain/permissions.ts';
+import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { employeeImport, type EmployeeImportRouteDependencies } from './employee-import.ts';
+import type { Jobs } from '../../../../platform/jobs/jobs.ts';
+
+export interface EmployeesRouteDependencies extends EmployeeImportRouteDependencies {
+  readonly jobs: Jobs;
+}
+
+const route = routeWith<EmployeesRouteDependencies>();
+
+const base = '/api/v1/admin/users';
+const params = z.object({ userID: uuid() });
+const name = z.string().trim().min(1).max(200);
+const detail = z
+  .string()
+  .trim()
+  .max(200)
+  .nullable()
+  .transform((text) => text || null);
+const newDetail = detail.optional().transform((text) => text ?? null);
+
+const newEmployee = z.object({ email: emailField, displayName: name, department: newDetail, jobTitle: newDetail });
+const changes = z.object({
+  email: emailField.optional(),
+  displayName: name.optional(),
+  department: detail.optional(),
+  jobTitle: detail.optional(),
+  /** Whether somebody has enrolled cannot be said, only whether they are active: `pending` says that, too. */
+  status: z.enum(employeeStatuses).optional(),
+});
+
+/** Deletions under way at once: enough to share commits, few enough to leave room for others. */
+const AT_ONCE = 25;
+
+type Deleting = Pick<Call<undefined, undefined, unknown>, 'run'>;
+
+/** Answers the ids of which there is no employee. Each deletion is a decision, and an event, of its own. */
+async function deleteAll({ run }: Deleting, userIds: readonly string[]): Promise<string[]> {
+  const notFound: string[] = [];
+  for (let from = 0; from < userIds.length; from += AT_ONCE) {
+    const deletions = userIds.slice(from, from + AT_ONCE).map(async (userId) => {
+      try {
+        await run(deleteEmployee, { userId });
+      } catch (error) {
+        if (!(error instanceof FailureError) || error.failure.kind !== 'notFound') throw error;
+        notFound.push(userId);
+      }
+    });
+    await Promise.all(deletions);
+  }
+  return notFound;
+}
+
+export const employeeRoutes: RouteGroup<EmployeesRouteDependencies> = {
+  area: 'employees',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('employees:read'),
+      summary: 'Employees, newest first',
+      query: z.object({
+        ...pageQuery,
+        search: z.string().max(200).optional(),
+        department: z.string().max(200).optional(),
+        status: z.enum(employeeStatuses).optional(),
+      }),
+      answer: z.object({ users: z.array(employeeView), ...paginatedView }),
+      handle: ({ ask, query }) =>
+        ask(listEmployees, {
+          ...toPage(query),
+          search: query.search || undefined,
+          department: query.department || undefined,
+          status: query.status,
+        }),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: admin('employees:write'),
+      summary: 'Add an employee',
+      body: newEmployee,
+      status: 201,
+      answer: employeeView,
+      handle: async ({ run, ask, body, fresh }) => {
+        const userId = fresh.id('employee');
+        await run(createEmployee, { ...body, userId, externalId: null, source: 'manual', isActive: true });
+        return ask(getEmployee, { userId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/bulk`,
+      access: admin('employees:write'),
+      summary: 'Delete up to 500 employees',
+      body: z.object({ userIds: z.array(uuid()).min(1).max(500) }),
+      answer: z.object({ deleted: z.int(), notFound: z.array(z.uuid()) }),
+      handle: async ({ run, body }) => {
+        const userIds = [...new Set(body.userIds)];
+        const notFound = await deleteAll({ run }, userIds);
+        return { deleted: userIds.length - notFound.length, notFound };
+      },
+    }),
+    employeeImport,
+    route({
+      method: 'GET',
+      path: `${base}/{userID}`,
+      access: admin('employees:read'),
+      summary: 'One employee',
+      params,
+      answer: employeeView,
+      handle: ({ ask, params: { userID } }) => ask(getEmployee, { userId: userID }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{userID}`,
+      access: adminReauthenticatedWhere('employees:write', 'the e-mail becomes another one'),
+      summary: 'Change an employee; what is left out keeps its value',
+      params,
+      body: changes,
+      answer: employeeView,
+      handle: async ({ run, ask, principal, params: { userID: userId }, body: { status, ...body } }) => {
+        await run(updateEmployee, {
+          ...body,
+          userId,
+          reauthenticated: principal.reauthenticated,
+          ...(status === undefined ? {} : { isActive: status !== 'inactive' }),
+        });
+        return ask(getEmployee, { userId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{userID}`,
+      access: adminReauthenticatedWhere('employees:write', 'erase=true'),
+      summary:
+        'Delete an employee; with erase=true (super admins) everything personal of them for ever, also of one deleted before',
+      params,
+      query: z.object({ erase: z.enum(['true', 'false']).optional() }),
+      handle: async ({ run, principal, services, params: { userID: userId }, query }) => {
+        if (query.erase !== 'true') {
+          await run(deleteEmployee, { userId });
+          return;
+        }
+        if (!permits(principal.role, 'employees:erase')) throw new FailureError(forbidden());
+        await run(erasePerson, { userId, reauthenticated: principal.reauthenticated });
+        const { position } = await run(carryOutErasure, { userId });
+        // A reaction does this after the event. Whoever was erased before telemetry was anonymized is reached by asking again.
+        if (position === undefined)
+          await services.jobs.enqueue(telemetryForgetting, { tenantId: principal.tenantId, userId });
+      },
+    }),
+  ],
+};

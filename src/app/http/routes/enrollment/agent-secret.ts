@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { issueAgentSecret } from '../../../../../commands/enrollment/issue-agent-secret.ts';
+import { removeAgentSecret } from '../../../../../commands/enrollment/remove-agent-secret.ts';
+import { agentSecretStatus, agentSecretStatusView } from '../../../../../queries/enrollment/agent-secret-status.ts';
+import { digestOfAgentSecret, newAgentSecret } from '../../../../contexts/enrollment/domain/agent-secret.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const path = '/api/v1/admin/enrollment/agent-secret';
+const WEEK_HOURS = 7 * 24;
+const MOST_OVERLAP_HOURS = 90 * 24;
+
+/** The tenant's own secret, which agents show as `X-Enrollment-Secret` when they enroll by themselves. */
+export const agentSecretRoutes: RouteGroup = {
+  area: 'enrollment-admin',
+  routes: [
+    route({
+      method: 'GET',
+      path,
+      access: admin('enrollment:read'),
+      summary: 'Show whether agents may enroll by themselves, and when their secret was last rotated; never the secret',
+      answer: agentSecretStatusView,
+      handle: ({ ask }) => ask(agentSecretStatus, { now: Date.now() }),
+    }),
+    route({
+      method: 'POST',
+      path,
+      access: adminReauthenticated('enrollment:write'),
+      summary:
+        'Set or rotate the secret of the agents; it is shown once. The secret before stays valid for `overlapHours` (0 to 2160, 168 by default), and no third one is',
+      body: z.object({ overlapHours: z.int().min(0).max(MOST_OVERLAP_HOURS).default(WEEK_HOURS) }).nullish(),
+      status: 201,
+      answer: z.object({ id: z.uuid(), secret: z.string(), previousExpiresAt: z.iso.datetime().nullable() }),
+      handle: async ({ run, body, fresh }) => {
+        const [id, secret] = [fresh.id('secret'), newAgentSecret((size) => fresh.bytes('secret', size))];
+        const { result } = await run(issueAgentSecret, {
+          secretId: id,
+          secretDigest: digestOfAgentSecret(secret),
+          overlapHours: body?.overlapHours ?? WEEK_HOURS,
+        });
+        return { id, secret, previousExpiresAt: result.previousExpiresAt };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path,
+      access: adminReauthenticated('enrollment:write'),
+      summary: 'Remove every secret of the agents: none enrolls by itself any more',
+      handle: async ({ run }) => {
+        await run(removeAgentSecret, { secretId: null });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${path}/{secretID}`,
+      access: adminReauthenticated('enrollment:write'),
+      summary: 'Remove one secret of the agents, such as the one before the last rotation',
+      params: z.object({ secretID: uuid() }),
+      handle: async ({ run, params: { secretID: secretId } }) => {
+        await run(removeAgentSecret, { secretId });
+      },
+    }),
+  ],
+};

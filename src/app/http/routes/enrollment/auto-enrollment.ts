@@ -1,0 +1,190 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { autoEnrollDevice } from '../../../../../commands/enrollment/auto-enroll-device.ts';
+import { findSyncedUser } from '../../../../../queries/enrollment/find-synced-user.ts';
+import { osTypes } from '../../../../contexts/devices/domain/events.ts';
+import { employeeEmailClaim } from '../../../../contexts/employees/domain/employee.ts';
+import { agentSecrets, agentSecretStream, isAgentSecret } from '../../../../contexts/enrollment/domain/agent-secret.ts';
+import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
+import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
+import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { open } from '../../access.ts';
+import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from './device-of-fingerprint.ts';
+import { deviceOf, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { routeWith, type Call, type Refused, type RouteGroup } from '../../route.ts';
+import { familyName } from '../../validation.ts';
+import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+import type { Limits } from '../../../config/limits.ts';
+import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+import type { TenantReads } from '../../../../platform/kernel/query.ts';
+
+export type AutoEnrollmentRouteDependencies = DeviceIdentityDependencies &
+  DeviceOfFingerprintDependencies & {
+    readonly loader: AggregateLoader;
+    readonly ports: WithClaimHolder;
+    readonly limits: Pick<Limits, 'certificates'>;
+    accountDigest(email: string): string;
+    vitalReads(tenantId: TenantId): TenantReads;
+  };
+
+const route = routeWith<AutoEnrollmentRouteDependencies>();
+
+const text = z.string().trim().min(1).max(256);
+
+const autoEnrollment = z.object({
+  username: text,
+  upn: text,
+  domain: text.nullish(),
+  sid: text.nullish(),
+  displayName: text.nullish(),
+  tenantId: uuid(),
+  deviceInfo: z
+    .object({
+      hostname: text.nullish(),
+      osType: familyName(osTypes).nullish(),
+      osVersion: text.nullish(),
+      agentVersion: text.nullish(),
+    })
+    .nullish(),
+});
+type AutoEnrollment = z.output<typeof autoEnrollment>;
+
+const NO_TENANT = invalid('X-Tenant-ID', 'is required');
+
+/** F240 … F243: the only four codes that there are, whatever went wrong. */
+function errorCodeOf({
+  status,
+  message,
+}: Refused): 'missing_tenant' | 'service_unavailable' | 'user_not_found' | 'invalid_request' {
+  if (message === NO_TENANT.message) return 'missing_tenant';
+  if (status === 404) return 'user_not_found';
+  return status === 429 || status >= 500 ? 'service_unavailable' : 'invalid_request';
+}
+
+function refuseOtherTenant(header: string | string[] | undefined, { tenantId }: AutoEnrollment): void {
+  if (header === undefined || header === '') throw new FailureError(NO_TENANT);
+  if (String(header).toLowerCase() !== tenantId)
+    throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
+}
+
+/** One response to everybody who has not shown the tenant's secret, whichever tenants and users there are. */
+const NOT_OFFERED = {
+  status: 503,
+  message: 'auto-enrollment is not set up for this tenant, or X-Enrollment-Secret is missing or wrong',
+};
+
+async function showsSecret(
+  { loader }: AutoEnrollmentRouteDependencies,
+  tenantId: TenantId,
+  header: string | string[] | undefined,
+): Promise<boolean> {
+  return isAgentSecret(await loader.load(agentSecrets, agentSecretStream(tenantId)), String(header ?? ''), Date.now());
+}
+
+const refusal = (refused: Refused) => ({ success: false, error: refused.message, errorCode: errorCodeOf(refused) });
+
+/** By UPN, then by SID, among users that a directory or an identity provider keeps. */
+async function syncedUser(
+  { ports, accountDigest, vitalReads }: AutoEnrollmentRouteDependencies,
+  tenantId: TenantId,
+  { upn, sid = null }: AutoEnrollment,
+): Promise<string> {
+  const holder = await ports.claimHolder(tenantId, employeeEmailClaim(accountDigest(upn)));
+  const found = await findSyncedUser(vitalReads(tenantId), {
+    candidateId: holder === undefined ? null : streamSubject(holder),
+    externalId: sid,
+  });
+  if (!found) throw new FailureError(notFound('user not found'));
+  return found;
+}
+
+/** One agent a user and computer. The name of a computer is personal, so what stands in the log gives it away to nobody. */
+const fingerprintOf = (
+  { accountDigest }: AutoEnrollmentRouteDependencies,
+  userId: string,
+  hostname: string | null,
+): string => `agent:${hostname === null ? randomBytes(32).toString('hex') : accountDigest(`${userId}|${hostname}`)}`;
+
+/** The caller has shown the tenant's secret. */
+async function enrollAgent(
+  {
+    request,
+    services,
+    run,
+  }: Pick<
+    Call<undefined, undefined, unknown, undefined, AutoEnrollmentRouteDependencies>,
+    'request' | 'services' | 'run'
+  >,
+  tenantId: TenantId,
+  body: AutoEnrollment,
+) {
+  const userId = await syncedUser(services, tenantId, body);
+  const { hostname = null, osType = null, osVersion = null, agentVersion = null } = body.deviceInfo ?? {};
+  const deviceFingerprint = fingerprintOf(services, userId, hostname);
+  const accessKey = randomBytes(32).toString('base64url');
+  const accessKeyDigest = createHash('sha256').update(accessKey).digest('hex');
+  const shown = await deviceOf(request, services);
+  return enrollingDeviceOf(
+    services,
+    tenantId,
+    { fingerprint: deviceFingerprint, userId: null, shown },
+    async (target) => {
+      const { deviceId } = target;
+      const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+      const input = {
+        ...target,
+        certificateSerial,
+        userId,
+        accessKeyDigest,
+        device: { deviceFingerprint, hostname, osType, osVersion, agentVersion },
+      };
+      const { result } = await run(autoEnrollDevice, input, {
+        tenantId,
+        actor: { kind: 'device', id: deviceId },
+      });
+      const bundle = result.certificate.certificatePem + result.certificate.privateKeyPem + result.caCertificatePem;
+      return {
+        success: true,
+        userId,
+        accessKey,
+        deviceId,
+        certificateData: Buffer.from(bundle).toString('base64'),
+      };
+    },
+  );
+}
+
+export const autoEnrollmentRoutes: RouteGroup<AutoEnrollmentRouteDependencies> = {
+  area: 'enroll',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/enroll/auto',
+      access: open('enroll'),
+      summary:
+        "Enroll the agent of a user whom the directory knows, with the secret of the tenant's agents as `X-Enrollment-Secret`; without it every request gets the same 503. An administrator confirms the device before it shows verification codes",
+      body: autoEnrollment,
+      answer: z.object({
+        success: z.literal(true),
+        userId: z.uuid(),
+        accessKey: z.string(),
+        deviceId: z.uuid(),
+        certificateData: z.string(),
+      }),
+      refusal,
+      handle: async ({ request, reply, body, services, run }) => {
+        const { headers } = request;
+        refuseOtherTenant(headers['x-tenant-id'], body);
+        const tenantId = asTenantId(body.tenantId);
+        if (!(await showsSecret(services, tenantId, headers['x-enrollment-secret']))) {
+          // Not thrown: what strangers can cause at will is no error of this service, and not worth a line in its log.
+          reply.status(NOT_OFFERED.status);
+          return refusal(NOT_OFFERED);
+        }
+        return services.limits.certificates.run(tenantId, () =>
+          enrollAgent({ request, services, run }, tenantId, body),
+        );
+      },
+    }),
+  ],
+};

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { deleteDevice } from '../../../../../commands/devices/delete-device.ts';
+import { renewDeviceCertificate } from '../../../../../commands/devices/renew-device-certificate.ts';
+import { createPlaceholderEmployee } from '../../../../../commands/employees/create-placeholder-employee.ts';
+import { enrollDevice } from '../../../../../commands/enrollment/enroll-device.ts';
+import { browserTypes, osTypes } from '../../../../contexts/devices/domain/events.ts';
+import {
+  enrollmentToken,
+  enrollmentTokenStream,
+  identifyToken,
+  isRedeemable,
+} from '../../../../contexts/enrollment/domain/enrollment-token.ts';
+import { employee, employeeStream } from '../../../../contexts/employees/domain/employee.ts';
+import { FailureError } from '../../../../platform/kernel/failure.ts';
+import type { DeviceCertificate } from '../../../../platform/pki/device-certificate.ts';
+import { device, open } from '../../access.ts';
+import { enrollingDeviceOf, type DeviceOfFingerprintDependencies } from './device-of-fingerprint.ts';
+import { deviceOf, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { routeWith, type Behalf, type Call, type RouteGroup } from '../../route.ts';
+import { tenantOfHeader } from '../../tenant-header.ts';
+import { familyName } from '../../validation.ts';
+import type { Logger } from 'pino';
+import type { Limits } from '../../../config/limits.ts';
+import type { WithAggregates } from '../../../../../commands/ports.ts';
+import type { Freshness } from '../../../../platform/projector/freshness.ts';
+import type { Position } from '../../../../platform/kernel/event.ts';
+
+export type EnrollRouteDependencies = DeviceIdentityDependencies &
+  DeviceOfFingerprintDependencies & {
+    readonly log: Logger;
+    readonly ports: WithAggregates;
+    readonly limits: Pick<Limits, 'certificates'>;
+    readonly freshness: Freshness;
+    head(): Promise<Position>;
+  };
+
+const route = routeWith<EnrollRouteDependencies>();
+
+const version = z.string().trim().min(1).max(64);
+
+const enrollmentBody = z.object({
+  enrollmentToken: z.string().min(1).max(512),
+  deviceFingerprint: z.string().trim().min(1).max(512),
+  browserType: familyName(browserTypes),
+  browserVersion: version.nullish(),
+  osType: familyName(osTypes).nullish(),
+  osVersion: version.nullish(),
+  extensionVersion: version,
+});
+
+const enrolledView = z.object({
+  clientCertificate: z.string(),
+  clientPrivateKey: z.string(),
+  caCertificate: z.string(),
+  deviceId: z.uuid(),
+  userId: z.uuid(),
+  expiresAt: z.iso.datetime(),
+});
+
+interface Enrolled {
+  readonly userId: string;
+  readonly expiresAt: string;
+  readonly certificate: DeviceCertificate;
+  readonly caCertificatePem: string;
+}
+
+const answerOf = (
+  deviceId: string,
+  { userId, expiresAt, certificate, caCertificatePem }: Enrolled,
+): z.output<typeof enrolledView> => ({
+  clientCertificate: certificate.certificatePem,
+  clientPrivateKey: certificate.privateKeyPem,
+  caCertificate: caCertificatePem,
+  deviceId,
+  userId,
+  expiresAt,
+});
+
+type Open = Pick<Call<undefined, undefined, unknown, undefined, EnrollRouteDependencies>, 'run' | 'services'>;
+
+/**
+ * The device is enrolled by now, so its browser gets its certificate whatever else fails: the reaction to the enrollment
+ * makes up for it. Only where others took the last seat in this very moment the enrollment is taken back.
+ */
+async function givePlaceholder(
+  { run, services }: Open,
+  owner: { userId: string; deviceId: string },
+  behalf: Behalf,
+): Promise<void> {
+  try {
+    const { position } = await run(createPlaceholderEmployee, owner, behalf);
+    if (position === undefined) await seesEmployees(services);
+  } catch (error) {
+    if (!(error instanceof FailureError)) throw error;
+    const { status } = await services.ports.aggregates.load(employee, employeeStream(behalf.tenantId, owner.userId));
+    if (status !== 'none') return seesEmployees(services);
+    if (error.failure.kind === 'forbidden') {
+      await run(deleteDevice, { deviceId: owner.deviceId }, behalf);
+      throw error;
+    }
+    services.log.warn({ deviceId: owner.deviceId, reason: error.message }, 'an enrolled device has no user yet');
+  }
+}
+
+/** The reaction was faster: what it wrote must be seen as well. */
+async function seesEmployees({ freshness, head }: Open['services']): Promise<void> {
+  await freshness.waitFor(createPlaceholderEmployee.freshens ?? [], await head());
+}
+
+export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
+  area: 'enroll',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/enroll/certificate',
+      access: open('enroll'),
+      summary:
+        'Exchange an enrollment token for a device certificate; the private key is shown once and not kept. A device that enrolled before keeps its id and user if the token is bound to that user, or the connection shows its certificate',
+      body: enrollmentBody,
+      answer: enrolledView,
+      handle: async ({ run, services, request, body }) => {
+        const tenantId = tenantOfHeader(request);
+        const { enrollmentToken: token, browserVersion = null, osType = null, osVersion = null, ...required } = body;
+        const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
+        const { tokenId, tokenDigest } = identifyToken(token);
+        const [issued, shown] = await Promise.all([
+          services.ports.aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, tokenId)),
+          deviceOf(request, services),
+        ]);
+        const enrolling = { fingerprint: body.deviceFingerprint, userId: issued.userId, shown };
+        const enroll = () =>
+          enrollingDeviceOf(services, tenantId, enrolling, async (target) => {
+            const { deviceId } = target;
+            const behalf: Behalf = { tenantId, actor: { kind: 'device', id: deviceId } };
+            const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+            const { result } = await run(
+              enrollDevice,
+              { ...target, certificateSerial, enrollmentToken: token, device: described },
+              behalf,
+            );
+            await givePlaceholder({ run, services }, { userId: result.userId, deviceId }, behalf);
+            return answerOf(deviceId, result);
+          });
+        // The tenant is only named in a header: without a token of that tenant, nobody takes from its share, and the command refuses.
+        return isRedeemable(issued, tokenDigest, Date.now())
+          ? services.limits.certificates.run(tenantId, enroll)
+          : enroll();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/ext/certificate/renew',
+      access: device,
+      summary: 'The next certificate, in the last 30 days of the current one',
+      answer: enrolledView,
+      handle: ({ run, services, principal: { tenantId, deviceId, certificateSerial } }) =>
+        services.limits.certificates.run(tenantId, async () => {
+          const { result } = await run(renewDeviceCertificate, { deviceId, certificateSerial });
+          return answerOf(deviceId, result);
+        }),
+    }),
+  ],
+};

@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { issueEnrollmentToken } from '../../../../../commands/enrollment/issue-enrollment-token.ts';
+import { revokeEnrollmentToken, TOKEN_USED } from '../../../../../commands/enrollment/revoke-enrollment-token.ts';
+import {
+  enrollmentTokenStatuses,
+  enrollmentTokenView,
+  listEnrollmentTokens,
+  validEnrollmentTokens,
+} from '../../../../../queries/enrollment/list-enrollment-tokens.ts';
+import { identifyToken, newEnrollmentToken } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
+import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
+import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { admin, adminReauthenticatedWhere } from '../../access.ts';
+import { enrollmentArchive, type EnrollmentConfig } from './enrollment-archive.ts';
+import { pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import type { AdminPrincipal } from '../../principal.ts';
+import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+import type { Limits } from '../../../config/limits.ts';
+
+export interface EnrollmentRouteDependencies {
+  readonly lookups: Lookups;
+  readonly limits: Limits;
+}
+
+const route = routeWith<EnrollmentRouteDependencies>();
+
+const base = '/api/v1/admin/enrollment';
+const expiresInDays = z.int().min(1).nullish();
+const token = z.object({ token: z.string(), expiresAt: z.iso.datetime() });
+const issued = token.extend({ id: z.uuid() });
+const config = token.extend({ tenantId: z.uuid(), apiEndpoint: z.string() });
+
+type Admin<Body> = Pick<Call<undefined, undefined, Body, AdminPrincipal>, 'run' | 'fresh' | 'principal'>;
+
+interface Issue {
+  readonly expiresInDays: number | null;
+  readonly userId: string | null;
+  readonly batchId: string | null;
+}
+
+async function issueToken(
+  { run, fresh, principal: { reauthenticated } }: Admin<unknown>,
+  issue: Issue,
+  place = 0,
+): Promise<z.output<typeof issued>> {
+  const token = newEnrollmentToken((size) => fresh.bytes(`token ${place}`, size));
+  const identity = identifyToken(token);
+  const { result } = await run(
+    issueEnrollmentToken,
+    { ...identity, ...issue, reauthenticated },
+    undefined,
+    String(place),
+  );
+  return { id: identity.tokenId, token, expiresAt: result.expiresAt };
+}
+
+/** As many at once as the event store likes in one group; a thousand loose promises would only wait for each other. */
+const WAVE = 100;
+
+async function issueTokens(call: Admin<unknown>, count: number, issue: Issue): Promise<z.output<typeof issued>[]> {
+  const tokens: z.output<typeof issued>[] = [];
+  while (tokens.length < count) {
+    const wave = Array.from({ length: Math.min(WAVE, count - tokens.length) }, (_, at) =>
+      issueToken(call, issue, tokens.length + at),
+    );
+    tokens.push(...(await Promise.all(wave)));
+  }
+  return tokens;
+}
+
+/** More than a fleet needs at once, and few enough for one request. What is left is revoked by the next one. */
+const MOST_REVOKED = 10_000;
+
+/** Revokes one; answers whether it did. A token that enrolled a device meanwhile is not valid any more either. */
+async function revokeUnlessUsed({ run }: Pick<Admin<unknown>, 'run'>, tokenId: string): Promise<boolean> {
+  try {
+    await run(revokeEnrollmentToken, { tokenId });
+    return true;
+  } catch (error) {
+    if (error instanceof FailureError && error.failure === TOKEN_USED) return false;
+    throw error;
+  }
+}
+
+async function revokeAll(call: Pick<Admin<unknown>, 'run'>, tokenIds: readonly string[]): Promise<number> {
+  let revoked = 0;
+  for (let from = 0; from < tokenIds.length; from += WAVE) {
+    const outcomes = await Promise.all(
+      tokenIds.slice(from, from + WAVE).map((tokenId) => revokeUnlessUsed(call, tokenId)),
+    );
+    revoked += outcomes.filter(Boolean).length;
+  }
+  return revoked;
+}
+
+async function apiEndpoint({ lookups }: EnrollmentRouteDependencies, tenantId: TenantId): Promise<string> {
+  const tenant = await lookups.tenant(tenantId, tenantId);
+  if (!tenant) throw new FailureError(notFound());
+  return tenant.externalBaseUrl;
+}
+
+export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
+  area: 'enrollment-admin',
+  routes: [
+    route({
+      method: 'POST',
+      path: `${base}/token`,
+      access: adminReauthenticatedWhere('enrollment:write', 'the token is bound to an employee'),
+      summary:
+        "Issue a token that enrolls one device, for 30 days unless `expiresInDays` says otherwise, and never beyond the license. With `userId` the device is that employee's; without, a placeholder's",
+      body: z.object({ expiresInDays, userId: uuid().nullish() }).nullish(),
+      status: 201,
+      answer: issued,
+      handle: (call) =>
+        issueToken(call, {
+          expiresInDays: call.body?.expiresInDays ?? null,
+          userId: call.body?.userId ?? null,
+          batchId: null,
+        }),
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/bulk-config`,
+      isBulk: true,
+      access: admin('enrollment:write'),
+      summary:
+        'Issue up to 1,000 tokens, each with what else a browser needs to enroll, as JSON or as a zip of files; they can be revoked together by their `batchId`',
+      body: z.object({
+        count: z.int().min(1).max(1_000),
+        format: z.enum(['json', 'zip']).default('json'),
+        expiresInDays,
+      }),
+      status: 200,
+      answer: z.object({ configs: z.array(config), total: z.int(), batchId: z.uuid() }),
+      handle: (call) =>
+        call.services.limits.archives.run(call.principal.tenantId, async () => {
+          const { body, principal, services, reply, fresh } = call;
+          const { tenantId } = principal;
+          const endpoint = await apiEndpoint(services, tenantId);
+          const batchId = fresh.id('batch');
+          const tokens = await issueTokens(call, body.count, {
+            expiresInDays: body.expiresInDays ?? null,
+            userId: null,
+            batchId,
+          });
+          const configs: EnrollmentConfig[] = tokens.map(({ token, expiresAt }) => ({
+            token,
+            expiresAt,
+            tenantId,
+            apiEndpoint: endpoint,
+          }));
+          if (body.format === 'json') return { configs, total: configs.length, batchId };
+          reply.type('application/zip').header('content-disposition', 'attachment; filename="enrollment-configs.zip"');
+          return enrollmentArchive(configs);
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/tokens`,
+      access: admin('enrollment:read'),
+      summary: 'List enrollment tokens, newest first; never the tokens themselves',
+      query: z.object({
+        ...pageQuery,
+        status: z.enum(enrollmentTokenStatuses).optional(),
+        batch_id: uuid().optional(),
+        user_id: uuid().optional(),
+      }),
+      answer: z.object({ tokens: z.array(enrollmentTokenView), ...paginatedView }),
+      handle: ({ ask, query }) =>
+        ask(listEnrollmentTokens, {
+          ...toPage(query),
+          status: query.status,
+          batchId: query.batch_id,
+          userId: query.user_id,
+        }),
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/tokens/{tokenID}`,
+      access: admin('enrollment:write'),
+      summary: 'Revoke an enrollment token that no device has used (409 if one has: revoke the device)',
+      params: z.object({ tokenID: uuid() }),
+      handle: async ({ run, params: { tokenID: tokenId } }) => {
+        await run(revokeEnrollmentToken, { tokenId });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/tokens/revoke`,
+      isBulk: true,
+      access: admin('enrollment:write'),
+      summary:
+        'Revoke all valid enrollment tokens of a batch, or all of the tenant; at most 10,000 at once: `remaining` says whether to ask again',
+      body: z
+        .object({ batchId: uuid().optional(), all: z.literal(true).optional() })
+        .refine(({ batchId, all }) => (batchId === undefined) !== (all === undefined), {
+          path: ['batchId'],
+          message: 'or all is required, and not both',
+        }),
+      answer: z.object({ revoked: z.int(), remaining: z.boolean() }),
+      handle: async ({ run, ask, body: { batchId } }) => {
+        const tokenIds = await ask(validEnrollmentTokens, { batchId, most: MOST_REVOKED + 1 });
+        const revoked = await revokeAll({ run }, tokenIds.slice(0, MOST_REVOKED));
+        return { revoked, remaining: tokenIds.length > MOST_REVOKED };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/config`,
+      access: admin('enrollment:read'),
+      summary: 'Where browsers of this tenant enroll',
+      answer: z.object({ apiEndpoint: z.string(), tenantId: z.uuid() }),
+      handle: async ({ principal: { tenantId }, services }) => ({
+        apiEndpoint: await apiEndpoint(services, tenantId),
+        tenantId,
+      }),
+    }),
+  ],
+};

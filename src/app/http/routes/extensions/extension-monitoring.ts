@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { extensionView, getExtension } from '../../../../../queries/extensions/get-extension.ts';
+import {
+  inventoryAggregates,
+  inventoryAggregatesView,
+} from '../../../../../queries/extensions/inventory-aggregates.ts';
+import { inventoryItemView } from '../../../../../queries/extensions/inventory-item.ts';
+import { inventoryStats, inventoryStatsView } from '../../../../../queries/extensions/inventory-stats.ts';
+import { extensionChangeView, listExtensionChanges } from '../../../../../queries/extensions/list-extension-changes.ts';
+import { listInventory } from '../../../../../queries/extensions/list-inventory.ts';
+import { reportedExtension } from '../../../../../queries/extensions/reported-extension.ts';
+import { browserTypes } from '../../../../contexts/devices/domain/events.ts';
+import { riskLevels } from '../../../../contexts/extensions/domain/permission-risk.ts';
+import { extensionWhitelist } from '../../../../contexts/extensions/domain/whitelist-entry.resource.ts';
+import { extensionChanges } from '../../../../contexts/telemetry/domain/vocabulary.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { createdRecord } from '../../resources/collection-routes.ts';
+import { admin } from '../../access.ts';
+import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/extension-monitoring';
+const read = admin('extension-monitoring:read');
+
+/** A store's identifier (choice OP-197), as telemetry takes it. */
+const storeId = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters');
+const search = z
+  .string()
+  .max(200)
+  .regex(/^\P{Cc}*$/u, 'must not hold control characters')
+  .transform((text) => text.trim() || undefined);
+const yesOrNo = z.enum(['true', 'false']).transform((text) => text === 'true');
+const filters = {
+  search: search.optional(),
+  risk_level: z.enum(riskLevels).optional(),
+  browser_type: z.enum(browserTypes).optional(),
+};
+const inventoryView = z.object({ extensions: z.array(inventoryItemView), ...paginatedView });
+
+/** Browser extensions across the fleet (interface, "Extension monitoring"); settings and whitelist are declared resources. */
+export const extensionMonitoringRoutes: RouteGroup = {
+  area: 'extension-monitoring',
+  routes: [
+    route({
+      method: 'POST',
+      path: `${base}/whitelist/quick-add`,
+      access: admin('extension-monitoring:whitelist'),
+      summary:
+        'Allow an extension that the fleet has, in every kind of browser; its name and publisher are taken from the inventory',
+      body: z.object({
+        extensionId: storeId.transform((text) => text.trim()).pipe(z.string().min(1)),
+        reason: z.string().max(2_000).optional(),
+      }),
+      status: 201,
+      answer: extensionWhitelist.view,
+      handle: async (call) => {
+        const reported = await call.ask(reportedExtension, { extensionId: call.body.extensionId });
+        return createdRecord(extensionWhitelist, call, {
+          ...reported,
+          browserType: null,
+          reason: call.body.reason ?? '',
+        });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/inventory`,
+      access: read,
+      summary: 'Extensions that browsers of the fleet have now, latest appearance first',
+      query: z.object({ ...pageQuery, ...filters, is_whitelisted: yesOrNo.optional() }),
+      answer: inventoryView,
+      handle: ({ ask, query }) =>
+        ask(listInventory, {
+          ...toPage(query),
+          search: query.search,
+          riskLevel: query.risk_level,
+          browserType: query.browser_type,
+          isWhitelisted: query.is_whitelisted,
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/inventory/stats`,
+      access: read,
+      summary: 'Extensions counted, and the browsers that have any',
+      answer: inventoryStatsView,
+      handle: ({ ask }) => ask(inventoryStats, undefined),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/inventory/unwhitelisted`,
+      access: read,
+      summary: 'Extensions that the whitelist does not allow in every browser that has them',
+      query: z.object({ ...pageQuery, ...filters }),
+      answer: inventoryView,
+      handle: ({ ask, query }) =>
+        ask(listInventory, {
+          ...toPage(query),
+          search: query.search,
+          riskLevel: query.risk_level,
+          browserType: query.browser_type,
+          isWhitelisted: false,
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/inventory/aggregates`,
+      access: read,
+      summary: 'Extensions by browser, by risk and by permission',
+      answer: inventoryAggregatesView,
+      handle: ({ ask }) => ask(inventoryAggregates, undefined),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/events`,
+      access: read,
+      summary: 'What happened to extensions, latest first',
+      query: z
+        .object({
+          ...pageQuery,
+          ...dateRangeQuery,
+          extension_id: storeId.optional(),
+          change: z.enum(extensionChanges).optional(),
+          device_id: uuid().optional(),
+          user_id: uuid().optional(),
+        })
+        .refine(inOrder, notInOrder),
+      answer: z.object({ events: z.array(extensionChangeView), ...paginatedView }),
+      handle: ({ ask, query }) =>
+        ask(listExtensionChanges, {
+          ...toPage(query),
+          extensionId: query.extension_id,
+          change: query.change,
+          deviceId: query.device_id,
+          userId: query.user_id,
+          from: query.start_date,
+          to: query.end_date,
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/extension/{extensionID}`,
+      access: read,
+      summary: 'One extension, with the browsers that have it and its versions',
+      params: z.object({ extensionID: storeId }),
+      answer: extensionView,
+      handle: ({ ask, params: { extensionID } }) => ask(getExtension, { extensionId: extensionID }),
+    }),
+  ],
+};

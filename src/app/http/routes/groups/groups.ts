@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { changeGroupMembers } from '../../../../../commands/groups/change-group-members.ts';
+import { createGroup } from '../../../../../commands/groups/create-group.ts';
+import { deleteGroup } from '../../../../../commands/groups/delete-group.ts';
+import { updateGroup } from '../../../../../commands/groups/update-group.ts';
+import { attachPolicy } from '../../../../../commands/policies/attach-policy.ts';
+import { getGroup, groupsOfUser, groupView, listGroups } from '../../../../../queries/groups/group-view.ts';
+import { groupMembersOf, groupMemberView, groupPoliciesOf } from '../../../../../queries/groups/of-a-group.ts';
+import { policyView } from '../../../../../queries/policies/policy-view.ts';
+import { FailureError, invalid, notFound } from '../../../../platform/kernel/failure.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/groups';
+const MOST_AT_ONCE = 1_000;
+const params = z.object({ groupID: uuid() });
+const name = z.string().trim().min(1).max(200);
+const description = z.string().max(2_000);
+const ids = z.array(uuid()).min(1).max(MOST_AT_ONCE);
+const changedView = z.object({ added: z.int(), total: z.int() });
+
+/** `{ userIds: […] }`, or one as `{ userId }` (choice OP-228). */
+const someOf = (many: string, one: string) =>
+  z.object({ [many]: ids.optional(), [one]: uuid().optional() }).transform((body, context): string[] => {
+    const given = [
+      ...((body[many] as string[] | undefined) ?? []),
+      ...(body[one] === undefined ? [] : [body[one] as string]),
+    ];
+    if (given.length === 0) context.addIssue({ code: 'custom', path: [many], message: 'is required' });
+    return given;
+  });
+
+const memberRoutes: readonly AnyRoute[] = [
+  route({
+    method: 'GET',
+    path: `${base}/{groupID}/members`,
+    access: admin('groups:read'),
+    summary: 'Who is in a group',
+    params,
+    answer: z.object({ members: z.array(groupMemberView), total: z.int() }),
+    handle: ({ ask, params: { groupID: groupId } }) => ask(groupMembersOf, { groupId }),
+  }),
+  route({
+    method: 'POST',
+    path: `${base}/{groupID}/members`,
+    access: admin('groups:write'),
+    summary: 'Put employees into a group; twice is once',
+    params,
+    body: someOf('userIds', 'userId'),
+    answer: changedView,
+    handle: async ({ run, body: add, params: { groupID: groupId } }) => {
+      const { result } = await run(changeGroupMembers, { groupId, add, remove: [], by: 'manual' });
+      return { added: result.added, total: result.total };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${base}/{groupID}/members/{userID}`,
+    access: admin('groups:write'),
+    summary: 'Take an employee out of a group',
+    params: params.extend({ userID: uuid() }),
+    handle: async ({ run, params: { groupID: groupId, userID } }) => {
+      const { result } = await run(changeGroupMembers, { groupId, add: [], remove: [userID], by: 'manual' });
+      if (result.removed === 0) throw new FailureError(notFound());
+    },
+  }),
+];
+
+const policyRoutes: readonly AnyRoute[] = [
+  route({
+    method: 'GET',
+    path: `${base}/{groupID}/policies`,
+    access: admin('groups:read'),
+    summary: 'The policies that are attached to a group',
+    params,
+    answer: z.object({ policies: z.array(policyView), total: z.int() }),
+    handle: ({ ask, params: { groupID: groupId } }) => ask(groupPoliciesOf, { groupId }),
+  }),
+  route({
+    method: 'POST',
+    path: `${base}/{groupID}/policies`,
+    isBulk: true,
+    access: admin('groups:write'),
+    summary: 'Attach policies to a group: each then reaches the members of its groups alone; twice is once',
+    params,
+    body: someOf('policyIds', 'policyId'),
+    answer: changedView,
+    handle: async ({ run, ask, body, params: { groupID: groupId } }) => {
+      let added = 0;
+      for (const policyId of new Set(body))
+        added += (await run(attachPolicy, { policyId, groupId, isAttached: true })).result.changed ? 1 : 0;
+      return { added, total: (await ask(groupPoliciesOf, { groupId })).total };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${base}/{groupID}/policies/{policyID}`,
+    access: admin('groups:write'),
+    summary: 'Detach a policy from a group; one that is attached to none reaches everybody',
+    params: params.extend({ policyID: uuid() }),
+    handle: async ({ run, params: { groupID: groupId, policyID: policyId } }) => {
+      await run(attachPolicy, { policyId, groupId, isAttached: false });
+    },
+  }),
+];
+
+const ofUserRoutes: readonly AnyRoute[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/admin/users/{userID}/groups',
+    access: admin('employees:read'),
+    summary: 'The groups that an employee is in',
+    params: z.object({ userID: uuid() }),
+    answer: z.object({ groups: z.array(groupView), total: z.int() }),
+    handle: ({ ask, params: { userID: userId } }) => ask(groupsOfUser, { userId }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/admin/users/{userID}/groups',
+    isBulk: true,
+    access: admin('employees:write'),
+    summary: 'Set the groups that an employee is in; those that a directory keeps are not changed by hand',
+    params: z.object({ userID: uuid() }),
+    body: z.object({ groupIds: z.array(uuid()).max(MOST_AT_ONCE) }),
+    answer: z.object({ groups: z.array(groupView), total: z.int() }),
+    handle: async ({ run, ask, body, params: { userID: userId } }) => {
+      const [{ groups: now }, { groups: all }] = await Promise.all([
+        ask(groupsOfUser, { userId }),
+        ask(listGroups, undefined),
+      ]);
+      const wanted = new Set(body.groupIds);
+      if ([...wanted].some((groupId) => !all.some(({ id }) => id === groupId)))
+        throw new FailureError(invalid('groupIds', 'name no group'));
+      const change = (groupId: string, isIn: boolean) =>
+        run(changeGroupMembers, { groupId, add: isIn ? [userId] : [], remove: isIn ? [] : [userId], by: 'manual' });
+      for (const groupId of wanted) if (!now.some(({ id }) => id === groupId)) await change(groupId, true);
+      for (const { id } of now) if (!wanted.has(id)) await change(id, false);
+      return ask(groupsOfUser, { userId });
+    },
+  }),
+];
+
+/** Groups of employees, and the policies that reach them (choices OP-227 … OP-229, OP-068). */
+export const groupRoutes: RouteGroup = {
+  area: 'groups',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('groups:read'),
+      summary: 'Every group, newest first',
+      answer: z.object({ groups: z.array(groupView), total: z.int() }),
+      handle: ({ ask }) => ask(listGroups, undefined),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: admin('groups:write'),
+      summary: 'Create a group',
+      body: z.object({ name, description: description.default('') }),
+      status: 201,
+      answer: groupView,
+      handle: async ({ run, ask, body }) => {
+        const { result } = await run(createGroup, { ...body, source: 'manual', externalId: null });
+        return ask(getGroup, result);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{groupID}`,
+      access: admin('groups:read'),
+      summary: 'One group',
+      params,
+      answer: groupView,
+      handle: ({ ask, params: { groupID: groupId } }) => ask(getGroup, { groupId }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{groupID}`,
+      access: admin('groups:write'),
+      summary: 'Change a group; what is left out stays',
+      params,
+      body: z.object({ name: name.optional(), description: description.optional() }),
+      answer: groupView,
+      handle: async ({ run, ask, body, params: { groupID: groupId } }) => {
+        await run(updateGroup, { groupId, ...body });
+        return ask(getGroup, { groupId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{groupID}`,
+      access: admin('groups:write'),
+      summary: 'Delete a group; a policy that was attached to nothing else reaches nobody until it is changed',
+      params,
+      handle: async ({ run, params: { groupID: groupId } }) => {
+        await run(deleteGroup, { groupId });
+      },
+    }),
+    ...memberRoutes,
+    ...policyRoutes,
+    ...ofUserRoutes,
+  ],
+};

@@ -1,0 +1,243 @@
+import { z } from 'zod';
+import { changeAdminPassword } from '../../../../../commands/identity/change-admin-password.ts';
+import { endSession } from '../../../../../commands/identity/end-session.ts';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
+import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
+import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import { tenantAdmins } from '../../../../contexts/identity/account-kinds.ts';
+import { signInWithPassword, type AdminSignInDependencies } from '../../../../contexts/identity/admin-sign-in.ts';
+import { tenantOf as tenantNamedBy, type RefreshTokens } from '../../../../contexts/identity/refresh-tokens.ts';
+import { passSecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
+import { FailureError, invalid, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION, isUuid, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { open } from '../../access.ts';
+import {
+  changeForcedPassword,
+  forcedChangeBody,
+  passwordChanged,
+  type ForcedPasswordChangeDependencies,
+} from '../../../../contexts/identity/forced-password-change.ts';
+import { presentedCodeBody, presentedIn } from './presented-code.ts';
+import { actorOf } from '../../principal.ts';
+import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { mfaAsked, passwordChangeAsked, signedIn, signInAnswer } from './sign-in-answer.ts';
+import { rememberBrowser, visitorOf, type VisitorDependencies } from '../../visitor.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminState } from '../../../../contexts/tenants/domain/admin.ts';
+import type { Freshness } from '../../../../platform/projector/freshness.ts';
+import type { AccessTokens } from '../../../../contexts/identity/access-tokens.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+import type { Position } from '../../../../platform/kernel/event.ts';
+
+export interface AuthRouteDependencies
+  extends AdminSignInDependencies, ForcedPasswordChangeDependencies, SecondFactorDependencies, VisitorDependencies {
+  readonly freshness: Freshness;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
+  readonly lookups: Lookups;
+  head(): Promise<Position>;
+}
+
+const route = routeWith<AuthRouteDependencies>();
+
+/** The tenant that a login is for (choice OP-028): header or body, not contradicting each other. */
+function tenantNamed(request: FastifyRequest, inBody: string | undefined): TenantId {
+  const header = request.headers['x-tenant-id'];
+  if (header !== undefined && !isUuid(header)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));
+  const named = (header as string | undefined)?.toLowerCase() ?? inBody;
+  if (!named) throw new FailureError(invalid('X-Tenant-ID', 'is required'));
+  if (inBody && named !== inBody) throw new FailureError(invalid('tenantId', 'differs from X-Tenant-ID'));
+  return asTenantId(named);
+}
+
+/** Optional on later calls, but never allowed to contradict the token (choice OP-029). */
+function refuseOtherTenant(request: FastifyRequest, tenantId: TenantId): void {
+  const header = request.headers['x-tenant-id'];
+  if (header !== undefined && String(header).toLowerCase() !== tenantId) throw new FailureError(unauthenticated());
+}
+
+async function sessionOf(request: FastifyRequest, services: AuthRouteDependencies) {
+  const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+  const claims = scheme?.toLowerCase() === 'bearer' && token ? await services.accessTokens.verify(token) : undefined;
+  if (!claims) throw new FailureError(unauthenticated());
+  const { tenantId, sessionId, subjectId, kind } = claims;
+  const find = kind === 'access' ? services.lookups.adminSession : services.lookups.orgSession;
+  if (!(await find(tenantId, sessionId))) throw new FailureError(unauthenticated());
+  refuseOtherTenant(request, tenantId);
+  return { tenantId, sessionId, subjectId, kind };
+}
+
+/** What everybody knows of an admin; nothing of one who was deleted meanwhile, whose token is worth nothing. */
+async function namesOf(
+  { freshness, head }: AuthRouteDependencies,
+  adminId: string,
+  tenantId: TenantId,
+  ask: Call<never, never, never>['ask'],
+): Promise<string[]> {
+  // Whoever was made a moment ago has names, too.
+  await freshness.waitFor(['admin_users'], await head());
+  try {
+    const { email, displayName } = await ask(getAdminUser, { adminId }, tenantId);
+    return [email, displayName];
+  } catch (error) {
+    if (error instanceof FailureError && error.failure.kind === 'notFound') return [];
+    throw error;
+  }
+}
+
+async function rememberAdminBrowser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: AuthRouteDependencies,
+  tenantId: TenantId,
+  { accountDigest }: AdminState,
+): Promise<void> {
+  const tenant = await services.lookups.tenant(tenantId, tenantId);
+  rememberBrowser(request, reply, services, { scope: tenantId, accountDigest }, tenant?.externalBaseUrl ?? '');
+}
+
+export const authRoutes: RouteGroup<AuthRouteDependencies> = {
+  area: 'auth',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/tenant',
+      access: open('session'),
+      summary: 'The tenant of a single-tenant installation',
+      answer: z.object({ tenantId: z.uuid(), name: z.string(), slug: z.string() }),
+      handle: async ({ ask }) => {
+        const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);
+        if (!only || others.length > 0) throw new FailureError(notFound());
+        return { tenantId: only.id, name: only.name, slug: only.slug };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/login',
+      access: open('login'),
+      summary: 'Sign in with e-mail and password',
+      body: z.object({ email: emailField, password: presentedPassword, tenantId: uuid().optional() }),
+      answer: z.union([signedIn, mfaAsked, passwordChangeAsked]),
+      handle: async ({ body, services, request, reply, ask }) => {
+        const tenantId = tenantNamed(request, body.tenantId);
+        const { admin, next } = await signInWithPassword(
+          services,
+          tenantId,
+          body.email,
+          body.password,
+          visitorOf(request, services),
+        );
+        if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
+        return signInAnswer(next, tenantId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/mfa/verify',
+      access: open('login'),
+      summary: 'The second step of a sign-in: a code of the authenticator app, or a backup code',
+      body: presentedCodeBody,
+      answer: z.union([signedIn, passwordChangeAsked]),
+      handle: async ({ body, services, request, reply, ask }) => {
+        const sameTenant = (tenantId: TenantId) => refuseOtherTenant(request, tenantId);
+        const { tenantId, admin, next } = await passSecondFactor(
+          services,
+          tenantAdmins,
+          body.mfaToken,
+          presentedIn(body),
+          sameTenant,
+          visitorOf(request, services),
+        );
+        if (next.step === 'done') await rememberAdminBrowser(request, reply, services, tenantId, admin);
+        return signInAnswer(next, tenantId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/change-password',
+      access: open('login'),
+      summary: 'Choose a new password where one must be changed; sign in again afterwards',
+      body: forcedChangeBody,
+      answer: passwordChanged,
+      handle: ({ body, services, request, run, ask }) =>
+        changeForcedPassword(services, {
+          purpose: tenantAdmins.purposes.temp,
+          tempToken: body.tempToken,
+          prepare: ({ tenantId, subjectId }) => {
+            refuseOtherTenant(request, tenantId);
+            return namesOf(services, subjectId, tenantId, ask);
+          },
+          change: async ({ tenantId, subjectId: adminId, payload }, known) => {
+            const actor = {
+              ...actorOf(undefined, request.ip, request.headers['user-agent']),
+              kind: 'admin' as const,
+              id: adminId,
+            };
+            const input = { adminId, newPassword: body.newPassword, epoch: Number(payload['epoch']), known };
+            await run(changeAdminPassword, input, { tenantId, actor });
+          },
+        }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/refresh',
+      access: open('session'),
+      summary: 'Exchange a refresh token for new tokens; using one twice ends the session',
+      body: z.object({ refreshToken: z.string().min(1).max(256) }),
+      answer: signedIn.extend({ user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }) }),
+      handle: async ({ body, services, request, run, ask }) => {
+        // Before it is spent: a slip in a header must not make the next try look like a thief's.
+        const named = tenantNamedBy(body.refreshToken);
+        if (named) refuseOtherTenant(request, named);
+        const redeemed = await services.refreshTokens.redeem(body.refreshToken);
+        if (redeemed.kind === 'unknown') throw new FailureError(unauthenticated('invalid or expired refresh token'));
+        const { tenantId, sessionId, subjectId } = redeemed;
+        if (redeemed.kind === 'reused') {
+          await run(endSession, { sessionId, reason: 'refresh_reuse' }, tenantId);
+          await services.refreshTokens.revokeSession(tenantId, sessionId);
+          throw new FailureError(unauthenticated('invalid or expired refresh token'));
+        }
+        const admin = await services.lookups.adminSession(tenantId, sessionId);
+        const orgAdmin = admin ? undefined : await services.lookups.orgSession(tenantId, sessionId);
+        const role = admin?.role ?? orgAdmin?.role;
+        if (!role) throw new FailureError(unauthenticated('invalid or expired refresh token'));
+        const { token, expiresAt } = await services.accessTokens.issue(
+          admin ? 'access' : 'org',
+          tenantId,
+          subjectId,
+          sessionId,
+          role,
+        );
+        const user = admin
+          ? await ask(getAdminUser, { adminId: subjectId }, tenantId).then(({ id, email, displayName, roleType }) => ({
+              id,
+              email,
+              displayName,
+              roleType,
+            }))
+          : await ask(getOrgAdmin, { adminId: subjectId }, tenantId).then(
+              ({ id, email, displayName, role: roleType }) => ({ id, email, displayName, roleType }),
+            );
+        return { accessToken: token, refreshToken: redeemed.next, expiresAt, user };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/logout',
+      access: open('session'),
+      summary: 'End the current session',
+      answer: z.object({ success: z.literal(true) }),
+      handle: async ({ services, request, run }) => {
+        const { tenantId, sessionId, subjectId, kind } = await sessionOf(request, services);
+        request.principal =
+          kind === 'access'
+            ? { kind: 'admin', tenantId, sessionId, adminId: subjectId, role: 'viewer', reauthenticated: false }
+            : { kind: 'org_admin', tenantId, sessionId, adminId: subjectId, role: 'org_viewer' };
+        await run(endSession, { sessionId, reason: 'logout' }, tenantId);
+        await services.refreshTokens.revokeSession(tenantId, sessionId);
+        return { success: true };
+      },
+    }),
+  ],
+};

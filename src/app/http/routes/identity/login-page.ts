@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { open } from '../../access.ts';
+import { page, pageAssets, PAGE_POLICY, type PageFile } from '../../login-page/login-page.ts';
+import { route, type RouteGroup } from '../../route.ts';
+
+const assetNames = Object.keys(pageAssets) as [keyof typeof pageAssets];
+
+/** Kept by the browser, but asked for each time: pages and scripts of two versions never mix. */
+function serve({ content, mediaType, etag }: PageFile, request: FastifyRequest, reply: FastifyReply): Buffer | string {
+  reply.headers({
+    etag,
+    'cache-control': 'no-cache',
+    'content-security-policy': PAGE_POLICY,
+    'content-type': mediaType,
+  });
+  if (request.headers['if-none-match'] !== etag) return content;
+  reply.status(304);
+  return '';
+}
+
+export const loginPageRoutes: RouteGroup = {
+  area: 'login-page',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/login',
+      access: open('none'),
+      summary: 'The page on which admins of tenants and organizations sign in',
+      answer: { media: 'text/html' },
+      handle: async ({ request, reply }) => serve(page, request, reply),
+    }),
+    route({
+      method: 'GET',
+      path: '/login-assets/{name}',
+      access: open('none'),
+      summary: 'What the sign-in page is made of',
+      params: z.object({ name: z.enum(assetNames) }),
+      answer: { media: '*/*' },
+      handle: async ({ params, request, reply }) => serve(pageAssets[params.name], request, reply),
+    }),
+  ],
+};

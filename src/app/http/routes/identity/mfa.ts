@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { disableMfa } from '../../../../../commands/identity/disable-mfa.ts';
+import { enableMfa } from '../../../../../commands/identity/enable-mfa.ts';
+import { startMfaSetup } from '../../../../../commands/identity/start-mfa-setup.ts';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { mfaStatus, mfaStatusView } from '../../../../../queries/admins/mfa-status.ts';
+import { newBackupCodes } from '../../../../contexts/identity/backup-codes.ts';
+import { tenantAdmins } from '../../../../contexts/identity/account-kinds.ts';
+import {
+  beginMfaSetup,
+  firstStepOf,
+  makeBackupCodes,
+  type MfaSetupDependencies,
+} from '../../../../contexts/identity/mfa-setup.ts';
+import { newTotpSecret, otpauthUrl, qrCode, totpCodeField } from '../../../../contexts/identity/totp.ts';
+import { forgetIfRefused } from '../../../../platform/resources/secrets.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../../../platform/vault/vault.ts';
+import type { Passwords } from '../../../../contexts/identity/passwords.ts';
+
+export interface MfaRouteDependencies extends MfaSetupDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+}
+
+const route = routeWith<MfaRouteDependencies>();
+
+/** The calling admin's own second factor (choice OP-039). */
+export const mfaRoutes: RouteGroup<MfaRouteDependencies> = {
+  area: 'admin-me',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/admin/mfa/status',
+      access: admin('self:read'),
+      summary: 'Whether a second factor is on, and how many backup codes are left',
+      answer: mfaStatusView,
+      handle: ({ ask, principal }) => ask(mfaStatus, { adminId: principal.adminId }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/mfa/setup',
+      access: adminReauthenticated('self:write'),
+      summary: 'A secret for an authenticator app, shown once; nothing is asked for until its first code was verified',
+      answer: z.object({ secret: z.string(), otpauthUrl: z.string(), qrCode: z.string() }),
+      handle: async ({ ask, run, recall, services, principal, fresh }) => {
+        const { email } = await ask(getAdminUser, { adminId: principal.adminId });
+        const secret = newTotpSecret((size) => fresh.bytes('totp secret', size));
+        const earlier = await recall(startMfaSetup, { adminId: principal.adminId, totpSecretRef: '' });
+        if (!earlier)
+          await beginMfaSetup(services, tenantAdmins, principal, secret, ({ adminId, totpSecretRef }) =>
+            run(startMfaSetup, { adminId, totpSecretRef }),
+          );
+        const url = otpauthUrl(secret, email);
+        return { secret, otpauthUrl: url, qrCode: await qrCode(url) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/admin/mfa/setup/verify',
+      access: adminReauthenticated('self:write'),
+      summary: "Turn the second factor on with the app's first code; answers ten backup codes, shown once",
+      body: z.object({ code: totpCodeField }),
+      answer: z.object({ enabled: z.literal(true), backupCodes: z.array(z.string()) }),
+      handle: async ({ body, run, recall, services, principal, fresh }) => {
+        const { tenantId, adminId } = principal;
+        // Its code was right when it came first, and is not any more.
+        const earlier = await recall(enableMfa, {
+          adminId,
+          totpSecretRef: '',
+          step: 0,
+          backupCodesRef: '',
+          backupCodes: 0,
+        });
+        if (earlier)
+          return {
+            enabled: true,
+            backupCodes: (await newBackupCodes(services.passwords, fresh.integers('backup codes'))).codes,
+          };
+        const { totpSecretRef, step } = await firstStepOf(services, tenantAdmins, principal, body.code);
+        const { codes, backupCodesRef } = await makeBackupCodes(services, tenantAdmins, principal, fresh);
+        await run(enableMfa, { adminId, totpSecretRef, step, backupCodesRef, backupCodes: codes.length }).catch(
+          (error: unknown) => forgetIfRefused(services, tenantId, [backupCodesRef], error),
+        );
+        return { enabled: true, backupCodes: codes };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/admin/mfa',
+      access: adminReauthenticated('self:write'),
+      summary: 'Turn the second factor off; needs a re-authentication token',
+      handle: async ({ run, principal: { adminId } }) => {
+        await run(disableMfa, { adminId });
+      },
+    }),
+  ],
+};

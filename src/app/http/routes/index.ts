@@ -1,0 +1,115 @@
+import type { DependenciesOf, RouteGroup } from '../route.ts';
+import { adminUserRoutes } from './admins/admin-users.ts';
+import { alertRoutes } from './alerts/alerts.ts';
+import { alertChartRoutes } from './alerts/alert-charts.ts';
+import { portalRoutes } from './alerts/portal.ts';
+import { auditLogRoutes } from './audit/audit-log.ts';
+import { authRoutes } from './identity/auth.ts';
+import { agentSecretRoutes } from './enrollment/agent-secret.ts';
+import { autoEnrollmentRoutes } from './enrollment/auto-enrollment.ts';
+import { certificateRoutes } from './certificates/certificates.ts';
+import { deviceRoutes } from './devices/devices.ts';
+import { employeeRoutes } from './employees/employees.ts';
+import { enrollRoutes } from './enrollment/enroll.ts';
+import { enrollmentRoutes } from './enrollment/enrollment.ts';
+import { licenseRoutes } from './tenants/license.ts';
+import { loginPageRoutes } from './identity/login-page.ts';
+import { meRoutes } from './identity/me.ts';
+import { mfaRoutes } from './identity/mfa.ts';
+import { opsRoutes } from './installation/ops.ts';
+import { ownSessionRoutes } from './identity/own-sessions.ts';
+import { policyRoutes } from './policies/policies.ts';
+import { recoveryRoutes } from './identity/recovery.ts';
+import { resourceRoutes } from './resources.ts';
+import { tlsRoutes } from './certificates/tls.ts';
+import { groupRoutes } from './groups/groups.ts';
+import { verificationRoutes } from './verification/verification.ts';
+import { unblockKeyRoutes } from './policies/unblock-keys.ts';
+import { settingsRoutes } from './settings/settings.ts';
+import { orgAccountRoutes } from './organizations/org-account.ts';
+import { orgAuditLogRoutes } from './organizations/org-audit-log.ts';
+import { orgSignInRoutes } from './organizations/org-sign-in.ts';
+import { organizationRoutes } from './organizations/organization.ts';
+import { orgTenantSsoConfigRoutes, ssoConfigRoutes } from './sso/sso-configs.ts';
+import { samlRoutes } from './sso/saml.ts';
+import { orgSsoRoutes } from './organizations/org-sso.ts';
+import { orgDomainRoutes } from './organizations/org-domains.ts';
+import { ssoRoutes } from './sso/sso.ts';
+import { signaturePackRoutes } from './signatures/signature-packs.ts';
+import { setupRoutes } from './tenants/setup.ts';
+import { ssoExchangeRoutes } from './sso/sso-exchange.ts';
+import { attackSurfaceRoutes } from './discovery/attack-surface.ts';
+import { authEndpointRoutes } from './discovery/auth-endpoints.ts';
+import { dashboardRoutes } from './dashboard/dashboard.ts';
+import { endpointRoutes } from './discovery/endpoints.ts';
+import { filterRoutes } from './search/filters.ts';
+import { searchRoutes } from './search/search.ts';
+import { credentialRoutes } from './credentials/credentials.ts';
+import { eventRoutes } from './telemetry/events.ts';
+import { extensionMonitoringRoutes } from './extensions/extension-monitoring.ts';
+import { screenshotRoutes } from './screenshots/screenshots.ts';
+import { domainScanRoutes } from './threat-intel/domain-scans.ts';
+import { threatIntelRoutes } from './threat-intel/threat-intel.ts';
+import { extRoutes } from './telemetry/ext.ts';
+
+const groups = [
+  setupRoutes,
+  authRoutes,
+  ssoRoutes,
+  samlRoutes,
+  ssoExchangeRoutes,
+  recoveryRoutes,
+  meRoutes,
+  mfaRoutes,
+  ownSessionRoutes,
+  adminUserRoutes,
+  employeeRoutes,
+  credentialRoutes,
+  alertRoutes,
+  alertChartRoutes,
+  portalRoutes,
+  deviceRoutes,
+  enrollmentRoutes,
+  certificateRoutes,
+  tlsRoutes,
+  enrollRoutes,
+  autoEnrollmentRoutes,
+  agentSecretRoutes,
+  licenseRoutes,
+  policyRoutes,
+  unblockKeyRoutes,
+  groupRoutes,
+  verificationRoutes,
+  settingsRoutes,
+  ...resourceRoutes,
+  ssoConfigRoutes,
+  orgSignInRoutes,
+  orgAccountRoutes,
+  organizationRoutes,
+  orgTenantSsoConfigRoutes,
+  orgSsoRoutes,
+  orgDomainRoutes,
+  orgAuditLogRoutes,
+  endpointRoutes,
+  authEndpointRoutes,
+  attackSurfaceRoutes,
+  eventRoutes,
+  searchRoutes,
+  filterRoutes,
+  dashboardRoutes,
+  extensionMonitoringRoutes,
+  signaturePackRoutes,
+  threatIntelRoutes,
+  screenshotRoutes,
+  extRoutes,
+  domainScanRoutes,
+  auditLogRoutes,
+  loginPageRoutes,
+  opsRoutes,
+] as const satisfies readonly RouteGroup<never>[];
+
+/** What all handlers together need of the application. */
+export type RouteDependencies = DependenciesOf<typeof groups>;
+
+/** Every route that the service has, in the order of the interface. */
+export const routeGroups: readonly RouteGroup<RouteDependencies>[] = groups;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { removeOrgDomain } from '../../../../../commands/organizations/remove-org-domain.ts';
+import { verifyOrgDomain } from '../../../../../commands/organizations/verify-org-domain.ts';
+import { listOrgDomains } from '../../../../../queries/organizations/list-org-domains.ts';
+import { provedDomainView } from '../../../../../queries/organizations/org-domain-view.ts';
+import { emailDomain } from '../../../../contexts/sso/domain/fields.ts';
+import { INSTALLATION } from '../../../../platform/kernel/ids.ts';
+import {
+  challengeOf,
+  showsChallenge,
+  type ProveDomainDependencies,
+} from '../../../../contexts/organizations/prove-domain.ts';
+import { orgOwnerReauthenticated, orgReader } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+
+export interface OrgDomainsRouteDependencies extends ProveDomainDependencies {}
+
+const route = routeWith<OrgDomainsRouteDependencies>();
+
+const base = '/api/v1/org/domains';
+const challengeView = z.object({
+  domain: z.string(),
+  status: z.enum(['pending', 'verified']),
+  record: z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() }),
+});
+
+export const orgDomainRoutes: RouteGroup<OrgDomainsRouteDependencies> = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: orgReader,
+      summary: 'List the e-mail domains that the organization has proved to be its own',
+      answer: z.object({ domains: z.array(provedDomainView), total: z.int() }),
+      handle: ({ ask, principal: { tenantId: organizationId } }) =>
+        ask(listOrgDomains, { organizationId }, INSTALLATION),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: orgOwnerReauthenticated,
+      summary:
+        'Prove an e-mail domain: returns the TXT record to publish, and `verified` once the name servers show it; 409 if it is proved by another organization',
+      body: z.object({ domain: emailDomain }),
+      answer: challengeView,
+      handle: async ({ body: { domain }, services, run, principal: { tenantId } }) => {
+        const record = challengeOf(services, tenantId, domain);
+        if (!(await showsChallenge(services, record))) return { domain, status: 'pending' as const, record };
+        await run(verifyOrgDomain, { domain, proof: 'dns' });
+        return { domain, status: 'verified' as const, record };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{domain}`,
+      access: orgOwnerReauthenticated,
+      summary: 'Give a proved domain up: its e-mails lead to this organization no longer',
+      params: z.object({ domain: z.string().toLowerCase().max(253) }),
+      handle: async ({ params: { domain }, run }) => void (await run(removeOrgDomain, { domain })),
+    }),
+  ],
+};

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { changeOrgPassword } from '../../../../../commands/organizations/change-org-password.ts';
+import { emailField, presentedPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import { organization, organizationStream } from '../../../../contexts/organizations/domain/organization.ts';
+import { orgAdmins, type AccountKindsDependencies } from '../../../../contexts/identity/account-kinds.ts';
+import { ORGANIZATIONS } from '../../../../contexts/identity/known-browsers.ts';
+import {
+  confirmOrgPassword,
+  signInToOrganization,
+  type OrgSignInDependencies,
+} from '../../../../contexts/identity/org-sign-in.ts';
+import {
+  issueOrgReauthentication,
+  REAUTHENTICATION_SECONDS,
+  type ReauthenticationDependencies,
+} from '../../../../contexts/identity/reauthentication.ts';
+import { passSecondFactor, type SecondFactorDependencies } from '../../../../contexts/identity/second-factor.ts';
+import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { open, orgReader } from '../../access.ts';
+import {
+  changeForcedPassword,
+  forcedChangeBody,
+  passwordChanged,
+  type ForcedPasswordChangeDependencies,
+} from '../../../../contexts/identity/forced-password-change.ts';
+import { orgAdminNames, type OrgAdminNamesDependencies } from './org-admin-names.ts';
+import { presentedCodeBody, presentedIn } from '../identity/presented-code.ts';
+import { actorOf } from '../../principal.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import {
+  mfaAskedByOrganization,
+  orgSignInAnswer,
+  passwordChangeAsked,
+  signedInToOrganization,
+} from '../identity/sign-in-answer.ts';
+import { rememberBrowser, visitorOf, type VisitorDependencies } from '../../visitor.ts';
+import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+
+export interface OrgSignInRouteDependencies
+  extends
+    AccountKindsDependencies,
+    ForcedPasswordChangeDependencies,
+    OrgAdminNamesDependencies,
+    OrgSignInDependencies,
+    ReauthenticationDependencies,
+    SecondFactorDependencies,
+    VisitorDependencies {
+  readonly loader: AggregateLoader;
+}
+
+const route = routeWith<OrgSignInRouteDependencies>();
+
+/** An organization's admin signs in with a password, in as many steps as a tenant's. */
+export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/login',
+      access: open('org-login'),
+      summary:
+        "Sign in to an organization with e-mail and password; refused to all but the right password's owner in one way",
+      body: z.object({
+        email: emailField,
+        password: presentedPassword,
+        slug: z.string().trim().toLowerCase().max(100).optional(),
+      }),
+      answer: z.union([signedInToOrganization, mfaAskedByOrganization, passwordChangeAsked]),
+      handle: async ({ body, services, request, reply, ask }) => {
+        const {
+          organizationId,
+          organization: { externalBaseUrl },
+          admin,
+          next,
+        } = await signInToOrganization(services, body.email, body.password, body.slug, visitorOf(request, services));
+        if (next.step === 'done')
+          rememberBrowser(
+            request,
+            reply,
+            services,
+            { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
+            externalBaseUrl,
+          );
+        return orgSignInAnswer(next, organizationId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/mfa/verify',
+      access: open('org-login'),
+      summary: 'The second step of a sign-in to an organization: a code of the authenticator app, or a backup code',
+      body: presentedCodeBody,
+      answer: z.union([signedInToOrganization, passwordChangeAsked]),
+      handle: async ({ body, services, request, reply, ask }) => {
+        const { tenantId, admin, next } = await passSecondFactor(
+          services,
+          orgAdmins,
+          body.mfaToken,
+          presentedIn(body),
+          () => undefined,
+          visitorOf(request, services),
+        );
+        if (next.step === 'done') {
+          const { externalBaseUrl } = await services.loader.load(organization, organizationStream(tenantId));
+          rememberBrowser(
+            request,
+            reply,
+            services,
+            { scope: ORGANIZATIONS, accountDigest: admin.accountDigest },
+            externalBaseUrl,
+          );
+        }
+        return orgSignInAnswer(next, tenantId, admin.adminId, ask);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/auth/change-password',
+      access: open('org-login'),
+      summary: 'Choose a new password where one must be changed; sign in again afterwards',
+      body: forcedChangeBody,
+      answer: passwordChanged,
+      handle: ({ body, services, request, run }) =>
+        changeForcedPassword(services, {
+          purpose: orgAdmins.purposes.temp,
+          tempToken: body.tempToken,
+          prepare: ({ tenantId, subjectId }) => orgAdminNames(services, tenantId, subjectId),
+          change: async ({ tenantId, subjectId: adminId, payload }, known) => {
+            const admin = await orgAdmins.find(services, tenantId, adminId);
+            // A suspension or a recovery since then has made the token worthless.
+            if (!admin || admin.sessionEpoch !== payload['epoch'])
+              throw new FailureError(unauthenticated('invalid or expired token'));
+            const actor = {
+              ...actorOf(undefined, request.ip, request.headers['user-agent']),
+              kind: 'org_admin' as const,
+              id: adminId,
+            };
+            const input = {
+              adminId,
+              newPassword: body.newPassword,
+              provedRef: admin.passwordRef,
+              keptSessionId: null,
+              known,
+            };
+            await run(changeOrgPassword, input, { tenantId, actor });
+          },
+        }),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/org/verify-password',
+      access: orgReader,
+      summary: 'A token for one write, good for 300 seconds in this session',
+      body: z.object({ password: presentedPassword }),
+      answer: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
+      handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
+        const actor = actorOf(request.principal, request.ip, request.headers['user-agent']);
+        await confirmOrgPassword(services, { organizationId: tenantId, adminId, sessionId }, body.password, actor);
+        const reAuthToken = await issueOrgReauthentication(services, { tenantId, adminId, sessionId });
+        return { reAuthToken, expiresIn: REAUTHENTICATION_SECONDS };
+      },
+    }),
+  ],
+};

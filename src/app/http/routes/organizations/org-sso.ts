@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { findOrgSso, findOrgSsoByEmail, type OrgWithSso } from '../../../../../queries/organizations/find-org-sso.ts';
+import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
+import { emailField } from '../../../../contexts/identity/domain/password-rule.ts';
+import { orgAdminAccountClaim } from '../../../../contexts/organizations/domain/organization.ts';
+import type { SsoRefusal } from '../../../../contexts/sso/domain/refusals.ts';
+import {
+  HANDOFF_SECONDS,
+  issueOrgHandoff,
+  redeemOrgHandoff,
+  type OrgHandoffDependencies,
+} from '../../../../contexts/identity/org-handoff.ts';
+import {
+  issueOrgReauthentication,
+  type ReauthenticationDependencies,
+} from '../../../../contexts/identity/reauthentication.ts';
+import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
+import { auditRefusal, SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
+import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
+import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../../../platform/kernel/ids.ts';
+import {
+  finishOidcSignIn,
+  startOidcSignIn,
+  type OidcSignInDependencies,
+} from '../../../../contexts/sso/oidc-sign-in.ts';
+import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
+import { pageReturnQuery, reauthenticationQuery } from '../../../../contexts/sso/page-return.ts';
+import { claimedOwner, TRIP_SECONDS, type Trip } from '../../../../contexts/sso/round-trip.ts';
+import { open } from '../../access.ts';
+import { forgetInBrowser, keepInBrowser, keptByBrowser } from '../../browser-cookie.ts';
+import { actorOf } from '../../principal.ts';
+import { providerReturnQuery, returnedBy } from '../sso/provider-return.ts';
+import { redirect } from '../../redirect.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { signedInToOrganizationByProvider } from '../identity/sign-in-answer.ts';
+import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+
+export interface OrgSsoRouteDependencies
+  extends
+    OidcSignInDependencies,
+    OrgHandoffDependencies,
+    OrgOidcDependencies,
+    ReauthenticationDependencies,
+    SignInDependencies,
+    SsoSignInDependencies {
+  readonly ports: WithClaimHolder;
+  accountDigest(email: string): string;
+}
+
+const route = routeWith<OrgSsoRouteDependencies>();
+
+const base = '/api/v1/org/auth/sso';
+const name = z.string().trim().toLowerCase().min(1).max(253).optional();
+/** One of the two; the slug counts where both are there. */
+const organizationQuery = { slug: name, host: name, challenge: pageReturnQuery.challenge };
+const namesOne = ({ slug, host }: { readonly slug?: string | undefined; readonly host?: string | undefined }) =>
+  slug !== undefined || host !== undefined;
+const neither = { path: ['slug'], message: 'or host is required' };
+const namedQuery = z.object(organizationQuery).refine(namesOne, neither);
+const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery }).refine(namesOne, neither);
+const availability = z.object({ ssoAvailable: z.boolean(), loginUrl: z.string().nullable() });
+
+/** Every answer about an e-mail takes this long: what the look-up itself takes is less, and then tells nothing. */
+const DISCOVERY_MS = 25;
+
+/** Choice OP-148. */
+const available = (found: OrgWithSso | null) => ({
+  ssoAvailable: found !== null,
+  loginUrl: found && `${found.external_base_url}${base}/login?slug=${encodeURIComponent(found.slug)}`,
+});
+
+/** Choices OP-150, OP-152. */
+const refused = (reason: SsoRefusal): string => `/login?org_sso_error=${reason}`;
+
+/** Of the organization only as long as there is one: anybody can write any id into a state. */
+async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
+  const claimed = claimedOwner(state);
+  return claimed && (await enabledOrgConfig(services, claimed)) ? claimed : undefined;
+}
+
+export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'POST',
+      path: `${base}/discover`,
+      access: open('org-login'),
+      summary:
+        'Tell whether this e-mail signs in through a provider: by its domain alone where an organization has proved it, otherwise by account; in the same time for every e-mail',
+      body: z.object({ email: emailField }),
+      answer: availability,
+      handle: async ({ body: { email }, services, ask }) => {
+        const find = async () => {
+          const stream = await services.ports.claimHolder(
+            INSTALLATION,
+            orgAdminAccountClaim(services.accountDigest(email)),
+          );
+          const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+          return ask(
+            findOrgSsoByEmail,
+            { domain, account: stream ? streamSubject(stream) : INSTALLATION },
+            INSTALLATION,
+          );
+        };
+        const [found] = await Promise.all([find(), pause(DISCOVERY_MS)]);
+        return available(found);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/status`,
+      access: open('org-login'),
+      summary: "Whether an organization signs in through a provider, by its slug or its address's host",
+      query: namedQuery,
+      answer: availability,
+      handle: async ({ query, ask }) => available(await ask(findOrgSso, query, INSTALLATION)),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/login`,
+      access: open('org-login'),
+      summary:
+        "Send the browser to the organization's OpenID Connect provider; with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      query: loginQuery,
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async ({ query, services, request, reply, ask }) => {
+        const known = await ask(findOrgSso, query, INSTALLATION);
+        const owner = known ? asTenantId(known.id) : undefined;
+        const found = owner && (await enabledOrgConfig(services, owner));
+        try {
+          const started = await startOidcSignIn(services, found, {
+            owner: owner ?? INSTALLATION,
+            kind: 'organization',
+            challenge: query.challenge ?? null,
+            reauthenticates: query.reauthenticate === 'true',
+          });
+          keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
+          return redirect(reply, 302, started.address);
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          if (found)
+            await auditRefusal(
+              services,
+              {
+                tenantId: owner,
+                protocol: 'oidc',
+                configId: found.config.configId,
+                actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+              },
+              error,
+            );
+          return redirect(reply, 302, refused(error.reason));
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/callback`,
+      access: open('org-login'),
+      summary:
+        'Where the provider sends the browser back to: on to the sign-in page with a code, or with the reason why not',
+      query: providerReturnQuery,
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async ({ query: { state }, services, request, reply }) => {
+        let believed: Trip | undefined;
+        try {
+          const find = (owner: TenantId) => enabledOrgConfig(services, owner);
+          const { trip, identity, vouchedBy, browserSecret, secure } = await finishOidcSignIn(
+            services,
+            'organization',
+            returnedBy(request, state),
+            find,
+            (trip) => (believed = trip),
+          );
+          const admin = await admitOrgAdmin(services, trip.owner, identity);
+          const code = await issueOrgHandoff(services, trip.owner, admin, {
+            browserSecret,
+            challenge: trip.challenge,
+            vouchedBy,
+            reauthenticated: trip.reauthenticates,
+          });
+          forgetInBrowser(reply, state, secure);
+          keepInBrowser(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
+          return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          const tenantId = believed?.owner ?? (await believedOrganization(services, state));
+          await auditRefusal(
+            services,
+            {
+              tenantId,
+              protocol: 'oidc',
+              configId: believed?.configId ?? null,
+              actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+            },
+            error,
+          );
+          return redirect(reply, 302, refused(error.reason));
+        }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/exchange`,
+      access: open('org-login'),
+      summary:
+        'Exchange the code that the sign-in page was called with; once, within a minute, in the browser that signed in. `reAuthToken` is there after reauthenticate=true, for one write',
+      body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
+      answer: signedInToOrganizationByProvider,
+      handle: async ({ body: { code, verifier }, services, request, ask }) => {
+        const redeemed = await redeemOrgHandoff(services, code, {
+          browserSecret: keptByBrowser(request, code),
+          verifier,
+        });
+        if (!redeemed) throw new FailureError(unauthenticated('invalid or expired code'));
+        const { organizationId: tenantId, admin, vouchedBy, reauthenticated } = redeemed;
+        const { adminId, sessionEpoch: epoch, role } = admin;
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const sessionId = randomUUID();
+        const tokens = await openSession(services, {
+          tenantId,
+          sessionId,
+          subjectId: adminId,
+          subjectKind: 'org_admin',
+          epoch,
+          role,
+          method: 'org_sso',
+          vouchedBy,
+          actor,
+        });
+        const proof = reauthenticated
+          ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
+          : {};
+        return { ...tokens, ...proof, user: await ask(getOrgAdmin, { adminId }, tenantId) };
+      },
+    }),
+  ],
+};

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { createOrgSsoConfig } from '../../../../../commands/organizations/create-org-sso-config.ts';
+import { deleteOrgSsoConfig } from '../../../../../commands/organizations/delete-org-sso-config.ts';
+import { setRequireSso } from '../../../../../commands/organizations/set-require-sso.ts';
+import { updateOrgSsoConfig } from '../../../../../commands/organizations/update-org-sso-config.ts';
+import { getOrgSsoConfig } from '../../../../../queries/organizations/get-org-sso-config.ts';
+import { listOrgSsoConfigs } from '../../../../../queries/organizations/list-org-sso-configs.ts';
+import { orgSsoConfigView } from '../../../../../queries/organizations/org-sso-config-view.ts';
+import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../../../contexts/sso/domain/fields.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { guardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
+import { orgOwner, orgOwnerReauthenticated, orgReader } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { oidcSettings, refuseInsecure } from '../sso/sso-config-bodies.ts';
+import type { Config } from '../../../config/config.ts';
+import type { Vault } from '../../../../platform/vault/vault.ts';
+
+export interface OrganizationRouteDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly vault: Vault;
+}
+
+const route = routeWith<OrganizationRouteDependencies>();
+
+const base = '/api/v1/org/sso-configs';
+const params = z.object({ configId: uuid() });
+
+/** OpenID Connect alone (choice OP-136); said of another protocol, it is the protocol that is wrong. */
+const protocol = z
+  .string()
+  .refine((text) => text === 'oidc', 'must be oidc')
+  .optional();
+const newConfig = z.object({ ...oidcSettings, protocol, issuerUrl, clientId });
+const changes = z.object({ ...oidcSettings, protocol, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
+
+export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
+  area: 'org',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: orgReader,
+      summary: "The organization's SSO configurations without their secrets, and whether single sign-on is required",
+      answer: z.object({ configs: z.array(orgSsoConfigView), total: z.int(), requireSso: z.boolean() }),
+      handle: ({ ask }) => ask(listOrgSsoConfigs, undefined),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: orgOwnerReauthenticated,
+      summary: 'Add an OpenID Connect provider; enabled unless said otherwise or another is',
+      body: newConfig,
+      status: 201,
+      answer: orgSsoConfigView,
+      handle: async ({ run, ask, body, services, fresh }) => {
+        refuseInsecure(services, body);
+        const configId = fresh.id('sso config');
+        const {
+          name = new URL(body.issuerUrl).hostname,
+          scopes = DEFAULT_SCOPES,
+          emailDomains = [],
+          clientSecret = null,
+        } = body;
+        const { issuerUrl, clientId, isEnabled } = body;
+        await run(createOrgSsoConfig, {
+          configId,
+          name,
+          issuerUrl,
+          clientId,
+          clientSecret,
+          scopes,
+          emailDomains,
+          isEnabled,
+        });
+        return ask(getOrgSsoConfig, { configId });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test`,
+      access: orgOwner,
+      summary: 'Ask an issuer for its discovery document',
+      body: z.object({ issuerUrl, clientId }),
+      answer: issuerProbeView,
+      handle: ({ body, services }) =>
+        probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode })),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/require`,
+      access: orgOwnerReauthenticated,
+      summary: 'Require single sign-on of every org admin, or let passwords in again',
+      body: z.object({ requireSso: z.boolean() }),
+      answer: z.object({ requireSso: z.boolean() }),
+      handle: async ({ run, body }) => {
+        await run(setRequireSso, body);
+        return { requireSso: body.requireSso };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{configId}`,
+      access: orgReader,
+      summary: 'One SSO configuration without its secret',
+      params,
+      answer: orgSsoConfigView,
+      handle: ({ ask, params: { configId } }) => ask(getOrgSsoConfig, { configId }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/{configId}`,
+      access: orgOwnerReauthenticated,
+      summary:
+        'Change an SSO configuration; what is left out keeps its value, the client secret too. Another issuerUrl needs clientSecret again (400), or null',
+      params,
+      body: changes,
+      answer: orgSsoConfigView,
+      handle: async ({ run, ask, params: { configId }, body, services }) => {
+        refuseInsecure(services, body);
+        await run(updateOrgSsoConfig, { ...body, configId });
+        return ask(getOrgSsoConfig, { configId });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${base}/{configId}`,
+      access: orgOwnerReauthenticated,
+      summary: 'Remove an SSO configuration',
+      params,
+      handle: async ({ run, params: { configId } }) => {
+        await run(deleteOrgSsoConfig, { configId });
+      },
+    }),
+  ],
+};

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { takeScreenshot } from '../../../../../commands/screenshots/take-screenshot.ts';
+import { ImageRefused } from '../../../../contexts/screenshots/domain/image-parts.ts';
+import { MOST_IMAGE_BYTES, readImage, type Image } from '../../../../contexts/screenshots/domain/image.ts';
+import { screenshotIdOf } from '../../../../contexts/screenshots/domain/place.ts';
+import { screenshotDayStream } from '../../../../contexts/screenshots/domain/screenshot-day.ts';
+import { acceptedDays } from '../../../../contexts/telemetry/domain/admission.ts';
+import { FailureError, forbidden, invalid, orThrow, unavailable } from '../../../../platform/kernel/failure.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
+import { observedDay } from '../../../../contexts/screenshots/observed-day.ts';
+import type { ExtensionAnswers } from '../../../../contexts/policies/extension-answers.ts';
+import { multipartForm, type UploadedFile } from '../../multipart-form.ts';
+import type { DevicePrincipal } from '../../principal.ts';
+import type { Call } from '../../route.ts';
+import {
+  retentionOf,
+  type StreamRetention,
+  type TelemetryRetentionDependencies,
+} from '../../../../contexts/telemetry/telemetry-retention.ts';
+import { failureOfIssues } from '../../validation.ts';
+import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface ScreenshotUploadDependencies extends TelemetryRetentionDependencies {
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  readonly loader: AggregateLoader;
+  readonly lookups: Lookups;
+}
+
+const DAY_MS = 86_400_000;
+const LONGEST_ORIGIN = 300;
+/** What a sender says who does not know better. */
+const UNDECLARED = new Set(['', 'text/plain', 'application/octet-stream']);
+
+/** Scheme, host and port of a page in the web (RFC 6454), as browsers spell it. */
+const origin = z
+  .string()
+  .max(LONGEST_ORIGIN)
+  .transform((text, context) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isOrigin =
+      (url?.protocol === 'https:' || url?.protocol === 'http:') &&
+      url.username === '' &&
+      url.password === '' &&
+      url.pathname === '/' &&
+      url.search === '' &&
+      url.hash === '';
+    if (isOrigin) return url.origin;
+    context.addIssue({ code: 'custom', message: 'must be the origin of a page' });
+    return z.NEVER;
+  });
+
+/** Choice OP-160. */
+const upload = z.object({ eventId: uuid(), origin, capturedAt: z.iso.datetime({ offset: true }) });
+export const uploadForm = z.object({
+  eventId: uuid(),
+  origin: z.string(),
+  capturedAt: z.iso.datetime({ offset: true }),
+  file: z.string().meta({ format: 'binary' }),
+});
+
+type Uploading = Pick<
+  Call<unknown, unknown, unknown, DevicePrincipal, ScreenshotUploadDependencies>,
+  'request' | 'principal' | 'services' | 'run'
+>;
+
+/** Takes a picture of what a device observed; the same picture of the same observation is one, however often it is sent. */
+export async function takeUpload({ request, principal, services, run }: Uploading): Promise<{ id: string }> {
+  const { tenantId, deviceId, userId } = principal;
+  const { screenshotEnabled } = await services.extensionAnswers.ofTenant(tenantId);
+  if (!screenshotEnabled) throw new FailureError(forbidden('screenshots are turned off'));
+  const { fields, file } = await multipartForm(request, 'file', MOST_IMAGE_BYTES);
+  const read = upload.safeParse(fields, { reportInput: true });
+  if (!read.success) throw new FailureError(failureOfIssues('body', read.error));
+  const { type: mediaType, width, height } = imageIn(file);
+  const kept = await retentionOf(services, tenantId);
+  const capturedAt = orThrow(timely(read.data.capturedAt, Math.min(kept.eventRetentionDays, kept.streamRetentionDays)));
+  const { eventId } = read.data;
+  const day = await observedDay(services.loader, tenantId, deviceId, eventId, Date.parse(capturedAt));
+  if (day === undefined) throw new FailureError(invalid('eventId', 'is not an event of this device'));
+  const { license } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
+  const screenshotId = screenshotIdOf(deviceId, eventId, file.bytes);
+  try {
+    await run(takeScreenshot, {
+      screenshotId,
+      deviceId,
+      userId,
+      eventId,
+      day,
+      origin: read.data.origin,
+      capturedAt,
+      mediaType,
+      width,
+      height,
+      picture: file.bytes,
+      seats: license?.maxUsers ?? 0,
+    });
+  } catch (error) {
+    if (error instanceof ObjectStoreUnavailable)
+      throw new FailureError(unavailable('screenshots cannot be kept at the moment'));
+    throw error;
+  }
+  await services.streamRetention.ensure(screenshotDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+  return { id: screenshotId };
+}
+
+function imageIn({ bytes, declaredType }: UploadedFile): Image {
+  try {
+    const image = readImage(bytes);
+    if (!UNDECLARED.has(declaredType) && declaredType !== image.type)
+      throw new ImageRefused('is not of the type that it is said to be');
+    return image;
+  } catch (error) {
+    if (error instanceof ImageRefused) throw new FailureError(invalid('file', error.message));
+    throw error;
+  }
+}
+
+/** As with observations: no older than what is kept, and no further ahead than a device's clock may be. */
+function timely(text: string, keptDays: number) {
+  const at = Date.parse(text);
+  const now = Date.now();
+  if (at > now + DAY_MS) return invalid('capturedAt', 'lies in the future');
+  if (at < now - acceptedDays(keptDays) * DAY_MS) return invalid('capturedAt', 'is older than what is kept');
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,159 @@
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { recordScreenshotViews } from '../../../../../commands/screenshots/record-screenshot-views.ts';
+import { getScreenshot } from '../../../../../queries/screenshots/get-screenshot.ts';
+import { screenshotsOfEvent } from '../../../../../queries/screenshots/screenshots-of-event.ts';
+import { FailureError, forbidden, notFound, unavailable } from '../../../../platform/kernel/failure.ts';
+import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { ObjectStoreUnavailable } from '../../../../platform/objects/object-store.ts';
+import { admin, device, open } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { takeUpload, uploadForm, type ScreenshotUploadDependencies } from './screenshot-upload.ts';
+import type { Pictures } from '../../../../contexts/screenshots/pictures.ts';
+import type { SignedAddresses } from '../../../../contexts/screenshots/signed-addresses.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface ScreenshotsRouteDependencies extends ScreenshotUploadDependencies {
+  readonly pictures: Pictures;
+  readonly screenshotAddresses: SignedAddresses;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<ScreenshotsRouteDependencies>();
+
+const base = '/api/v1/admin/screenshots';
+const params = z.object({ screenshotID: uuid() });
+
+const screenshotView = z
+  .object({
+    id: z.uuid(),
+    eventId: z.uuid(),
+    /** Shows the picture for 15 minutes to whoever holds it (choice OP-202). */
+    url: z.url(),
+    origin: z.string(),
+    capturedAt: z.iso.datetime(),
+  })
+  .meta({ title: 'Screenshot' });
+
+type Row = Exclude<Awaited<ReturnType<typeof getScreenshot>>, { failed: true }>;
+
+async function viewsOf(
+  services: ScreenshotsRouteDependencies,
+  tenantId: TenantId,
+  rows: readonly Row[],
+): Promise<z.output<typeof screenshotView>[]> {
+  const { externalBaseUrl = '' } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
+  const now = Date.now();
+  return rows.map(({ screenshot_id: id, event_id: eventId, origin, captured_at: capturedAt }) => ({
+    id,
+    eventId,
+    url: services.screenshotAddresses.address(externalBaseUrl, tenantId, id, now),
+    origin,
+    capturedAt,
+  }));
+}
+
+const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
+
+/** Whatever an upload may hold, a browser shows it as this kind of picture or not at all. */
+async function pictureOf(
+  { pictures }: ScreenshotsRouteDependencies,
+  tenantId: TenantId,
+  row: Row,
+  reply: FastifyReply,
+): Promise<Buffer> {
+  const { screenshot_id: screenshotId, user_id: userId, device_id: deviceId, day, media_type: mediaType } = row;
+  const picture = await pictures.read({ tenantId, userId, deviceId, day, screenshotId }).catch((error: unknown) => {
+    throw error instanceof ObjectStoreUnavailable ? new FailureError(unavailable()) : error;
+  });
+  if (!picture) throw new FailureError(notFound());
+  void reply.headers({
+    'content-type': mediaType,
+    'content-disposition': `inline; filename="screenshot-${screenshotId}.${EXTENSIONS[mediaType]}"`,
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-store',
+  });
+  return picture;
+}
+
+export const screenshotRoutes: RouteGroup<ScreenshotsRouteDependencies> = {
+  area: 'screenshots',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/event/{eventID}`,
+      access: admin('screenshots:read'),
+      summary: 'The screenshots of one event, in the order in which they were taken',
+      params: z.object({ eventID: uuid() }),
+      answer: z.object({ screenshots: z.array(screenshotView), total: z.int() }),
+      handle: async ({ ask, run, params: { eventID }, services, principal: { tenantId, sessionId } }) => {
+        const screenshots = await viewsOf(services, tenantId, await ask(screenshotsOfEvent, { eventId: eventID }));
+        await run(recordScreenshotViews, {
+          sessionId,
+          screenshotIds: screenshots.map(({ id }) => id),
+          shown: 'address',
+        });
+        return { screenshots, total: screenshots.length };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{screenshotID}`,
+      access: admin('screenshots:read'),
+      summary: 'One screenshot, with an address that shows the picture for 15 minutes',
+      params,
+      answer: screenshotView,
+      handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId } }) => {
+        const [view] = await viewsOf(services, tenantId, [await ask(getScreenshot, { screenshotId: screenshotID })]);
+        await run(recordScreenshotViews, { sessionId, screenshotIds: [screenshotID], shown: 'address' });
+        return view;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/{screenshotID}/image`,
+      access: admin('screenshots:read'),
+      summary: 'The picture itself',
+      params,
+      answer: { media: 'image/*' },
+      handle: async ({ ask, run, params: { screenshotID }, services, principal: { tenantId, sessionId }, reply }) => {
+        const row = await ask(getScreenshot, { screenshotId: screenshotID });
+        await run(recordScreenshotViews, { sessionId, screenshotIds: [screenshotID], shown: 'picture' });
+        return pictureOf(services, tenantId, row, reply);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/screenshots/{tenantID}/{screenshotID}/image',
+      access: open('admin'),
+      summary: 'The picture itself, by its signed address',
+      params: params.extend({ tenantID: uuid() }),
+      query: z.object({ expires: z.string().max(20).default(''), signature: z.string().max(64).default('') }),
+      answer: { media: 'image/*' },
+      handle: async ({ ask, params: { tenantID, screenshotID }, query, services, reply }) => {
+        const tenantId = asTenantId(tenantID);
+        const verdict = services.screenshotAddresses.judge(
+          { tenantId, screenshotId: screenshotID, ...query },
+          Date.now(),
+        );
+        if (verdict !== 'good')
+          throw new FailureError(
+            forbidden(verdict === 'expired' ? 'the address has expired' : 'the address is not valid'),
+          );
+        return pictureOf(services, tenantId, await ask(getScreenshot, { screenshotId: screenshotID }, tenantId), reply);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/ext/screenshots',
+      access: device,
+      summary: 'A picture of what the device observed: PNG, JPEG or WebP of at most 5 MiB',
+      consumes: 'multipart',
+      body: uploadForm,
+      status: 201,
+      answer: z.object({ id: z.uuid() }),
+      handle: takeUpload,
+    }),
+  ],
+};

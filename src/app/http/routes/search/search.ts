@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { paginatedView, pageQuery, toPage } from '../../list-query.ts';
+import { exportHits } from '../../../../../queries/search/export-hits.ts';
+import { search, searchedKinds, searchView } from '../../../../../queries/search/search.ts';
+import { admin } from '../../access.ts';
+import { asCsv, asJsonArray } from '../../exported-rows.ts';
+import { sendExport } from '../../send-export.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { TenantReads } from '../../../../platform/kernel/query.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import type { Limits } from '../../../config/limits.ts';
+
+export interface SearchRouteDependencies {
+  reads(tenantId: TenantId): TenantReads;
+  readonly limits: Limits;
+}
+
+const route = routeWith<SearchRouteDependencies>();
+
+const base = '/api/v1/admin/search';
+const asked = {
+  q: z
+    .string()
+    .max(200)
+    .transform((text) => text.trim())
+    .pipe(z.string().min(2, 'must have at least 2 characters')),
+  type: z
+    .enum(['all', ...searchedKinds])
+    .optional()
+    .default('all'),
+};
+const COLUMNS = ['type', 'id', 'label', 'detail', 'domain', 'status', 'severity', 'createdAt'];
+
+/** One search over people, hosts and alerts (interface, "Search and filters"). */
+export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
+  area: 'search',
+  routes: [
+    route({
+      method: 'GET',
+      path: base,
+      access: admin('search:read'),
+      summary: 'Users, endpoints and alerts that hold these letters, by kind, newest first',
+      query: z.object({ ...pageQuery, ...asked }),
+      answer: z.object({ ...searchView, ...paginatedView }),
+      handle: ({ ask, query: { q, type, ...page } }) => ask(search, { q, type, ...toPage(page) }),
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/export`,
+      access: admin('search:export'),
+      summary: 'What a search finds as a file: 10,000 lines at most, newest first',
+      query: z.object({ ...asked, format: z.enum(['csv', 'json']).optional().default('csv') }),
+      answer: { media: 'text/csv' },
+      handle: async ({ query: { q, type, format }, services, principal, reply }) => {
+        const rows = exportHits(services.reads(principal.tenantId), { q, type });
+        const file = { name: `search.${format}`, type: format === 'csv' ? 'text/csv' : 'application/json' };
+        return sendExport(reply, services.limits.exports, principal.tenantId, file, () =>
+          format === 'csv' ? asCsv(rows, COLUMNS) : asJsonArray(rows),
+        );
+      },
+    }),
+  ],
+};

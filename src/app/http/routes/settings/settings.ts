@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { setAlertSeverities } from '../../../../../commands/settings/set-alert-severities.ts';
+import { setMobileAccessByRole } from '../../../../../commands/settings/set-mobile-access-by-role.ts';
+import { getAlertSeverities } from '../../../../../queries/settings/get-alert-severities.ts';
+import { alertTypeSchema, severitySchema } from '../../../../contexts/alerts/domain/vocabulary.ts';
+import type { MobileRole } from '../../../../contexts/settings/domain/mobile-access.ts';
+import { retentionUnder } from '../../../../contexts/settings/domain/retention.ts';
+import { FailureError, unavailable } from '../../../../platform/kernel/failure.ts';
+import { admin } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Config } from '../../../config/config.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface SettingsRouteDependencies {
+  readonly config: Pick<Config, 'eventRetentionDays' | 'streamRetentionDays'>;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<SettingsRouteDependencies>();
+
+const base = '/api/v1/admin/settings';
+const severities = z.object({ severities: z.record(alertTypeSchema, severitySchema) });
+const mobileAccess = z.object({
+  super_admin: z.boolean(),
+  admin: z.boolean(),
+  analyst: z.boolean(),
+  executive: z.boolean(),
+} satisfies Record<MobileRole, z.ZodBoolean>);
+const days = z.int().min(1);
+
+/** Settings that are not one declared record: maps that merge, and what only the operator and the license set. */
+export const settingsRoutes: RouteGroup<SettingsRouteDependencies> = {
+  area: 'settings',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/alert-severity`,
+      access: admin('settings:read'),
+      summary: 'The severity that new alerts get, by type',
+      answer: severities,
+      handle: ({ ask }) => ask(getAlertSeverities, undefined),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/alert-severity`,
+      access: admin('settings:write'),
+      summary: 'Change the severity of new alerts; types that are left out stay',
+      body: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
+      answer: severities,
+      handle: async ({ run, body }) => (await run(setAlertSeverities, body)).result,
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/mobile-access-by-role`,
+      access: admin('settings:write'),
+      summary: 'Change which roles may use the mobile app; roles that are left out stay',
+      // An object of optional members, so that keys which are no role fall away (choice OP-047).
+      body: z.object({ mobileAccess: mobileAccess.partial() }),
+      answer: z.object({ mobileAccess }),
+      handle: async ({ run, body }) => (await run(setMobileAccessByRole, body)).result,
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/retention`,
+      access: admin('retention:read'),
+      summary: 'How long telemetry is kept, and how long the license allows',
+      answer: z.object({
+        eventRetentionDays: days,
+        streamRetentionDays: days,
+        maxEventRetentionDays: days,
+        maxStreamRetentionDays: days,
+        updatedAt: z.iso.datetime(),
+      }),
+      handle: async ({ services, principal: { tenantId } }) => {
+        const tenant = await services.lookups.tenant(tenantId, tenantId);
+        if (!tenant?.license) throw new FailureError(unavailable());
+        return retentionUnder(tenant.license, services.config);
+      },
+    }),
+  ],
+};

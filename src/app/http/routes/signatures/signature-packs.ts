@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import { beginSignaturePack } from '../../../../../commands/signatures/begin-signature-pack.ts';
+import { importSignature } from '../../../../../commands/signatures/import-signature.ts';
+import { recordSignaturePack } from '../../../../../commands/signatures/record-signature-pack.ts';
+import { listSignaturePacks, signaturePackView } from '../../../../../queries/signatures/list-packs.ts';
+import {
+  foldedName,
+  packContent,
+  packedSignature,
+  type PackedSignature,
+} from '../../../../contexts/signatures/domain/pack-content.ts';
+import { signatures } from '../../../../contexts/signatures/domain/signature.resource.ts';
+import { derivedId } from '../../../../platform/execution/executor.ts';
+import { FailureError } from '../../../../platform/kernel/failure.ts';
+import { inParallel } from '../../../../platform/kernel/in-parallel.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { jsonOf } from './json-file.ts';
+import { noSlotLeft, slotsLeft, type SlotPorts } from '../../../../platform/resources/slots.ts';
+import { routeWith, type Call, type RouteGroup } from '../../route.ts';
+import { failureOfIssues } from '../../validation.ts';
+import type { Limits } from '../../../config/limits.ts';
+import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+
+export interface SignaturePacksRouteDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: SlotPorts;
+  readonly limits: Pick<Limits, 'packs'>;
+}
+
+const route = routeWith<SignaturePacksRouteDependencies>();
+
+const base = '/api/v1/admin/signatures';
+/** Choice OP-210. */
+const MOST_BYTES = 10 * 1024 * 1024;
+/** Enough for every signature that a tenant may have, with members that nobody knows. */
+const BOUNDS = { depth: 8, parts: 100_000 };
+const AT_ONCE = 25;
+
+interface Pack {
+  readonly name: string;
+  readonly version: string;
+  readonly signatures: readonly PackedSignature[];
+}
+
+/** The pack in a file. Throws 400 that names what is wrong: `file`, or a field within it. */
+async function packIn(file: Buffer): Promise<Pack> {
+  const read = packContent.safeParse(jsonOf(file, 'file', BOUNDS), { reportInput: true });
+  if (!read.success) throw new FailureError(failureOfIssues('file', read.error));
+  const said: PackedSignature[] = [];
+  for (const [at, one] of read.data.signatures.entries()) {
+    // Patterns are compiled to be checked: others are let in between.
+    if (at % AT_ONCE === 0) await setImmediate();
+    const signature = z
+      .object({ signatures: z.object({ [at]: packedSignature }) })
+      .safeParse({ signatures: { [at]: one } }, { reportInput: true });
+    if (!signature.success) throw new FailureError(failureOfIssues('file', signature.error));
+    said.push(signature.data.signatures[at]!);
+  }
+  return { ...read.data, signatures: said };
+}
+
+/** Each name once: what stands in a pack again is passed over. */
+const namedOnce = (signatures: readonly PackedSignature[]): ReadonlyMap<string, PackedSignature> =>
+  new Map(signatures.toReversed().map((signature) => [foldedName(signature.name), signature]));
+
+/** A slot for each of these signatures that is new; before any of them is written, it is known whether all of them fit. */
+async function slotsFor(
+  { loader, ports }: SignaturePacksRouteDependencies,
+  tenantId: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { declared } = signatures;
+  const exists = new Set<string>();
+  await inParallel(AT_ONCE, ids, async (id) => {
+    if ((await loader.load(signatures.aggregate, signatures.stream(tenantId, id))).exists) exists.add(id);
+  });
+  const fresh = ids.filter((id) => !exists.has(id));
+  const left = await slotsLeft(declared, tenantId, ports, fresh.length);
+  if (fresh.length > left.length) throw new FailureError(noSlotLeft(declared));
+  return new Map(fresh.map((id, at) => [id, left[at]!]));
+}
+
+async function takePack(
+  {
+    run,
+    services,
+  }: Pick<Call<undefined, undefined, unknown, undefined, SignaturePacksRouteDependencies>, 'run' | 'services'>,
+  tenantId: TenantId,
+  file: Buffer,
+) {
+  const { name, version, signatures: said } = await packIn(file);
+  const packId = derivedId('signature-pack', tenantId, foldedName(name), version);
+  const upload = {
+    nameId: derivedId('signature-pack', tenantId, foldedName(name)),
+    packId,
+    name,
+    version,
+    digest: createHash('sha256').update(file).digest('hex'),
+  };
+  const once = [...namedOnce(said)].map(([key, signature]) => ({
+    id: derivedId('signature', tenantId, foldedName(name), key),
+    packId,
+    signature,
+  }));
+  const slots = await slotsFor(
+    services,
+    tenantId,
+    once.map(({ id }) => id),
+  );
+  await run(beginSignaturePack, upload);
+  const counts = { imported: 0, updated: 0, skipped: said.length - once.length };
+  for (let from = 0; from < once.length; from += AT_ONCE) {
+    const batch = once.slice(from, from + AT_ONCE).map(async (one) => {
+      const { result } = await run(importSignature, { ...one, slot: slots.get(one.id) }, undefined, one.id);
+      counts[result] += 1;
+    });
+    const refused = (await Promise.allSettled(batch)).find((outcome) => outcome.status === 'rejected');
+    if (refused) throw refused.reason;
+  }
+  await run(recordSignaturePack, { ...upload, ...counts });
+  return { packId, name, version, ...counts };
+}
+
+export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = {
+  area: 'signatures',
+  routes: [
+    route({
+      method: 'POST',
+      path: `${base}/upload`,
+      isBulk: true,
+      access: admin('signatures:write'),
+      summary:
+        'Upload a pack: JSON of {name, version, signatures}; another version of a known pack changes its signatures',
+      consumes: 'multipart',
+      file: { part: 'file', mostBytes: MOST_BYTES },
+      body: z.object({ file: z.string().meta({ format: 'binary' }) }),
+      status: 201,
+      answer: z.object({
+        packId: z.uuid(),
+        name: z.string(),
+        version: z.string(),
+        imported: z.int(),
+        updated: z.int(),
+        skipped: z.int(),
+      }),
+      handle: async ({ file: fileOf, run, principal: { tenantId }, services }) => {
+        // A place is taken when the file is there: a slow upload holds none.
+        const file = await fileOf();
+        return services.limits.packs.run(tenantId, () => takePack({ run, services }, tenantId, file));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${base}/packs`,
+      access: admin('signatures:read'),
+      summary: 'Packs that were uploaded, newest first',
+      answer: z.object({ packs: z.array(signaturePackView), total: z.int() }),
+      handle: ({ ask }) => ask(listSignaturePacks, undefined),
+    }),
+  ],
+};

@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify';
+import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import type { AdminPrincipal } from '../../principal.ts';
+import type { AccessTokens } from '../../../../contexts/identity/access-tokens.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface LiveAdminSessionDependencies {
+  readonly accessTokens: AccessTokens;
+  readonly lookups: Lookups;
+}
+
+/**
+ * The admin who asks, whatever their role and their tenant's license allow: for what ends a session. Throws 401, also where
+ * `X-Tenant-ID` contradicts the token (choice OP-029).
+ */
+export async function liveAdminSession(
+  { headers }: FastifyRequest,
+  { accessTokens, lookups }: LiveAdminSessionDependencies,
+): Promise<AdminPrincipal> {
+  const [scheme, token] = (headers.authorization ?? '').split(' ');
+  const claims = scheme?.toLowerCase() === 'bearer' && token ? await accessTokens.verify(token) : undefined;
+  if (claims?.kind !== 'access') throw new FailureError(unauthenticated());
+  const header = headers['x-tenant-id'];
+  if (header !== undefined && String(header).toLowerCase() !== claims.tenantId)
+    throw new FailureError(unauthenticated());
+  const live = await lookups.adminSession(claims.tenantId, claims.sessionId);
+  if (!live) throw new FailureError(unauthenticated());
+  return {
+    kind: 'admin',
+    tenantId: claims.tenantId,
+    sessionId: claims.sessionId,
+    adminId: live.adminId,
+    role: live.role,
+    reauthenticated: false,
+  };
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import {
+  auditRefusal,
+  openSsoSession,
+  SsoRefused,
+  type SsoSignInDependencies,
+} from '../../../../contexts/identity/sso-sign-in.ts';
+import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import {
+  handOver,
+  pageReturnOf,
+  pageReturnQuery,
+  reauthenticationQuery,
+  refusedReturn,
+} from '../../../../contexts/sso/page-return.ts';
+import { cameFromPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
+import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
+import {
+  claimedTenant,
+  finishSamlSignIn,
+  metadataOf,
+  ssoRefusalOf,
+  startSamlSignIn,
+  type SamlSignInDependencies,
+} from '../../../../contexts/sso/saml/saml-sign-in.ts';
+import { open } from '../../access.ts';
+import { actorOf } from '../../principal.ts';
+import { redirect } from '../../redirect.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { signedInByProvider, signInAnswer } from '../identity/sign-in-answer.ts';
+import { ssoTenantOf } from './sso-tenant.ts';
+import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
+
+export interface SamlRouteDependencies extends SamlSignInDependencies, SsoSignInDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+const route = routeWith<SamlRouteDependencies>();
+
+const tenantQuery = { tenant_id: uuid().optional() };
+
+export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
+  area: 'auth',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/saml/metadata',
+      access: open('session'),
+      summary: 'This service as a SAML 2.0 service provider of the tenant: what its identity provider imports',
+      query: z.object(tenantQuery),
+      answer: { media: 'application/samlmetadata+xml' },
+      handle: async (call) => {
+        const metadata = await metadataOf(call.services, await ssoTenantOf(call));
+        if (!metadata) throw new FailureError(notFound());
+        call.reply.type('application/samlmetadata+xml');
+        return metadata;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/saml/login',
+      access: open('login'),
+      summary:
+        "Send the browser to the tenant's SAML provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async (call) => {
+        const tenantId = await ssoTenantOf(call);
+        const page = pageReturnOf(call.query);
+        const address = await startSamlSignIn(call.services, tenantId, {
+          browser: page?.challenge ?? null,
+          reauthenticates: call.query.reauthenticate === 'true',
+        });
+        if (address) return redirect(call.reply, 302, address);
+        if (page) return redirect(call.reply, 302, refusedReturn('sso_not_configured', tenantId));
+        throw new FailureError(notFound('single sign-on is not configured'));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/saml/callback',
+      access: open('login'),
+      summary: "Assertion consumer service: the identity provider's response, in answer to a request of this service",
+      consumes: 'form',
+      body: z.object({ SAMLResponse: z.string().min(1), RelayState: z.string().max(1_024).optional() }),
+      answer: signedInByProvider,
+      handle: async ({
+        body: { SAMLResponse: samlResponse, RelayState: relayState = '' },
+        services,
+        request,
+        reply,
+        ask,
+      }) => {
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        let pending: OpenRequest | undefined;
+        try {
+          pending = await services.pendingSamlRequests.find(relayState);
+          const { tenantId, browser, reauthenticates: reauthenticated } = pending;
+          const { admin, vouchedBy } = await finishSamlSignIn(services, { samlResponse, relayState }, pending);
+          const { adminId, sessionEpoch } = admin;
+          if (browser !== null)
+            return redirect(
+              reply,
+              303,
+              await handOver(
+                services.oneTimeTokens,
+                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated },
+                { challenge: browser },
+              ),
+            );
+          const tokens = await openSsoSession(
+            services,
+            tenantId,
+            admin,
+            { method: 'saml', vouchedBy, reauthenticated },
+            actor,
+          );
+          return await signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
+        } catch (error) {
+          if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
+          const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
+          const tenantId = pending?.tenantId ?? (await claimedTenant(services, relayState));
+          await auditRefusal(
+            services,
+            { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
+            refusal,
+          );
+          if (cameFromPage(relayState)) return redirect(reply, 303, refusedReturn(refusal.reason, tenantId));
+          throw new FailureError(unauthenticated(`single sign-on failed: ${refusal.reason}`));
+        }
+      },
+    }),
+  ],
+};

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import {
+  attributeName,
+  certificateBundle,
+  clientId,
+  clientSecret,
+  configName,
+  DEFAULT_SCOPES,
+  emailDomains,
+  entityId,
+  issuerUrl,
+  nameIdFormat,
+  providerCertificates,
+  scopes,
+  signingKey,
+  ssoAddress,
+} from '../../../../contexts/sso/domain/fields.ts';
+import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import type { Config } from '../../../config/config.ts';
+
+export interface SsoConfigBodiesDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+}
+
+const shared = {
+  name: configName.optional(),
+  emailDomains: emailDomains.optional(),
+  isEnabled: z.boolean().optional(),
+};
+
+/** OpenID Connect, of a tenant and of an organization: `protocol` may be left out, since it is the one that the interface shows. */
+export const oidcSettings = { ...shared, clientSecret: clientSecret.nullable().optional(), scopes: scopes.optional() };
+export const newOidcConfig = z.object({ protocol: z.literal('oidc').optional(), ...oidcSettings, issuerUrl, clientId });
+
+const samlSettings = {
+  ...shared,
+  idpSloUrl: ssoAddress.nullable().optional(),
+  spSigningKey: signingKey.nullable().optional(),
+  spCertificate: certificateBundle.nullable().optional(),
+  signRequests: z.boolean().optional(),
+  nameIdFormat: nameIdFormat.optional(),
+  emailAttribute: attributeName.nullable().optional(),
+};
+const samlProvider = { idpEntityId: entityId, idpSsoUrl: ssoAddress, idpCertificate: providerCertificates };
+const newSamlConfig = z.object({ protocol: z.literal('saml'), ...samlSettings, ...samlProvider });
+
+export const newSsoConfig = z.discriminatedUnion('protocol', [newOidcConfig, newSamlConfig]);
+export type NewSsoConfig = z.output<typeof newSsoConfig>;
+
+/** What is left out stays; what is of the other protocol is passed over (choice OP-009). */
+export const ssoConfigChanges = z.object({
+  ...oidcSettings,
+  ...samlSettings,
+  ...z.object({ issuerUrl, clientId, ...samlProvider }).partial().shape,
+  protocol: z.enum(['oidc', 'saml']).optional(),
+});
+
+export const ssoConfigProbe = z.discriminatedUnion('protocol', [
+  z.object({ protocol: z.literal('oidc').optional(), issuerUrl, clientId }),
+  z.object({ protocol: z.literal('saml'), ...samlProvider }),
+]);
+
+type Addresses = { readonly [Name in 'issuerUrl' | 'idpSsoUrl' | 'idpSloUrl']?: string | null | undefined };
+
+/** A provider without TLS is one that a developer runs. */
+export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Addresses): void {
+  if (config.devMode) return;
+  for (const field of ['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const) {
+    const address = body[field];
+    if (address && !address.toLowerCase().startsWith('https:'))
+      throw new FailureError(invalid(field, 'must be an https address'));
+  }
+}
+
+/** A whole configuration, as the create command takes it. */
+export function draftOf(body: NewSsoConfig, configId: string) {
+  const { name, emailDomains: domains = [], isEnabled } = body;
+  const common = { configId, emailDomains: domains, isEnabled };
+  if (body.protocol === 'saml') {
+    const {
+      idpEntityId,
+      idpSsoUrl,
+      idpCertificate,
+      idpSloUrl = null,
+      spCertificate = null,
+      signRequests = false,
+      nameIdFormat: format = 'emailAddress',
+      emailAttribute = null,
+      spSigningKey = null,
+    } = body;
+    const provider = {
+      idpEntityId,
+      idpSsoUrl,
+      idpCertificate,
+      idpSloUrl,
+      spCertificate,
+      signRequests,
+      nameIdFormat: format,
+      emailAttribute,
+    };
+    return {
+      config: { protocol: 'saml' as const, ...common, name: name ?? new URL(idpSsoUrl).hostname, ...provider },
+      secret: spSigningKey,
+    };
+  }
+  const { issuerUrl: issuer, clientId: client, scopes: asked = DEFAULT_SCOPES, clientSecret: secret = null } = body;
+  return {
+    config: {
+      protocol: 'oidc' as const,
+      ...common,
+      name: name ?? new URL(issuer).hostname,
+      issuerUrl: issuer,
+      clientId: client,
+      scopes: asked,
+    },
+    secret,
+  };
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { createSsoConfig } from '../../../../../commands/sso/create-sso-config.ts';
+import { deleteSsoConfig } from '../../../../../commands/sso/delete-sso-config.ts';
+import { updateSsoConfig } from '../../../../../commands/sso/update-sso-config.ts';
+import { getSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
+import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
+import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
+import { asTenantId, uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { guardedFetch } from '../../../../platform/outbound/guarded-fetch.ts';
+import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
+import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
+import {
+  admin,
+  adminReauthenticated,
+  ofItsTenant,
+  orgOwner,
+  orgOwnerReauthenticated,
+  orgReader,
+  type Access,
+} from '../../access.ts';
+import type { Principal } from '../../principal.ts';
+import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
+import { draftOf, newSsoConfig, refuseInsecure, ssoConfigChanges, ssoConfigProbe } from './sso-config-bodies.ts';
+import type { Config } from '../../../config/config.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../../../platform/vault/vault.ts';
+
+export interface SsoConfigsRouteDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly log: Logger;
+  readonly vault: Vault;
+}
+
+const route = routeWith<SsoConfigsRouteDependencies>();
+
+/** One set of routes behind two doors: a tenant's own, and that of the organization which the tenant belongs to. */
+interface Door {
+  readonly base: string;
+  /** As the interface spells it. */
+  readonly parameter: string;
+  readonly tenantParameter: Readonly<Record<string, ReturnType<typeof uuid>>>;
+  readonly read: Access;
+  readonly probe: Access;
+  readonly write: Access;
+}
+
+type Ids = Readonly<Record<string, string>>;
+interface Asked {
+  readonly params?: Ids | undefined;
+  readonly principal: Principal | undefined;
+}
+
+/** The guard of the organization's door has seen to it that the tenant in the path is theirs. */
+const tenantOf = ({ params, principal }: Asked): TenantId =>
+  params?.['tenantId'] ? asTenantId(params['tenantId']) : principal!.tenantId;
+
+function ssoConfigRoutesBehind({
+  base,
+  parameter,
+  tenantParameter,
+  read,
+  probe,
+  write,
+}: Door): AnyRoute<SsoConfigsRouteDependencies>[] {
+  const owner = z.object(tenantParameter);
+  const one = { path: `${base}/{${parameter}}`, params: owner.extend({ [parameter]: uuid() }) };
+  const configOf = (call: Asked) => ({ tenantId: tenantOf(call), configId: call.params![parameter]! });
+  return [
+    route({
+      method: 'GET',
+      path: base,
+      access: read,
+      summary: "A tenant's SSO configurations without their secrets, newest first",
+      params: owner,
+      answer: z.object({ configs: z.array(ssoConfigView), total: z.int() }),
+      handle: async (call) => call.ask(listSsoConfigs, undefined, tenantOf(call as Asked)),
+    }),
+    route({
+      method: 'POST',
+      path: base,
+      access: write,
+      summary: 'Add an identity provider; enabled unless said otherwise or another of its protocol is',
+      params: owner,
+      body: newSsoConfig,
+      status: 201,
+      answer: ssoConfigView,
+      handle: async (call) => {
+        refuseInsecure(call.services, call.body);
+        const tenantId = tenantOf(call as Asked);
+        const configId = call.fresh.id('sso config');
+        await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
+        return call.ask(getSsoConfig, { configId }, tenantId);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test`,
+      access: probe,
+      summary: 'Ask an issuer for its discovery document, or look whether what was entered of a SAML provider holds',
+      params: owner,
+      body: ssoConfigProbe,
+      answer: issuerProbeView,
+      handle: async ({ body, services }) => {
+        if (body.protocol !== 'saml')
+          return probeIssuer(body.issuerUrl, guardedFetch({ allowPrivate: services.config.devMode }));
+        refuseInsecure(services, body);
+        return probeSaml(body, Date.now());
+      },
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      access: read,
+      summary: 'One SSO configuration without its secret',
+      answer: ssoConfigView,
+      handle: async (call) => {
+        const { tenantId, configId } = configOf(call as Asked);
+        return call.ask(getSsoConfig, { configId }, tenantId);
+      },
+    }),
+    route({
+      ...one,
+      method: 'PUT',
+      access: write,
+      summary:
+        'Change an SSO configuration; what is left out keeps its value, secrets too. Another issuerUrl needs clientSecret again (400), or null',
+      body: ssoConfigChanges,
+      answer: ssoConfigView,
+      handle: async (call) => {
+        refuseInsecure(call.services, call.body);
+        const { tenantId, configId } = configOf(call as Asked);
+        const { protocol, clientSecret, spSigningKey, ...changes } = call.body;
+        await call.run(updateSsoConfig, { configId, protocol, changes, clientSecret, spSigningKey }, tenantId);
+        return call.ask(getSsoConfig, { configId }, tenantId);
+      },
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      access: write,
+      summary: 'Remove an SSO configuration',
+      handle: async (call) => {
+        const { tenantId, configId } = configOf(call as Asked);
+        await call.run(deleteSsoConfig, { configId }, tenantId);
+      },
+    }),
+  ];
+}
+
+export const ssoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
+  area: 'sso-configs',
+  routes: ssoConfigRoutesBehind({
+    base: '/api/v1/admin/sso-configs',
+    parameter: 'configID',
+    tenantParameter: {},
+    read: admin('sso-configs:read'),
+    probe: admin('sso-configs:write'),
+    write: adminReauthenticated('sso-configs:write'),
+  }),
+};
+
+/** The same of a tenant, for an organization that it belongs to. */
+export const orgTenantSsoConfigRoutes: RouteGroup<SsoConfigsRouteDependencies> = {
+  area: 'org',
+  routes: ssoConfigRoutesBehind({
+    base: '/api/v1/org/tenants/{tenantId}/sso-configs',
+    parameter: 'configId',
+    tenantParameter: { tenantId: uuid() },
+    read: ofItsTenant(orgReader),
+    probe: ofItsTenant(orgOwner),
+    write: ofItsTenant(orgOwnerReauthenticated),
+  }),
+};

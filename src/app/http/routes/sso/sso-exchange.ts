@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
+import { openSsoSession, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
+import { isStillVouchedFor } from '../../../../contexts/identity/vouching.ts';
+import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { takeOver } from '../../../../contexts/sso/page-return.ts';
+import { open } from '../../access.ts';
+import { actorOf } from '../../principal.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { signedInByProvider, signInAnswer } from '../identity/sign-in-answer.ts';
+import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
+
+export interface SsoExchangeRouteDependencies extends SsoSignInDependencies {
+  readonly loader: AggregateLoader;
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+const route = routeWith<SsoExchangeRouteDependencies>();
+
+/** Where the sign-in page gets its tokens after a single sign-on, so that none ever stands in an address. */
+export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
+  area: 'auth',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/sso/exchange',
+      access: open('session'),
+      summary:
+        'Exchange the code that a single sign-on came back to the sign-in page with; once, within a minute, by the tab that started it',
+      body: z.object({ code: z.string().min(1).max(256), verifier: z.string().min(1).max(256) }),
+      answer: signedInByProvider,
+      handle: async ({ body, services, request, ask }) => {
+        const refused = new FailureError(unauthenticated('invalid or expired code'));
+        const taken = await takeOver(services.oneTimeTokens, body.code, body.verifier);
+        if (!taken) throw refused;
+        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated } = taken;
+        const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
+        if (
+          admin?.status !== 'active' ||
+          admin.sessionEpoch !== sessionEpoch ||
+          !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))
+        )
+          throw refused;
+        const tokens = await openSsoSession(
+          services,
+          tenantId,
+          admin,
+          { method, vouchedBy, reauthenticated },
+          actorOf(undefined, request.ip, request.headers['user-agent']),
+        );
+        return signInAnswer({ step: 'done', tokens }, tenantId, adminId, ask);
+      },
+    }),
+  ],
+};

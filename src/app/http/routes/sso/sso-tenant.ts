@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify';
+import { listTenants } from '../../../../../queries/tenants/list-tenants.ts';
+import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION, isUuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import type { Call } from '../../route.ts';
+
+type Asking = Pick<Call<unknown, unknown, unknown>, 'ask'> & {
+  readonly request: FastifyRequest;
+  readonly query: { readonly tenant_id?: string | undefined };
+};
+
+/** Whose single sign-on is meant (choice OP-033): named by the address or the header, else the only tenant there is. */
+export async function ssoTenantOf({ ask, request, query }: Asking): Promise<TenantId> {
+  const header = request.headers['x-tenant-id'];
+  if (header !== undefined && !isUuid(header)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));
+  const named = query.tenant_id ?? header;
+  if (named !== undefined) return asTenantId(named);
+  const [only, ...others] = await ask(listTenants, { most: 2 }, INSTALLATION);
+  if (!only || others.length > 0) throw new FailureError(invalid('tenant_id', 'is required'));
+  return asTenantId(only.id);
+}

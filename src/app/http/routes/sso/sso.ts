@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import { endSession } from '../../../../../commands/identity/end-session.ts';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../../../contexts/sso/domain/sso-configs.ts';
+import { session, sessionStream } from '../../../../contexts/identity/domain/session.ts';
+import {
+  admitAdmin,
+  auditRefusal,
+  openSsoSession,
+  SsoRefused,
+  type SsoSignInDependencies,
+} from '../../../../contexts/identity/sso-sign-in.ts';
+import { FailureError, notFound, unauthenticated, unavailable } from '../../../../platform/kernel/failure.ts';
+import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
+import { enabledSsoConfig, type EnabledConfigDependencies } from '../../../../contexts/sso/enabled-config.ts';
+import {
+  finishOidcSignIn,
+  openIdProviderOf,
+  startOidcSignIn,
+  tenantOidcConfig,
+  type OidcSignInDependencies,
+} from '../../../../contexts/sso/oidc-sign-in.ts';
+import {
+  handOver,
+  pageReturnOf,
+  pageReturnQuery,
+  reauthenticationQuery,
+  refusedReturn,
+} from '../../../../contexts/sso/page-return.ts';
+import { cameFromPage, claimedOwner, TRIP_SECONDS, type Trip } from '../../../../contexts/sso/round-trip.ts';
+import { open } from '../../access.ts';
+import { forgetInBrowser, keepInBrowser } from '../../browser-cookie.ts';
+import { actorOf } from '../../principal.ts';
+import { providerReturnQuery, returnedBy } from './provider-return.ts';
+import { redirect } from '../../redirect.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { signedInByProvider } from '../identity/sign-in-answer.ts';
+import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
+import { ssoTenantOf } from './sso-tenant.ts';
+import type { AggregateLoader } from '../../../../platform/execution/aggregate-loader.ts';
+import type { RefreshTokens } from '../../../../contexts/identity/refresh-tokens.ts';
+import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface SsoRouteDependencies
+  extends EnabledConfigDependencies, LiveAdminSessionDependencies, OidcSignInDependencies, SsoSignInDependencies {
+  readonly loader: AggregateLoader;
+  readonly refreshTokens: RefreshTokens;
+  readonly oneTimeTokens: OneTimeTokens;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<SsoRouteDependencies>();
+
+const tenantQuery = { tenant_id: uuid().optional() };
+
+/** Of the tenant only as long as there is one: anybody can write any id into a state. */
+async function believedTenant({ lookups }: SsoRouteDependencies, state: string): Promise<TenantId | undefined> {
+  const claimed = claimedOwner(state);
+  return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
+}
+
+export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
+  area: 'auth',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/sso/status',
+      access: open('session'),
+      summary: 'Which kinds of single sign-on a tenant has; none for a tenant that there is not',
+      query: z.object(tenantQuery),
+      answer: z.object({
+        configured: z.boolean(),
+        oidc: z.boolean(),
+        saml: z.boolean(),
+        loginUrl: z.string().nullable(),
+      }),
+      handle: async (call) => {
+        const tenantId = await ssoTenantOf(call);
+        const configs = await call.services.loader.load(ssoConfigs, ssoConfigsStream(tenantId));
+        const [oidc, saml] = [
+          enabledConfig(configs, 'oidc') !== undefined,
+          enabledConfig(configs, 'saml') !== undefined,
+        ];
+        return {
+          configured: oidc || saml,
+          oidc,
+          saml,
+          loginUrl: oidc ? '/api/v1/auth/sso/login' : saml ? '/api/v1/auth/saml/login' : null,
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/sso/login',
+      access: open('login'),
+      summary:
+        "Send the browser to the tenant's OpenID Connect provider; with return_to=login it comes back to the sign-in page, with reauthenticate=true the person authenticates anew and gets a re-authentication token",
+      query: z.object({ ...tenantQuery, ...pageReturnQuery, ...reauthenticationQuery }),
+      status: 302,
+      answer: { media: 'text/plain' },
+      handle: async (call) => {
+        const { services, request, reply, query } = call;
+        const tenantId = await ssoTenantOf(call);
+        const page = pageReturnOf(query);
+        const found = await enabledSsoConfig(services, tenantId, 'oidc');
+        try {
+          const started = await startOidcSignIn(services, found, {
+            owner: tenantId,
+            kind: 'tenant',
+            challenge: page?.challenge ?? null,
+            reauthenticates: query.reauthenticate === 'true',
+          });
+          keepInBrowser(reply, started.state, started.browserSecret, { seconds: TRIP_SECONDS, secure: started.secure });
+          return redirect(reply, 302, started.address);
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          // Where nothing is set up nothing was refused, and strangers ask about any tenant.
+          if (found)
+            await auditRefusal(
+              services,
+              {
+                tenantId,
+                protocol: 'oidc',
+                configId: found.config.configId,
+                actor: actorOf(undefined, request.ip, request.headers['user-agent']),
+              },
+              error,
+            );
+          if (page) return redirect(reply, 302, refusedReturn(error.reason, tenantId));
+          throw new FailureError(
+            found ? unavailable('the identity provider cannot be used') : notFound('single sign-on is not configured'),
+          );
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/sso/callback',
+      access: open('login'),
+      summary:
+        'Where the OpenID Connect provider sends the browser back to: tokens, or back to the sign-in page with a code',
+      query: providerReturnQuery,
+      answer: signedInByProvider,
+      handle: async ({ query: { state }, services, request, reply, ask }) => {
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        let believed: Trip | undefined;
+        try {
+          const { trip, identity, vouchedBy, secure } = await finishOidcSignIn(
+            services,
+            'tenant',
+            returnedBy(request, state),
+            tenantOidcConfig(services),
+            (trip) => (believed = trip),
+          );
+          forgetInBrowser(reply, state, secure);
+          const { owner: tenantId, challenge, reauthenticates: reauthenticated } = trip;
+          const admin = await admitAdmin(services, tenantId, identity);
+          const { adminId, sessionEpoch } = admin;
+          if (challenge !== null)
+            return redirect(
+              reply,
+              302,
+              await handOver(
+                services.oneTimeTokens,
+                { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated },
+                { challenge },
+              ),
+            );
+          const tokens = await openSsoSession(
+            services,
+            tenantId,
+            admin,
+            { method: 'oidc', vouchedBy, reauthenticated },
+            actor,
+          );
+          const { id, email, displayName, roleType } = await ask(getAdminUser, { adminId }, tenantId);
+          return { ...tokens, user: { id, email, displayName, roleType } };
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          const tenantId = believed?.owner ?? (await believedTenant(services, state));
+          await auditRefusal(
+            services,
+            { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
+            error,
+          );
+          if (cameFromPage(state)) return redirect(reply, 302, refusedReturn(error.reason, tenantId));
+          throw new FailureError(unauthenticated(`single sign-on failed: ${error.reason}`));
+        }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/sso/logout',
+      access: open('session'),
+      summary: 'End the session, and say where the provider ends its own',
+      answer: z.object({ success: z.literal(true), logoutUrl: z.string().nullable() }),
+      handle: async ({ services, request, run }) => {
+        const principal = await liveAdminSession(request, services);
+        const { tenantId, sessionId } = principal;
+        const { method } = await services.loader.load(session, sessionStream(tenantId, sessionId));
+        request.principal = principal;
+        await run(endSession, { sessionId, reason: 'sso_logout' }, tenantId);
+        await services.refreshTokens.revokeSession(tenantId, sessionId);
+        return { success: true, logoutUrl: method === 'oidc' ? await endSessionUrl(services, tenantId) : null };
+      },
+    }),
+  ],
+};
+
+/** The session here is over, whatever becomes of this. */
+async function endSessionUrl(services: SsoRouteDependencies, tenantId: TenantId): Promise<string | null> {
+  try {
+    const found = await enabledSsoConfig(services, tenantId, 'oidc');
+    return (found && (await openIdProviderOf(services, found).endSessionUrl())?.href) ?? null;
+  } catch (error) {
+    if (error instanceof SsoRefused) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import {
+  listObservations,
+  observationView,
+  type ObservationFilter,
+} from '../../../../../queries/telemetry/list-observations.ts';
+import { telemetryStats, telemetryStatsView } from '../../../../../queries/telemetry/telemetry-stats.ts';
+import { hostField } from '../../../../platform/web-addresses/host-field.ts';
+import { uuid } from '../../../../platform/kernel/ids.ts';
+import { admin } from '../../access.ts';
+import { dateRangeQuery, inOrder, notInOrder, pageQuery, paginatedView, toPage } from '../../list-query.ts';
+import { route, type AnyRoute, type RouteGroup } from '../../route.ts';
+
+const base = '/api/v1/admin/events';
+
+const list = (path: string, kind: ObservationFilter['kind'], summary: string): AnyRoute =>
+  route({
+    method: 'GET',
+    path: `${base}/${path}`,
+    access: admin('events:read'),
+    summary,
+    query: z
+      .object({
+        ...pageQuery,
+        ...dateRangeQuery,
+        user_id: uuid().optional(),
+        device_id: uuid().optional(),
+        domain: hostField().optional(),
+      })
+      .refine(inOrder, notInOrder),
+    answer: z.object({ events: z.array(observationView), ...paginatedView }),
+    handle: ({ ask, query }) =>
+      ask(listObservations, {
+        ...toPage(query),
+        kind,
+        userId: query.user_id,
+        deviceId: query.device_id,
+        domain: query.domain,
+        from: query.start_date,
+        to: query.end_date,
+      }),
+  });
+
+/** What browsers reported, for those who investigate (interface, "Event viewer"). */
+export const eventRoutes: RouteGroup = {
+  area: 'event-viewer',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/stats`,
+      access: admin('events-stats:read'),
+      summary: 'Telemetry counted by kind and day',
+      query: z.object(dateRangeQuery).refine(inOrder, notInOrder),
+      answer: telemetryStatsView,
+      handle: ({ ask, query }) => ask(telemetryStats, { from: query.start_date, to: query.end_date }),
+    }),
+    list('navigation', 'navigation', 'Pages that were visited, latest first'),
+    list('credential-attempts', 'credential_attempt', 'Passwords that were entered, latest first; never the passwords'),
+    list('auth-flow', 'auth_flow', 'Sign-ins that were seen, latest first'),
+  ],
+};

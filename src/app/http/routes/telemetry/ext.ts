@@ -1,0 +1,136 @@
+import { v5 } from 'uuid';
+import { z } from 'zod';
+import { deliverDeviceWipe } from '../../../../../commands/devices/deliver-device-wipe.ts';
+import { recordHeartbeat } from '../../../../../commands/telemetry/record-heartbeat.ts';
+import { MOST_IN_A_BATCH } from '../../../../contexts/telemetry/domain/admission.ts';
+import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
+import { dayOf } from '../../../../platform/kernel/read-model.ts';
+import { device, deviceOrAgent } from '../../access.ts';
+import { isHeld } from '../../../../contexts/policies/extension-answers.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import { takeIn, type TelemetryIntakeDependencies } from './telemetry-intake.ts';
+import { retentionOf } from '../../../../contexts/telemetry/telemetry-retention.ts';
+import type { BundleSigner } from '../../../../contexts/policies/bundle-signer.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface ExtRouteDependencies extends TelemetryIntakeDependencies {
+  readonly bundleSigner: BundleSigner;
+  readonly lookups: Lookups;
+}
+
+const route = routeWith<ExtRouteDependencies>();
+
+const version = z.string().min(1).max(100);
+const commandTypes = ['wipe', 'refresh_policies', 'update'] as const;
+/** RFC 9562 §5.5: one id for one device and one set of policies, however often it is told. */
+const REFRESHES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a04';
+
+/** What browsers call, each with the certificate that it enrolled with. */
+export const extRoutes: RouteGroup<ExtRouteDependencies> = {
+  area: 'ext',
+  routes: [
+    route({
+      method: 'POST',
+      path: '/api/v1/ext/events',
+      access: device,
+      summary: 'Telemetry: up to 500 events, each judged by itself and counted once',
+      body: z.object({
+        deviceSequence: z.int().min(0).nullish(),
+        events: z.array(z.unknown()).min(1).max(MOST_IN_A_BATCH),
+      }),
+      status: 202,
+      answer: z.object({
+        accepted: z.int(),
+        duplicates: z.int(),
+        rejected: z.array(z.object({ index: z.int(), eventId: z.uuid().nullable(), error: z.string() })),
+      }),
+      handle: (call) => takeIn(call, call.body),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/ext/heartbeat',
+      access: deviceOrAgent,
+      summary: 'A sign of life, answered with what the device is to do',
+      body: z.object({
+        extensionVersion: version,
+        browserVersion: version.nullish(),
+        osVersion: version.nullish(),
+        policyVersion: version.nullish(),
+      }),
+      answer: z.object({
+        serverTime: z.iso.datetime(),
+        commands: z.array(z.object({ id: z.uuid(), type: z.enum(commandTypes) })),
+        policyVersion: z.string(),
+        nextHeartbeatSeconds: z.int(),
+      }),
+      handle: async ({ body, principal, services, run }) => {
+        const { tenantId, deviceId, userId } = principal;
+        const { extensionVersion, browserVersion = null, osVersion = null, policyVersion: held = null } = body;
+        const [known, { policyVersion, heartbeatSeconds }] = await Promise.all([
+          services.lookups.device(tenantId, deviceId),
+          services.extensionAnswers.ofTenant(tenantId),
+        ]);
+        await run(recordHeartbeat, {
+          deviceId,
+          userId,
+          extensionVersion,
+          browserVersion,
+          osVersion,
+          policyVersion: held,
+        });
+        const { streamRetentionDays } = await retentionOf(services, tenantId);
+        await services.streamRetention.ensure(
+          deviceDayStream(tenantId, deviceId, dayOf(Date.now())),
+          streamRetentionDays,
+        );
+        const commands: { id: string; type: (typeof commandTypes)[number] }[] = [];
+        if (known?.status === 'wipe_pending' && known.wipe) {
+          commands.push({ id: known.wipe.id, type: 'wipe' });
+          if (!known.wipe.delivered) await run(deliverDeviceWipe, { deviceId });
+        }
+        if (held !== null && held !== policyVersion) {
+          commands.push({ id: v5(`${tenantId}|${deviceId}|${policyVersion}`, REFRESHES), type: 'refresh_policies' });
+        }
+        return {
+          serverTime: new Date().toISOString(),
+          commands,
+          policyVersion,
+          nextHeartbeatSeconds: heartbeatSeconds,
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/ext/policy-keys',
+      access: device,
+      summary: 'The keys by which `X-Policy-Signature` of the policies is checked: Ed25519 over the body, as a JWK set',
+      answer: z.object({
+        keys: z.array(
+          z.object({
+            kty: z.string(),
+            crv: z.string(),
+            alg: z.string(),
+            use: z.string(),
+            kid: z.string(),
+            x: z.string(),
+          }),
+        ),
+      }),
+      handle: async ({ services }) => ({ keys: [...services.bundleSigner.publicKeys] }),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/ext/policies',
+      access: device,
+      summary: "What the tenant's extensions work by; 304 for one that holds it already",
+      answer: { media: 'application/json' },
+      handle: async ({ principal: { tenantId, userId }, services, request, reply }) => {
+        const { etag, body, signature } = await services.extensionAnswers.ofPerson(tenantId, userId);
+        reply.header('etag', etag).header('cache-control', 'private, no-cache');
+        reply.header('x-policy-signature', signature).header('x-policy-key', services.bundleSigner.publicKey.kid);
+        if (isHeld(request.headers['if-none-match'], etag)) return reply.status(304).send();
+        return reply.type('application/json; charset=utf-8').send(body);
+      },
+    }),
+  ],
+};

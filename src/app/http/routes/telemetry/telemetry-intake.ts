@@ -1,0 +1,133 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { recordRefusal } from '../../../../../commands/telemetry/record-refusal.ts';
+import { recordTelemetry } from '../../../../../commands/telemetry/record-telemetry.ts';
+import {
+  acceptedDays,
+  AdmittedBatch,
+  type Admission,
+  type AdmissionRules,
+  type Rejection,
+} from '../../../../contexts/telemetry/domain/admission.ts';
+import { deviceDayStream } from '../../../../contexts/telemetry/domain/device-day.ts';
+import { inPortions } from '../../../../contexts/telemetry/domain/portions.ts';
+import { FailureError, limited } from '../../../../platform/kernel/failure.ts';
+import { dayOf } from '../../../../platform/kernel/read-model.ts';
+import type { ExtensionAnswers } from '../../../../contexts/policies/extension-answers.ts';
+import type { DevicePrincipal } from '../../principal.ts';
+import type { Call } from '../../route.ts';
+import {
+  retentionOf,
+  type StreamRetention,
+  type TelemetryRetentionDependencies,
+} from '../../../../contexts/telemetry/telemetry-retention.ts';
+import { failureOfIssues } from '../../validation.ts';
+import type { ObservationAllowance } from '../../../../contexts/telemetry/observation-allowance.ts';
+import type { TechnologyAllowance } from '../../../../contexts/discovery/technology-allowance.ts';
+import type { Lookups } from '../../../../contexts/identity/lookups.ts';
+
+export interface TelemetryIntakeDependencies extends TelemetryRetentionDependencies {
+  readonly extensionAnswers: ExtensionAnswers;
+  readonly streamRetention: StreamRetention;
+  readonly observations: ObservationAllowance;
+  readonly technologies: TechnologyAllowance;
+  readonly lookups: Lookups;
+}
+
+interface Batch {
+  readonly deviceSequence?: number | null | undefined;
+  readonly events: readonly unknown[];
+}
+
+/** Choice OP-153. */
+export interface Taken {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly Rejection[];
+}
+
+/** Observations, half a millisecond or so. */
+const JUDGED_IN_A_TURN = 50;
+
+type Intake = Pick<
+  Call<unknown, unknown, unknown, DevicePrincipal, TelemetryIntakeDependencies>,
+  'services' | 'principal' | 'run'
+>;
+
+/** Counted by arrival and before anything is written: the device sends the same batch again later, and nothing of it is lost. */
+async function takeAllowance(
+  { observations }: Intake['services'],
+  { tenantId, deviceId }: DevicePrincipal,
+  amount: number,
+): Promise<void> {
+  const wait = await observations.take(tenantId, deviceId, amount);
+  if (wait > 0) throw new FailureError(limited(Math.ceil(wait / 1_000)));
+}
+
+/** A large batch takes milliseconds to judge: others have their turn in between. */
+async function admitInTurns(events: readonly unknown[], rules: AdmissionRules): Promise<Admission> {
+  const admitted = new AdmittedBatch(rules);
+  for (const [index, event] of events.entries()) {
+    if (index > 0 && index % JUDGED_IN_A_TURN === 0) await nextTurn();
+    admitted.take(event);
+  }
+  return admitted;
+}
+
+/** Judges a batch and records what is good of it, day by day. A batch of one day, which is nearly every one, is one append. */
+export async function takeIn(
+  { services, principal, run }: Intake,
+  { deviceSequence = null, events }: Batch,
+): Promise<Taken> {
+  const { tenantId, deviceId, userId } = principal;
+  const [{ extensionMode, policyVersion }, kept, tenant] = await Promise.all([
+    services.extensionAnswers.ofTenant(tenantId),
+    retentionOf(services, tenantId),
+    services.lookups.tenant(tenantId, tenantId),
+  ]);
+  const seats = tenant?.license?.maxUsers ?? 0;
+  const now = Date.now();
+  const days = acceptedDays(Math.min(kept.eventRetentionDays, kept.streamRetentionDays));
+  const admission = await admitInTurns(events, {
+    now,
+    days,
+    explain: (error) => failureOfIssues('event', error).message,
+  });
+  const admitted = admission.indexOf.size;
+  await takeAllowance(services, principal, Math.max(1, admitted));
+  let { duplicates } = admission;
+  let accepted = 0;
+  const rejected = [...admission.rejected];
+  try {
+    for (const [day, ofDay] of admission.days) {
+      const input = { deviceId, userId, day, deviceSequence, extensionMode, policyVersion };
+      for (const observations of inPortions(await services.technologies.within({ tenantId, deviceId, seats }, ofDay))) {
+        const { result } = await run(recordTelemetry, { ...input, observations });
+        accepted += result.accepted;
+        duplicates += result.duplicates;
+        rejected.push(
+          ...result.refused.map((eventId) => ({
+            index: admission.indexOf.get(eventId)!,
+            eventId,
+            error: 'too many events in one day',
+          })),
+        );
+      }
+      await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, day), kept.streamRetentionDays);
+    }
+  } finally {
+    services.observations.giveBack(tenantId, deviceId, admitted - accepted);
+  }
+  // The device counts its batches: one that brought nothing has come, too.
+  if (admission.secretWords.length > 0 || (accepted === 0 && deviceSequence !== null)) {
+    await run(recordRefusal, {
+      deviceId,
+      userId,
+      deviceSequence,
+      extensionMode,
+      policyVersion,
+      secretWords: admission.secretWords,
+    });
+    await services.streamRetention.ensure(deviceDayStream(tenantId, deviceId, dayOf(now)), kept.streamRetentionDays);
+  }
+  return { accepted, duplicates, rejected: rejected.sort((a, b) => a.index - b.index) };
+}

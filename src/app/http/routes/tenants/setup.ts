@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { SETUP_CLAIM, setUpTenant } from '../../../../../commands/tenants/set-up-tenant.ts';
+import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts';
+import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import { tiers } from '../../../../contexts/tenants/domain/license.ts';
+import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
+import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION } from '../../../../platform/kernel/ids.ts';
+import { open } from '../../access.ts';
+import { actorOf } from '../../principal.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Config } from '../../../config/config.ts';
+import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+
+export interface SetupRouteDependencies extends SignInDependencies {
+  readonly config: Pick<Config, 'devMode'>;
+  readonly ports: WithClaimHolder;
+}
+
+const route = routeWith<SetupRouteDependencies>();
+
+const setupBody = z.object({
+  email: emailField,
+  password: newPassword,
+  displayName: z.string().trim().min(2).max(100),
+  licenseKey: z.string().min(3).max(16_384),
+  externalBaseUrl: z
+    .url({ protocol: /^https?$/, error: 'must start with http:// or https://' })
+    .max(2_048)
+    .transform((text) => text.replace(/\/+$/, '')),
+});
+
+const refuseOnceSetUp = async ({ ports }: SetupRouteDependencies): Promise<void> => {
+  if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup already complete'));
+};
+
+export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
+  area: 'setup',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/api/v1/setup/status',
+      access: open('setup'),
+      summary: 'Whether the installation still waits for its first admin',
+      answer: z.object({ needsSetup: z.boolean(), devMode: z.boolean() }),
+      handle: async ({ services }) => {
+        await refuseOnceSetUp(services);
+        return { needsSetup: true, devMode: services.config.devMode };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/setup/complete',
+      access: open('setup'),
+      summary: 'Make the first tenant and its first admin',
+      precondition: refuseOnceSetUp,
+      body: setupBody,
+      status: 201,
+      answer: z.object({
+        tenantId: z.uuid(),
+        clientName: z.string(),
+        tier: z.enum(tiers),
+        expiresAt: z.iso.datetime(),
+        maxUsers: z.int(),
+        accessToken: z.string(),
+        refreshToken: z.string(),
+        user: adminUserView,
+      }),
+      handle: async ({ body, run, ask, services, request }) => {
+        const tenantId = asTenantId(randomUUID());
+        const adminId = randomUUID();
+        const { result } = await run(
+          setUpTenant,
+          { ...body, name: null, adminId, mustChangePassword: false, completesSetup: true },
+          tenantId,
+        );
+        const { clientName, tier, expiresAt, maxUsers } = result.license;
+        const actor = actorOf(undefined, request.ip, request.headers['user-agent']);
+        const tokens = await openSession(services, {
+          tenantId,
+          subjectId: adminId,
+          subjectKind: 'admin',
+          epoch: 0,
+          role: 'super_admin',
+          method: 'setup',
+          actor,
+        });
+        const user = await ask(getAdminUser, { adminId }, tenantId);
+        return {
+          tenantId,
+          clientName,
+          tier,
+          expiresAt,
+          maxUsers,
+          accessToken: tokens.accessToken,
+          refreshToken: tokens.refreshToken,
+          user,
+        };
+      },
+    }),
+  ],
+};

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { changeServiceKey } from '../../../../../commands/threat-intel/change-service-key.ts';
+import { switchServices } from '../../../../../commands/threat-intel/switch-services.ts';
+import { getThreatIntelSettings } from '../../../../../queries/threat-intel/get-threat-intel-settings.ts';
+import { scanServices } from '../../../../contexts/threat-intel/domain/services.ts';
+import { ProviderFailed } from '../../../../contexts/threat-intel/provider.ts';
+import { admin, adminReauthenticated } from '../../access.ts';
+import { routeWith, type RouteGroup } from '../../route.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../../../platform/vault/vault.ts';
+import type { DomainScans } from '../../../../contexts/threat-intel/domain-scans.ts';
+
+export interface ThreatIntelRouteDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly domainScans: DomainScans;
+}
+
+const route = routeWith<ThreatIntelRouteDependencies>();
+
+const base = '/api/v1/admin/threat-intel';
+const service = z.enum(scanServices);
+const settingsView = z
+  .object({
+    scannerEnabled: z.boolean(),
+    scannerConfigured: z.boolean(),
+    reputationEnabled: z.boolean(),
+    reputationConfigured: z.boolean(),
+  })
+  .meta({ title: 'ThreatIntelSettings' });
+
+/** Travels in a header: visible ASCII characters. */
+const apiKey = z
+  .string()
+  .max(512)
+  .transform((text) => text.trim())
+  .pipe(z.string().regex(/^[\x21-\x7e]*$/, 'must be visible ASCII characters'));
+
+/** Reserved for such purposes (RFC 2606), and known to every service. */
+const PROBED = 'example.com';
+
+export const threatIntelRoutes: RouteGroup<ThreatIntelRouteDependencies> = {
+  area: 'threat-intel',
+  routes: [
+    route({
+      method: 'GET',
+      path: `${base}/settings`,
+      access: admin('threat-intel:read'),
+      summary: 'Which services are asked about domains, and for which a key is stored',
+      answer: settingsView,
+      handle: ({ ask }) => ask(getThreatIntelSettings, undefined),
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/settings`,
+      access: admin('threat-intel:write'),
+      summary: 'Switch services on or off; what is left out stays',
+      body: z.object({ scannerEnabled: z.boolean().optional(), reputationEnabled: z.boolean().optional() }),
+      answer: settingsView,
+      handle: async ({ run, body: { scannerEnabled, reputationEnabled } }) =>
+        (await run(switchServices, { enabled: { scanner: scannerEnabled, reputation: reputationEnabled } })).result,
+    }),
+    route({
+      method: 'PUT',
+      path: `${base}/api-key`,
+      access: adminReauthenticated('threat-intel:write'),
+      summary: "Store a service's key, which is never shown again; an empty one removes it",
+      body: z.object({ service, apiKey }),
+      answer: z.object({ service, configured: z.boolean() }),
+      handle: async ({ run, body }) => {
+        await run(changeServiceKey, { service: body.service, apiKey: body.apiKey || null });
+        return { service: body.service, configured: body.apiKey !== '' };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${base}/test`,
+      access: admin('threat-intel:write'),
+      summary: 'Ask a service once with the stored key',
+      body: z.object({ service }),
+      answer: z.object({ success: z.boolean(), service, message: z.string(), latencyMs: z.int() }),
+      handle: async ({ body, services, principal: { tenantId } }) => {
+        const begun = performance.now();
+        const message = await services.domainScans.probe(tenantId, body.service, PROBED).then(
+          () => undefined,
+          (error: unknown) => {
+            if (error instanceof ProviderFailed) return error.message;
+            throw error;
+          },
+        );
+        const latencyMs = Math.round(performance.now() - begun);
+        return {
+          success: message === undefined,
+          service: body.service,
+          message: message ?? 'the service answered',
+          latencyMs,
+        };
+      },
+    }),
+  ],
+};

@@ -1,0 +1,145 @@
+import { constants, randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:https';
+import formbody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Redis } from 'ioredis';
+import { mapErrors } from './errors.ts';
+import { describeApi } from './openapi.ts';
+import { refuseWhileLogContradicts } from './plugins/log-trust.ts';
+import {
+  refuseAddress,
+  refuseExpectations,
+  refuseMalformed,
+  refuseWhatNodeRefuses,
+  refuseWithoutHost,
+} from './plugins/malformed-requests.ts';
+import { IdempotentAnswers, type IdempotencyKeys } from './plugins/idempotency.ts';
+import { refuseNulInQueries } from './plugins/query-text.ts';
+import { limitRates } from './plugins/rate-limits.ts';
+import { countRequests } from './plugins/request-metrics.ts';
+import { endSlowReaders } from './plugins/slow-readers.ts';
+import { setSecurityHeaders } from './plugins/security-headers.ts';
+import { registerRoute, type RegisterDependencies } from './register.ts';
+import { routeGroups, type RouteDependencies } from './routes/index.ts';
+import { parseJsonBodies, validateWithZod } from './validation.ts';
+import type { Config } from '../config/config.ts';
+import type { Logger } from 'pino';
+import type { Database } from '../../platform/database/database.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+
+export interface ServerDependencies {
+  readonly config: Pick<Config, 'trustedProxies' | 'drainMs'>;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly trust: LogTrust;
+}
+
+export interface ServerOptions {
+  readonly redis?: Redis;
+  readonly idempotencyKeys: IdempotencyKeys;
+}
+
+/** Authenticated encryption and forward secrecy alone, in TLS 1.2 as in 1.3 (RFC 9325 §4.2). */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
+
+/** Interface "Limits" and choice OP-210. */
+const JSON_BODY_BYTES = 1024 * 1024;
+/** A request that is not complete by then is given up. */
+const REQUEST_MS = 60_000;
+/** A client that takes nothing of its response for so long is given up. */
+const SLOW_READER_MS = 30_000;
+
+/** The whole HTTP face, not yet listening. */
+export async function buildServer(
+  services: ServerDependencies & RegisterDependencies & RouteDependencies,
+  options: ServerOptions,
+): Promise<FastifyInstance> {
+  const { config, log } = services;
+  const app = fastify({
+    loggerInstance: log.child({ module: 'http' }) as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger a request would cost more than the few that ever log: whoever does names the request.
+    childLoggerFactory: (logger) => logger,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: JSON_BODY_BYTES,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_MS,
+    connectionTimeout: 0,
+    http: { requireHostHeader: false },
+    clientErrorHandler: refuseMalformed,
+    frameworkErrors: refuseAddress,
+    routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
+    exposeHeadRoutes: false,
+  });
+  app.addHook('preClose', async () => {
+    // Requests under way may finish; one that is half sent would keep the listener open for as long as it likes.
+    setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
+  });
+  app.decorateRequest('principal', undefined);
+  app.decorateRequest('uploadedFile', undefined);
+  app.decorateRequest('endTurn', undefined);
+  app.decorateRequest('deadline', undefined);
+  app.decorateRequest('services', undefined);
+  app.addHook('onResponse', (request, _reply, done) => {
+    request.deadline?.end();
+    done();
+  });
+  mapErrors(app);
+  refuseExpectations(app.server);
+  validateWithZod(app);
+  parseJsonBodies(app);
+  setSecurityHeaders(app);
+  refuseWhileLogContradicts(app, services.trust);
+  refuseWithoutHost(app);
+  refuseNulInQueries(app);
+  endSlowReaders(app, SLOW_READER_MS);
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+  });
+  await app.register(formbody, { bodyLimit: 64 * 1024 });
+  await app.register(multipart, {
+    limits: { files: 1, fields: 16, fieldSize: 64 * 1024, headerPairs: 64 },
+    throwFileSizeLimit: true,
+  });
+  await limitRates(app, options.redis, log);
+  countRequests(app);
+  await describeApi(app, routeGroups);
+  const answers = new IdempotentAnswers(services.database.service, options.idempotencyKeys);
+  for (const { routes } of routeGroups) for (const declared of routes) registerRoute(app, declared, services, answers);
+  await app.ready();
+  return app;
+}
+
+/** A second door to the same routes: asks for a client certificate, and leaves judging it to the routes that need one. */
+export function tlsDoor(app: FastifyInstance, certificate: { certificatePem: string; privateKeyPem: string }): Server {
+  const door = createServer(
+    {
+      cert: certificate.certificatePem,
+      key: certificate.privateKeyPem,
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      ciphers: CIPHERS,
+      // Options of OpenSSL that node:tls has no setting of its own for.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
+      requestTimeout: REQUEST_MS,
+      requireHostHeader: false,
+    },
+    (request, response) => app.routing(request, response),
+  );
+  refuseWhatNodeRefuses(door);
+  return door;
+}

@@ -1,0 +1,11 @@
+import type { FastifyRequest } from 'fastify';
+import { FailureError, invalid } from '../../platform/kernel/failure.ts';
+import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
+
+/** The tenant that an unauthenticated request says it is for (`X-Tenant-ID`, required). Whether there is one is for the handler. */
+export function tenantOfHeader({ headers }: FastifyRequest): TenantId {
+  const named = headers['x-tenant-id'];
+  if (named === undefined || named === '') throw new FailureError(invalid('X-Tenant-ID', 'is required'));
+  if (!isUuid(named)) throw new FailureError(invalid('X-Tenant-ID', 'must be a UUID'));
+  return asTenantId(named);
+}

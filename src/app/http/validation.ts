@@ -1,0 +1,90 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { FailureError, invalid, notFound, type Failure } from '../../platform/kernel/failure.ts';
+
+/** The first thing wrong, as `validation failed: <field>: <reason>`; messages never quote the value. */
+export function failureOfIssues(part: string, { issues }: z.ZodError): Failure {
+  const [issue] = issues;
+  const field = issue && issue.path.length > 0 ? issue.path.join('.') : part;
+  return invalid(field, issue ? reasonOf(issue) : 'is invalid');
+}
+
+function reasonOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? `is required` : `must be of type ${issue.expected}`;
+    case 'too_small':
+      return `must be at least ${String(issue.minimum)}${unit(issue.origin)}`;
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}${unit(issue.origin)}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'invalid_format':
+      return issue.format === 'regex' && !issue.message.startsWith('Invalid')
+        ? issue.message
+        : `is not a valid ${issue.format}`;
+    case 'custom':
+      return issue.message;
+    default:
+      return 'is invalid';
+  }
+}
+
+const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
+
+/** The name of a family (of browsers, of operating systems), whatever its case; answered in lower case. */
+export const familyName = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z
+    .string()
+    .transform((text) => text.trim().toLowerCase())
+    .pipe(z.enum(names));
+
+/** zod checks every part of a request; a path that names no possible id is "not found", like an id that nobody has. */
+export function validateWithZod(app: FastifyInstance): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
+    const checked = schema.safeParse(data, { reportInput: true });
+    if (checked.success) return { value: checked.data };
+    const failure = httpPart === 'params' ? notFound() : failureOfIssues(httpPart ?? 'request', checked.error);
+    return { error: new FailureError(failure) };
+  });
+  // Answers are built field by field; their schemas document them and are held against them in the tests.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+}
+
+/** No column and no peer takes NUL or half of a surrogate pair: such text is refused at the door. */
+export function refuseBrokenText(value: unknown): void {
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const current = waiting.pop();
+    if (typeof current === 'string') {
+      if (current.includes('\u0000') || !current.isWellFormed()) {
+        throw new FailureError(invalid('body', 'contains characters that are not text'));
+      }
+    } else if (typeof current === 'object' && current !== null) {
+      for (const [key, item] of Object.entries(current)) waiting.push(key, item);
+    }
+  }
+}
+
+const SUSPECT = /\\u0000|\\ud[89a-f]/i;
+
+export function parseJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser(['application/json', 'text/plain']);
+  app.addContentTypeParser(
+    ['application/json', 'application/scim+json'],
+    { parseAs: 'string' },
+    (request, body, done) => {
+      const text = body as string;
+      void parse(request, text, (error, value) => {
+        if (error) return done(new FailureError(invalid('body', 'is not valid JSON')), undefined);
+        try {
+          if (SUSPECT.test(text) || text.includes('\u0000')) refuseBrokenText(value);
+        } catch (broken) {
+          return done(broken as Error, undefined);
+        }
+        done(null, value);
+      });
+    },
+  );
+}

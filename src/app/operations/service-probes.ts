@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { SealAlarms } from '../../contexts/audit/seal-alarms.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import { Unhealthy, type Probe } from '../../platform/observability/health.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
+import { objectKey, type ObjectStore } from '../../platform/objects/object-store.ts';
+import type { Projector } from '../../platform/projector/projector.ts';
+import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
+import type { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
+
+export interface Probed {
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly database: Database;
+  readonly projector: Projector;
+  readonly jobs: Jobs;
+  readonly redis: Redis | undefined;
+  readonly objects: ObjectStore;
+  readonly dataKeys: TenantDataKeys;
+  readonly sealAlarms: SealAlarms;
+  /** Of the master key that this process works with. */
+  readonly fingerprint: string;
+}
+
+/** Nothing is ever stored there: a storage that says so can be reached, and knows us. */
+const NOTHING = objectKey('health', 'nothing');
+
+/** Each question is a request to somebody who may count them, and `/health` is open to all. */
+const OBJECTS_ASKED_MS = 10_000;
+const OBJECTS_ANSWER_MS = 500;
+
+/** What `/health` asks (choice OP-253): without database, event store or keys nothing works; the rest only degrades. */
+export const serviceProbes = ({
+  store,
+  trust,
+  database,
+  projector,
+  jobs,
+  redis,
+  objects,
+  dataKeys,
+  sealAlarms,
+  fingerprint,
+}: Probed): Probe[] => [
+  { name: 'postgres', critical: true, check: () => database.service.ofNobody('select 1').then(() => undefined) },
+  { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
+  { name: 'event_log', critical: true, check: () => Promise.resolve(logDoubt(trust)) },
+  {
+    name: 'redis',
+    critical: false,
+    // The broker for jobs and limits: Redis where there is one, the jobs' own tables where there is none.
+    check: () => (redis ? redis.ping() : jobs.counts()).then(() => undefined),
+  },
+  {
+    name: 'master_key',
+    critical: true,
+    async check() {
+      const retired = await database.service.ofNobody('select from retired_master_keys where fingerprint = $1', [
+        fingerprint,
+      ]);
+      if (retired.length > 0) throw new WrongMasterKey('it was retired');
+      if (dataKeys.metStranger) throw new WrongMasterKey('others have one that this process lacks');
+      return undefined;
+    },
+  },
+  { name: 'objects', critical: false, check: atMostEvery(OBJECTS_ASKED_MS, () => reachable(objects)) },
+  // Known to the process that seals: `all` or `projector`.
+  { name: 'audit_seals', critical: false, check: () => Promise.resolve(sealAlarms.impairment()) },
+  { name: 'projections', critical: false, check: () => projector.impairment() },
+];
+
+/** A log that is being checked degrades for a moment; log, tables or keys that do not belong together stop the service. */
+function logDoubt({ doubt }: LogTrust): string | undefined {
+  if (doubt?.kind === 'contradicted') throw new Unhealthy(doubt.reason);
+  return doubt && `the event log is being checked: ${doubt.reason}`;
+}
+
+/** Without it no screenshot is stored or shown; everything else goes on. */
+const reachable = (objects: ObjectStore): Promise<string | undefined> =>
+  Promise.race([
+    objects.get(NOTHING).then(
+      () => undefined,
+      () => 'the object storage cannot be reached',
+    ),
+    sleep(OBJECTS_ANSWER_MS, 'the object storage does not answer', { ref: false }),
+  ]);
+
+function atMostEvery<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
+  let latest: { readonly answer: Promise<T>; readonly at: number } | undefined;
+  return () => {
+    const now = performance.now();
+    if (!latest || now - latest.at >= ms) latest = { answer: ask(), at: now };
+    return latest.answer;
+  };
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { recordAlertForwarded } from '../../../commands/alerts/record-alert-forwarded.ts';
+import { getAlert } from '../../../queries/alerts/get-alert.ts';
+import type { AlertView } from '../../../queries/alerts/alert-view.ts';
+import type { Executor, Issuer } from '../../platform/execution/executor.ts';
+import { declareJob, defineJob, JobFailed, type AnyJob } from '../../platform/jobs/job.ts';
+import { system } from '../../platform/kernel/actor.ts';
+import { isFailure, type Failure } from '../../platform/kernel/failure.ts';
+import { asTenantId, uuid, type TenantId } from '../../platform/kernel/ids.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import { PortalUnavailable, type Portal } from './portal.ts';
+
+export interface Forwarding {
+  readonly portal: Portal;
+  readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
+  reads(tenantId: TenantId): TenantReads;
+}
+
+/** Which alert, and the name under which the portal recognizes a repetition. */
+export interface Delivery {
+  readonly alertId: string;
+  readonly deliveryId: string;
+}
+
+/** What leaves the house: what happened and how it stands, and of the person no more than an id. */
+const documentOf = (
+  tenantId: TenantId,
+  {
+    id,
+    alertType,
+    severity,
+    status,
+    title,
+    description,
+    domain,
+    userId,
+    deviceId,
+    occurrenceCount,
+    metadata,
+    resolution,
+    createdAt,
+    updatedAt,
+  }: AlertView,
+) => ({
+  tenantId,
+  alert: {
+    id,
+    alertType,
+    severity,
+    status,
+    title,
+    description,
+    domain,
+    userId,
+    deviceId,
+    occurrenceCount,
+    metadata,
+    resolution,
+    createdAt,
+    updatedAt,
+  },
+});
+
+/** Hands an alert to the portal and records the receipt. Throws `PortalUnavailable`; answers a failure where there is no such alert. */
+export async function forwardAlert(
+  { portal, executor, reads }: Forwarding,
+  { alertId, deliveryId }: Delivery,
+  issuer: Issuer,
+) {
+  const alert = await getAlert(reads(issuer.tenantId), { alertId });
+  if (isFailure(alert)) return alert;
+  const portalAlertId = await portal.deliver(deliveryId, { deliveryId, ...documentOf(issuer.tenantId, alert) });
+  const executed = await executor.execute(recordAlertForwarded, { alertId, portalAlertId, deliveryId }, issuer);
+  return isFailure(executed) ? executed : { portalAlertId, position: executed.position };
+}
+
+export type Forwarded = Exclude<Awaited<ReturnType<typeof forwardAlert>>, Failure>;
+
+/** What the portal could not take when it was asked goes there later, for about a day. */
+export const alertForwarding = declareJob({
+  name: 'forward-alert',
+  data: z.object({ tenantId: uuid(), alertId: uuid(), deliveryId: uuid() }),
+  attempts: 8,
+  backoff: [60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 28_800_000, 28_800_000],
+});
+
+export const forwardAlertJob = (forwarding: Forwarding): AnyJob =>
+  defineJob({
+    ...alertForwarding,
+    handle: async ({ tenantId, alertId, deliveryId }, { correlationId }) => {
+      const issuer = { tenantId: asTenantId(tenantId), actor: system('portal-forwarding'), correlationId };
+      try {
+        await forwardAlert(forwarding, { alertId, deliveryId }, issuer);
+      } catch (error) {
+        throw new JobFailed(error instanceof PortalUnavailable ? error.message : 'the alert was not forwarded', {
+          cause: error,
+        });
+      }
+    },
+  });

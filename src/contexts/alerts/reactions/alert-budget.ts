@@ -1,0 +1,156 @@
+import { v5 } from 'uuid';
+import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
+import { recordAlertOccurrence } from '../../../../commands/alerts/record-alert-occurrence.ts';
+import type { Envelope } from '../../../platform/kernel/event.ts';
+import { effect, type Effect } from '../../../platform/kernel/reaction.ts';
+import { at } from '../../../platform/kernel/read-model.ts';
+import { ordinaryDays, refilled, spent, type Bucket } from '../../../platform/kernel/token-bucket.ts';
+import type { Finding, Occurrence } from './finding.ts';
+
+/** The alert that counts what one device found beyond its budget. */
+interface Summary {
+  readonly alertId: string;
+  /** Epoch milliseconds, by arrival. */
+  readonly last: number;
+  readonly isOpen: boolean;
+}
+
+/** What one device may still have raised of one type of alert, as the reaction keeps it. */
+export interface SpentBudget {
+  readonly raises: Bucket;
+  readonly repeats: Bucket;
+  /** The latest ones first. */
+  readonly summaries: readonly Summary[];
+}
+
+/** Alerts of one type that one device raises on an ordinary day: one for each person and domain, or extension. */
+const RAISES = ordinaryDays(10);
+/** Reports of one device on an ordinary day that say that an alert of one type occurred again. */
+const REPEATS = ordinaryDays(100);
+const DAY_MS = 24 * 3_600_000;
+const MOST_SUMMARIES = 8;
+const MOST_NAMED = 20;
+/** RFC 9562 §5.5. */
+const SUMMARIES = '6f2c1d7e-9c0b-4f55-8d43-0f6f1c1f7a09';
+
+export const budgetName = (alertType: string, deviceId: string): string => `budget|${alertType}|${deviceId}`;
+
+/**
+ * The budget of one device and type of alert, during one event. Time is that of arrival: what days a device claims to report of
+ * makes no difference. What is beyond the budget is counted by one alert, as its occurrences.
+ */
+export class AlertBudget {
+  readonly name: string;
+  readonly #event: Envelope;
+  #known: SpentBudget | undefined;
+  #now: SpentBudget;
+  #beyond: { finding: Finding; occurrences: readonly Occurrence[] }[] = [];
+
+  constructor(name: string, event: Envelope) {
+    this.name = name;
+    this.#event = event;
+    this.#now = refilledBudget(undefined, event.recordedAt);
+  }
+
+  begin(known: SpentBudget | undefined): void {
+    this.#known = known;
+    this.#now = refilledBudget(known, this.#event.recordedAt);
+    this.#beyond = [];
+  }
+
+  mayRaise(): boolean {
+    return this.#take('raises');
+  }
+
+  mayRepeat(): boolean {
+    return this.#take('repeats');
+  }
+
+  /** Counts what was found, instead of telling of it one by one. */
+  count(finding: Finding, occurrences: readonly Occurrence[]): void {
+    this.#beyond.push({ finding, occurrences });
+  }
+
+  end(): { readonly spent: SpentBudget | undefined; readonly effects: readonly Effect[] } {
+    const isTouched =
+      this.#beyond.length > 0 ||
+      this.#now.raises.left !== this.#full.raises.left ||
+      this.#now.repeats.left !== this.#full.repeats.left;
+    if (!isTouched) return { spent: this.#known, effects: [] };
+    const effects = this.#beyond.length > 0 ? this.#summarize() : [];
+    return { spent: this.#now, effects };
+  }
+
+  get #full(): SpentBudget {
+    return refilledBudget(this.#known, this.#event.recordedAt);
+  }
+
+  #take(which: 'raises' | 'repeats'): boolean {
+    const after = spent(this.#now[which]);
+    if (after) this.#now = { ...this.#now, [which]: after };
+    return after !== undefined;
+  }
+
+  #summarize(): Effect[] {
+    const { recordedAt, id, tenantId } = this.#event;
+    const occurrences = this.#beyond.flatMap((one) => one.occurrences);
+    const latest = occurrences
+      .map(({ occurredAt }) => occurredAt)
+      .toSorted()
+      .at(-1)!;
+    const repeat = (alertId: string, many: number): Effect =>
+      effect(recordAlertOccurrence, { alertId, cause: id, occurrences: many, occurredAt: latest });
+    const open = this.#now.summaries.find(({ isOpen, last }) => isOpen && recordedAt - last <= DAY_MS);
+    const alertId = open?.alertId ?? v5(`${tenantId}|${this.name}|${id}`, SUMMARIES);
+    const others = this.#now.summaries.filter((one) => one !== open);
+    this.#now = {
+      ...this.#now,
+      summaries: [{ alertId, last: recordedAt, isOpen: true }, ...others].slice(0, MOST_SUMMARIES),
+    };
+    if (open) return [repeat(alertId, occurrences.length)];
+    return [
+      this.#raise(alertId, occurrences),
+      ...(occurrences.length > 1 ? [repeat(alertId, occurrences.length - 1)] : []),
+    ];
+  }
+
+  #raise(alertId: string, occurrences: readonly Occurrence[]): Effect {
+    const { alertType, severity, userId, deviceId } = this.#beyond[0]!.finding;
+    const observationIds = occurrences.slice(0, MOST_NAMED).map(({ observationId }) => observationId);
+    const domains = [...new Set(this.#beyond.flatMap((one) => one.finding.domain ?? []))].slice(0, MOST_NAMED);
+    return effect(raiseAlert, {
+      alertId,
+      fingerprint: this.name,
+      alertType,
+      severity,
+      title: 'One browser raises more alerts of this type than are listed one by one',
+      description: `The browser used up its budget of ${RAISES.capacity} alerts of this type (${RAISES.perDay} a day come back). Each further detection is counted here as an occurrence.`,
+      userId,
+      deviceId,
+      domain: null,
+      url: null,
+      cause: observationIds[0]!,
+      metadata: {
+        kind: 'alert_budget',
+        observedAt: at(this.#event),
+        observationIds,
+        domains,
+        batchId: this.#event.id,
+        budget: RAISES.capacity,
+        budgetPerDay: RAISES.perDay,
+      },
+    });
+  }
+}
+
+const refilledBudget = (known: SpentBudget | undefined, now: number): SpentBudget => ({
+  raises: refilled(known?.raises, RAISES, now),
+  repeats: refilled(known?.repeats, REPEATS, now),
+  summaries: known?.summaries ?? [],
+});
+
+/** Somebody decided about the alert that counts what is beyond the budget. */
+export const withSummary = (budget: SpentBudget, alertId: string, isOpen: boolean): SpentBudget => ({
+  ...budget,
+  summaries: budget.summaries.map((one) => (one.alertId === alertId ? { ...one, isOpen } : one)),
+});

@@ -1,0 +1,125 @@
+import { v5 } from 'uuid';
+import { raiseAlert } from '../../../../commands/alerts/raise-alert.ts';
+import { ssoEvents } from '../../sso/domain/events.ts';
+import { governs } from '../../admins/domain/administration.ts';
+import { tenantEvents } from '../../tenants/domain/events.ts';
+import type { Recorded } from '../../../platform/kernel/event.ts';
+import { defineReaction, effect, type Effect } from '../../../platform/kernel/reaction.ts';
+import { at } from '../../../platform/kernel/read-model.ts';
+
+/** RFC 9562 §5.5: the alert's id is a function of the event, so that raising it twice is raising it once. */
+const ALERTS = 'c2b0a7f4-5d5e-4a5c-9f0e-6a5b0c2f4d11';
+
+interface Change {
+  /** A word for programs. */
+  readonly change: string;
+  readonly title: string;
+  readonly isSevere: boolean;
+  /** Whose account, or which configuration. */
+  readonly about: Readonly<Record<string, string>>;
+}
+
+/** One alert for each change: two of them within a day are two things that somebody has to answer for. */
+function alerting(event: Recorded, { change, title, isSevere, about }: Change): { effects: readonly Effect[] }[] {
+  const { actor } = event.metadata;
+  const raise = effect(raiseAlert, {
+    alertId: v5(`${event.tenantId}|${event.id}`, ALERTS),
+    alertType: 'policy_violation',
+    severity: isSevere ? 'high' : null,
+    title,
+    description:
+      'This decides who can sign in. If nobody in your team did it on purpose, end the sessions of the account that did, reset its password, and undo the change. The audit log names the address it came from.',
+    fingerprint: `policy_violation|||account_control|${event.id}`,
+    userId: null,
+    deviceId: null,
+    domain: null,
+    url: null,
+    cause: event.id,
+    metadata: {
+      kind: 'account_control_changed',
+      change,
+      ...about,
+      actorKind: actor.kind,
+      actorId: actor.id,
+      observedAt: at(event),
+      observationIds: [],
+    },
+  });
+  return [{ effects: [raise] }];
+}
+
+const aboutAdmin = (event: Recorded, change: string, title: string, isSevere = true) =>
+  alerting(event, { change, title, isSevere, about: { adminId: (event.data as { adminId: string }).adminId } });
+const aboutProvider = (event: Recorded, change: string, title: string) =>
+  alerting(event, {
+    change,
+    title,
+    isSevere: true,
+    about: { configId: (event.data as { configId: string }).configId },
+  });
+const aboutAuthority = (event: Recorded, change: string, title: string) =>
+  alerting(event, {
+    change,
+    title,
+    isSevere: true,
+    about: { fingerprintSha256: (event.data as { fingerprintSha256: string }).fingerprintSha256 },
+  });
+
+/**
+ * Whatever changes who controls an account, or who can sign in, is told to everybody who reads alerts: somebody who holds a stolen session
+ * and the password besides cannot do it unseen.
+ */
+export const whenAccountControlChangesRaiseAlert = defineReaction({
+  name: 'account-control-alerts',
+  lane: 'main',
+  families: [tenantEvents, ssoEvents],
+  on: {
+    // The first admin comes with the tenant: there is nobody yet who could be told.
+    AdminUserCreated: (event) =>
+      event.metadata.actor.kind !== 'system' && governs(event.data.roleType)
+        ? aboutAdmin(event, 'admin_created', 'An account that administers others was created')
+        : [],
+    AdminUserUpdated: (event) =>
+      event.data.accountDigest === undefined
+        ? []
+        : aboutAdmin(event, 'email_changed', "An administrator's sign-in e-mail was changed"),
+    AdminRoleChanged: (event) =>
+      aboutAdmin(event, 'role_changed', "An administrator's role was changed", governs(event.data.roleType)),
+    AdminSuspended: (event) => aboutAdmin(event, 'admin_suspended', 'An administrator was suspended', false),
+    AdminReinstated: (event) =>
+      aboutAdmin(event, 'admin_reinstated', 'A suspended administrator was let in again', false),
+    AdminUserDeleted: (event) => aboutAdmin(event, 'admin_deleted', 'An administrator was deleted', false),
+    // A password that its owner chose after a forced change is no news.
+    AdminPasswordChanged: (event) =>
+      event.data.reason === 'changed'
+        ? []
+        : aboutAdmin(
+            event,
+            `password_${event.data.reason}`,
+            "An administrator's password was replaced by a temporary one",
+          ),
+    AdminMfaEnabled: (event) => aboutAdmin(event, 'mfa_enabled', 'An administrator set up a second factor'),
+    // A recovery is told by the password that it replaces.
+    AdminMfaDisabled: (event) =>
+      event.data.reason === 'recovered'
+        ? []
+        : aboutAdmin(event, 'mfa_disabled', 'An administrator turned the second factor off'),
+    SsoConfigCreated: (event) => aboutProvider(event, 'identity_provider_added', 'An identity provider was added'),
+    SsoConfigUpdated: (event) => aboutProvider(event, 'identity_provider_changed', 'An identity provider was changed'),
+    SsoConfigDeleted: (event) => aboutProvider(event, 'identity_provider_removed', 'An identity provider was removed'),
+    CertificateAuthorityInstalled: (event) =>
+      event.data.source === 'uploaded'
+        ? aboutAuthority(
+            event,
+            'certificate_authority_installed',
+            'Another certificate authority signs device certificates',
+          )
+        : [],
+    CertificateAuthorityRemoved: (event) =>
+      aboutAuthority(
+        event,
+        'certificate_authority_removed',
+        'The certificate authority for device certificates was removed',
+      ),
+  },
+});

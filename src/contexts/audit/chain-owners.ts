@@ -1,0 +1,64 @@
+import { listOrganizations } from '../../../queries/organizations/list-organizations.ts';
+import { listTenants } from '../../../queries/tenants/list-tenants.ts';
+import { FailureError, invalid, orThrow } from '../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { findOrganization, type FindOrganizationDependencies } from '../organizations/find-organization.ts';
+import { findTenant, type FindTenantDependencies } from '../tenants/find-tenant.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+
+export interface ChainOwnersDependencies extends FindOrganizationDependencies, FindTenantDependencies {
+  readonly database: Database;
+  reads(tenantId: TenantId): TenantReads;
+}
+
+/** Who has an audit chain: every tenant, every organization, and the installation itself. */
+export interface ChainOwner {
+  readonly id: TenantId;
+  /** As an operator calls it. */
+  readonly name: string;
+}
+
+/** One of them, named by an operator. */
+export interface NamedOwner {
+  readonly tenant?: string;
+  readonly organization?: string;
+  readonly installation?: boolean;
+}
+
+const MOST = 100_000;
+const INSTALLATION_ITSELF: ChainOwner = { id: INSTALLATION, name: 'installation' };
+
+/** Of the directories, and of the audit table itself: a chain is not overlooked because somebody took its owner out of a list. */
+export async function chainOwners({ reads, database }: ChainOwnersDependencies): Promise<ChainOwner[]> {
+  const [organizations, tenants, heads] = await Promise.all([
+    listOrganizations(reads(INSTALLATION), { most: MOST }),
+    listTenants(reads(INSTALLATION), { most: MOST }),
+    database.projector.query<{ id: string }>('select tenant_id as id from audit_log where position = 0'),
+  ]);
+  const named =
+    (kind: string) =>
+    ({ id, slug }: { id: string; slug: string }): ChainOwner => ({ id: asTenantId(id), name: `${kind} ${slug}` });
+  const listed = [
+    INSTALLATION_ITSELF,
+    ...orThrow(organizations).map(named('organization')),
+    ...orThrow(tenants).map(named('tenant')),
+  ];
+  const known = new Set<string>(listed.map(({ id }) => id));
+  return [
+    ...listed,
+    ...heads.rows.filter(({ id }) => !known.has(id)).map(({ id }) => ({ id: asTenantId(id), name: 'listed nowhere' })),
+  ];
+}
+
+/** Undefined where nobody is named. Throws `FailureError` for somebody who is not there, and for more than one. */
+export async function findChainOwner(
+  services: ChainOwnersDependencies,
+  { tenant, organization, installation }: NamedOwner,
+): Promise<ChainOwner | undefined> {
+  if ([tenant, organization, installation].filter(Boolean).length > 1)
+    throw new FailureError(invalid('audit', 'one tenant, one organization or the installation'));
+  if (tenant) return { id: await findTenant(services, tenant), name: `tenant ${tenant}` };
+  if (organization) return { id: await findOrganization(services, organization), name: `organization ${organization}` };
+  return installation ? INSTALLATION_ITSELF : undefined;
+}

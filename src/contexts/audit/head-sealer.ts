@@ -1,0 +1,195 @@
+import { sealAuditHead } from '../../../commands/audit/seal-audit-head.ts';
+import type { ChainKey } from './domain/chain-key.ts';
+import { GENESIS, type ChainHead } from './domain/entry.ts';
+import { transaction } from '../../platform/database/transaction.ts';
+import {
+  auditHead,
+  auditHeadStream,
+  isGenuineSeal,
+  sealHead,
+  UNSEALED,
+  type SealedHead,
+} from './domain/sealed-head.ts';
+import { auditVocabulary } from './domain/vocabulary.ts';
+import { system } from '../../platform/kernel/actor.ts';
+import { isFailure } from '../../platform/kernel/failure.ts';
+import { copiedUpTo } from '../installation/log-copy/switch.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import { replay, type ChainSource } from './replay.ts';
+import { SealAlarms } from './seal-alarms.ts';
+import { SealFile, type FiledSeal } from './seal-file.ts';
+import type { Logger } from 'pino';
+import type { Database } from '../../platform/database/database.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
+import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
+import type { Executor } from '../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { EventFamily } from '../../platform/kernel/event.ts';
+
+export interface HeadSealerDependencies {
+  readonly config: { readonly dataDir: string };
+  readonly chainKey: ChainKey;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly loader: AggregateLoader;
+  readonly executor: Executor<CommandPorts>;
+  readonly families: readonly EventFamily[];
+}
+
+const EVERY_MS = 60_000;
+const LACKS_A_SEAL = 'the log lacks a seal that the file has';
+const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
+
+interface Head extends ChainHead {
+  readonly tenant_id: TenantId;
+}
+
+/**
+ * Seals the head of every chain that has moved, once a minute and when the service stops: in the log, and in a file beside
+ * both databases. From then on nobody without the key can change what came before, not even in log and table alike.
+ * A head is computed anew from the log since the seal before; one that contradicts is reported and never sealed.
+ */
+export class HeadSealer {
+  readonly #services: HeadSealerDependencies;
+  readonly #source: ChainSource;
+  readonly #file: SealFile;
+  readonly #alarms: SealAlarms;
+  /** What is sealed in both places. */
+  readonly #sealed = new Map<TenantId, number>();
+  /** Owners that only the file knows are looked for once: an owner never leaves the log while this process follows it. */
+  #hasComparedFile = false;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(services: HeadSealerDependencies, alarms = new SealAlarms()) {
+    this.#services = services;
+    services.trust.onDoubt(() => {
+      this.#sealed.clear();
+      this.#hasComparedFile = false;
+    });
+    this.#alarms = alarms;
+    this.#source = {
+      store: services.store,
+      key: services.chainKey,
+      words: auditVocabulary(services.families),
+    };
+    this.#file = new SealFile(services.config.dataDir);
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.sealAll(), EVERY_MS).unref();
+  }
+
+  /** Seals once more: what this service has done is vouched for when it ends. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.sealAll();
+  }
+
+  sealAll(): Promise<void> {
+    this.#running = this.#running
+      .then(() => this.#sealMoved())
+      .catch((error: unknown) => {
+        this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
+      });
+    return this.#running;
+  }
+
+  async #sealMoved(): Promise<void> {
+    if (!this.#services.trust.holds) return;
+    const { rows } = await this.#services.database.projector.query<Head>(HEADS);
+    const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence);
+    if (moved.length === 0 && this.#hasComparedFile) return;
+    if (moved.length > 0) await this.#settleTables();
+    const filed = this.#file.newest();
+    if (!this.#hasComparedFile) await this.#alarmOfMissing(rows, filed);
+    this.#hasComparedFile = true;
+    const fresh: FiledSeal[] = [];
+    for (const head of moved) {
+      const tenantId = head.tenant_id;
+      const seal = await this.#seal(head, filed.get(tenantId) ?? UNSEALED);
+      if (!seal) continue;
+      this.#alarms.clear(tenantId);
+      this.#sealed.set(tenantId, seal.sequence);
+      if (seal.sequence > (filed.get(tenantId)?.sequence ?? 0)) fresh.push({ tenantId, ...seal });
+    }
+    if (fresh.length === 0) return;
+    this.#file.append(fresh);
+    // Whoever keeps this service's log elsewhere has a witness that neither database nor data directory can contradict.
+    for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
+  }
+
+  /** A database from before an owner's first seal has no head of theirs, so the loop over heads would never look at them. */
+  async #alarmOfMissing(heads: readonly Head[], filed: ReadonlyMap<TenantId, FiledSeal>): Promise<void> {
+    const known = new Set(heads.map((head) => head.tenant_id));
+    for (const [tenantId, { sequence }] of filed) {
+      if (known.has(tenantId)) continue;
+      const { state: inLog } = await this.#services.loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
+      if (sequence > inLog.sequence) this.#alarm(tenantId, LACKS_A_SEAL);
+    }
+  }
+
+  /**
+   * Read models commit without waiting for the disk. What a seal speaks of must have come there, also after a crash of the database: a
+   * log that knows more of the tables than they do tells that an older copy of them was restored (`installation/tables-check.ts`).
+   */
+  #settleTables(): Promise<unknown> {
+    return transaction(this.#services.database.projector, async (client) => {
+      await client.query('set local synchronous_commit = on');
+      // A commit that has written something takes everything before it along.
+      await client.query('update log_watch set position = position');
+    });
+  }
+
+  /** The newest seal that stands in the log now; undefined where nobody may vouch for anything. */
+  async #seal(head: Head, filed: SealedHead): Promise<SealedHead | undefined> {
+    const { loader, executor } = this.#services;
+    const { key } = this.#source;
+    const tenantId = head.tenant_id;
+    const { state: before } = await loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
+    if (before !== UNSEALED && !isGenuineSeal(key, tenantId, before))
+      return this.#alarm(tenantId, 'its newest seal is not genuine');
+    if (filed.sequence > before.sequence) return this.#alarm(tenantId, LACKS_A_SEAL);
+    if (head.sequence <= before.sequence) return before;
+    const position = await this.#positionOf(head, before);
+    if (position === undefined) return this.#alarm(tenantId, 'log and audit table contradict each other');
+    const seal = sealHead(key, tenantId, head, position, before);
+    const outcome = await executor.execute(sealAuditHead, seal, { tenantId, actor: system('audit-head-sealer') });
+    // Another process was faster, or the store is away: the next round sees what came of it.
+    return isFailure(outcome) || outcome.events.length === 0 ? undefined : seal;
+  }
+
+  /** Where the entry that a head names stands, if the log, continued from the seal before, comes to the same hash there. */
+  async #positionOf({ tenant_id: tenantId, sequence, hash }: Head, before: SealedHead): Promise<bigint | undefined> {
+    const from = await this.#after(tenantId, before);
+    for await (const { entries } of replay(this.#source, tenantId, from, await this.#services.store.head())) {
+      const sealed = entries.find((candidate) => candidate.sequence === before.sequence);
+      if (sealed && sealed.hash !== before.hash) return undefined;
+      const entry = entries.find((candidate) => candidate.sequence === sequence);
+      if (entry) return entry.hash === hash ? entry.position : undefined;
+    }
+    return undefined;
+  }
+
+  /** Where the chain goes on behind a seal. One that came with a copy of the log names a position of another log: then all of it is read. */
+  async #after(tenantId: TenantId, before: SealedHead): Promise<{ head: ChainHead; position: bigint }> {
+    const { store, database } = this.#services;
+    const copied = await copiedUpTo(database.projector);
+    if (copied === undefined) return { head: before, position: BigInt(before.position) };
+    const [seal] = await store.readStreamTail(auditHeadStream(tenantId), 1);
+    return seal && seal.position <= copied
+      ? { head: GENESIS, position: 0n }
+      : { head: before, position: BigInt(before.position) };
+  }
+
+  #alarm(tenantId: TenantId, reason: string): undefined {
+    this.#alarms.raise(tenantId, reason);
+    this.#services.log.fatal(
+      { tenantId, reason },
+      'an audit chain does not hold and is not sealed; `audit verify` names the entry',
+    );
+  }
+}

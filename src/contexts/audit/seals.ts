@@ -1,0 +1,119 @@
+import type { ChainKey } from './domain/chain-key.ts';
+import { auditHeadEvents, sealSchema } from './domain/events.ts';
+import { auditHeadStream, isGenuineSeal, UNSEALED, type SealedHead } from './domain/sealed-head.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Position } from '../../platform/kernel/event.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { Fault, Reason } from './diagnosis.ts';
+
+const PAGE = 1_000;
+
+/** What a reader goes by. An event of another type or version is no seal, whatever it holds. */
+const SEAL = { type: 'AuditHeadSealed', version: auditHeadEvents.definitions.AuditHeadSealed.version } as const;
+
+/** What stands on a tenant's stream of seals up to a position (inclusive), oldest first, genuine or not; undefined for what is no seal. */
+export async function* sealsInLog(
+  store: Pick<EventStore, 'readStream'>,
+  tenantId: TenantId,
+  until: Position,
+): AsyncGenerator<unknown> {
+  for (let from = 0n; ;) {
+    const page = await store.readStream(auditHeadStream(tenantId), { from, limit: PAGE });
+    for (const { position, type, version, data } of page)
+      if (position <= until) yield type === SEAL.type && version === SEAL.version ? data : undefined;
+    if (page.length < PAGE) return;
+    from = page.at(-1)!.revision + 1n;
+  }
+}
+
+/** The highest sequence that any of these speaks of and is genuine; 0 for none. */
+export const sealedUpTo = (key: ChainKey, tenantId: TenantId, seals: readonly unknown[]): number =>
+  Math.max(
+    0,
+    ...seals.map((seal) => {
+      const { success, data } = sealSchema.safeParse(seal);
+      return success && isGenuineSeal(key, tenantId, data) ? data.sequence : 0;
+    }),
+  );
+
+/**
+ * Holds a chain against the heads that were sealed while it grew. Where table and log were changed together, so that they
+ * agree with each other, a seal is what contradicts.
+ */
+export class Seals {
+  readonly #key: ChainKey;
+  readonly #tenantId: TenantId;
+  readonly #linked: boolean;
+  readonly #source: AsyncIterator<unknown> | Iterator<unknown>;
+  #next: SealedHead | undefined;
+  #newest = UNSEALED;
+  #checked = 0;
+  /** A seal that is not genuine, or one that is missed between two others: told when nothing worse is found. */
+  damage: Fault | undefined;
+
+  private constructor(
+    key: ChainKey,
+    tenantId: TenantId,
+    source: AsyncIterator<unknown> | Iterator<unknown>,
+    linked: boolean,
+  ) {
+    this.#key = key;
+    this.#tenantId = tenantId;
+    this.#source = source;
+    this.#linked = linked;
+  }
+
+  /** `linked`: every seal names the one before, so that none may be missing in between. */
+  static async open(
+    key: ChainKey,
+    tenantId: TenantId,
+    source: AsyncIterator<unknown> | Iterator<unknown>,
+    linked: boolean,
+  ): Promise<Seals> {
+    const seals = new Seals(key, tenantId, source, linked);
+    await seals.#advance();
+    return seals;
+  }
+
+  /** The first sealed head that the next entries, which continue the ones before, contradict; `hashOf` answers undefined beyond them. */
+  async contradiction(
+    hashOf: (sequence: number) => string | undefined,
+  ): Promise<(Fault & { readonly sealed: number }) | undefined> {
+    for (let seal = this.#next; seal; seal = this.#next) {
+      const hash = hashOf(seal.sequence);
+      if (!hash) return undefined;
+      if (hash !== seal.hash) return { sequence: this.#checked + 1, reason: 'head_mismatch', sealed: seal.sequence };
+      this.#checked = seal.sequence;
+      await this.#advance();
+    }
+    return undefined;
+  }
+
+  /** True when a seal speaks of an entry that the whole log does not have. */
+  get unmet(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** The highest sequence that a genuine seal has spoken of so far. */
+  get sealed(): number {
+    return (this.#next ?? this.#newest).sequence;
+  }
+
+  async #advance(): Promise<void> {
+    if (this.#next) this.#newest = this.#next;
+    this.#next = undefined;
+    while (!this.#next) {
+      const { value, done } = await this.#source.next();
+      if (done) return;
+      const read = sealSchema.safeParse(value);
+      const genuine = read.success && isGenuineSeal(this.#key, this.#tenantId, read.data);
+      if (!genuine) this.#damaged('seal_changed');
+      else if (this.#linked && read.data.previous !== this.#newest.mac) this.#damaged('seal_missing');
+      if (genuine && read.data.sequence > this.#newest.sequence) this.#next = read.data;
+    }
+  }
+
+  #damaged(reason: Reason): void {
+    this.damage ??= { sequence: this.#newest.sequence + 1, reason };
+  }
+}

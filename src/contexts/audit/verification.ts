@@ -1,0 +1,205 @@
+import { GENESIS, type ChainHead } from './domain/entry.ts';
+import { auditHeadStream } from './domain/sealed-head.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Position } from '../../platform/kernel/event.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+import { AuditTable, LOWEST } from './audit-table.ts';
+import { continues, diagnose, type Fault } from './diagnosis.ts';
+import { hashAmong, hashIn } from './hashes.ts';
+import { replay, type ChainSource, type ReplayedPage } from './replay.ts';
+import type { FiledSeal } from './seal-file.ts';
+import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
+import { walkStretches, type Reached, type Walking } from './stretches.ts';
+
+/** Everything that says something about a tenant's chain. */
+export interface Evidence extends ChainSource {
+  readonly store: Pick<EventStore, 'readFeed' | 'readStream' | 'readStreamTail' | 'head'>;
+  readonly reads: (tenantId: TenantId) => TenantReads;
+  /** What the file beside the databases holds of a tenant. */
+  filed(tenantId: TenantId): Partial<FiledSeal>[];
+  /** Who walks a long chain in stretches; without, it is walked here. */
+  readonly walking?: Walking | undefined;
+  /** Waits a little until the read model has passed a position, and answers how far it has come. */
+  projectedTo(position: Position): Promise<Position>;
+}
+
+export interface Findings {
+  readonly fault: Fault | undefined;
+  /** Entries that were compared and agreed. */
+  readonly checked: number;
+  /** The log has events whose entries the read model has not made yet. */
+  readonly behind: boolean;
+}
+
+/** One walk along a tenant's chain, in constant memory. */
+export class Verification {
+  readonly #evidence: Evidence;
+  readonly #tenantId: TenantId;
+  readonly #quick: boolean;
+  readonly #table: AuditTable;
+  #filed!: Seals;
+  #logged!: Seals;
+  #until = 0n;
+  #projected = 0n;
+  #behind = false;
+  /** Up to here table and log agree; the log itself has been replayed up to `#replayed`. */
+  #agreed: ChainHead = GENESIS;
+  #replayed: ChainHead = GENESIS;
+  #after = LOWEST;
+
+  /** `quick`: ends at the first thing that is odd, without asking what it means. */
+  constructor(evidence: Evidence, tenantId: TenantId, quick: boolean) {
+    this.#evidence = evidence;
+    this.#tenantId = tenantId;
+    this.#quick = quick;
+    this.#table = new AuditTable(evidence.reads(tenantId));
+  }
+
+  async run(): Promise<Findings> {
+    await this.#openSeals();
+    const start = await this.#walkAhead();
+    if (!start) return this.#findings(this.#somethingOdd());
+    const pages = replay(this.#evidence, this.#tenantId, start, this.#until, this.#quick);
+    for (let next = pages.next(); ;) {
+      const { value: page, done } = await next;
+      if (done) break;
+      next = pages.next(); // hashed while the table is asked
+      next.catch(() => undefined); // reported where it is awaited
+      const fault = await this.#faultIn(page);
+      if (fault) return this.#findings(fault);
+    }
+    return this.#findings(
+      this.#unmetSeal() ??
+        (await this.#faultAtTheEnd()) ??
+        this.#filed.damage ??
+        this.#logged.damage ??
+        this.#sealTakenOut(),
+    );
+  }
+
+  /** In this order: every seal in the file that is read first speaks of a log that ends at `until` or before. */
+  async #openSeals(): Promise<void> {
+    const { store, key, filed } = this.#evidence;
+    this.#filed = await Seals.open(key, this.#tenantId, filed(this.#tenantId).values(), false);
+    this.#until = await store.head();
+    this.#logged = await Seals.open(key, this.#tenantId, sealsInLog(store, this.#tenantId, this.#until), true);
+  }
+
+  /** Where the walk goes on from here: the beginning, unless others have walked most of it. Undefined where they found something odd. */
+  async #walkAhead(): Promise<Reached | undefined> {
+    let reached: Reached = { head: GENESIS, position: 0n };
+    const { walking } = this.#evidence;
+    if (!this.#quick || !walking) return reached;
+    for await (const { agrees, hashes, head, position } of walkStretches(
+      walking,
+      this.#table,
+      this.#tenantId,
+      this.#until,
+    )) {
+      if (!agrees || (await this.#contradiction((sequence) => hashIn(hashes, sequence)))) return undefined;
+      reached = { head, position };
+      this.#agreed = this.#replayed = head;
+      this.#after = this.#projected = position;
+    }
+    return reached;
+  }
+
+  async #contradiction(hashOf: (sequence: number) => string | undefined): ReturnType<Seals['contradiction']> {
+    return (await this.#filed.contradiction(hashOf)) ?? (await this.#logged.contradiction(hashOf));
+  }
+
+  async #faultIn(page: ReplayedPage): Promise<Fault | undefined> {
+    const difference = await this.#differenceIn(page);
+    const contradiction = await this.#contradiction((sequence) => hashAmong(page.entries, sequence));
+    this.#replayed = page.entries.at(-1) ?? this.#replayed;
+    // Below a difference, table and log agree: what a seal contradicts there was changed in both.
+    if (contradiction && (!difference || contradiction.sealed < difference.sequence)) return contradiction;
+    return difference ?? (page.broken && this.#brokenBy(page.broken.position));
+  }
+
+  async #differenceIn(page: ReplayedPage): Promise<Fault | undefined> {
+    const upTo = await this.#comparable(page);
+    const beyond = page.entries.findIndex(({ position }) => position > upTo);
+    const count = beyond < 0 ? page.entries.length : beyond;
+    if (beyond >= 0) this.#behind = true;
+    if (upTo <= this.#after) return undefined;
+    const after = this.#after;
+    const before = this.#agreed;
+    if (!(await this.#table.says(page, count, after, upTo))) {
+      if (this.#quick) return this.#somethingOdd();
+      const sealed = await this.#sealedUpTo();
+      const fault = await diagnose({
+        source: this.#evidence,
+        tenantId: this.#tenantId,
+        table: this.#table,
+        page,
+        count,
+        after,
+        upTo,
+        before,
+        sealed,
+      });
+      if (fault) return fault;
+    }
+    this.#after = upTo;
+    this.#agreed = page.entries[count - 1] ?? this.#agreed;
+    return undefined;
+  }
+
+  /** What the quick walk ends with: the strict one says what it was. */
+  #somethingOdd(): Fault {
+    return { sequence: this.#agreed.sequence + 1, reason: 'entry_changed' };
+  }
+
+  async #sealedUpTo(): Promise<number> {
+    const { key, store, filed } = this.#evidence;
+    const newest = await store.readStreamTail(auditHeadStream(this.#tenantId), 1);
+    return sealedUpTo(key, this.#tenantId, [...filed(this.#tenantId), ...newest.map(({ data }) => data)]);
+  }
+
+  /** How far this page can be held against the table: to its end, unless the read model has not come to its last entry. */
+  async #comparable(page: ReplayedPage): Promise<Position> {
+    const needed = page.entries.at(-1)?.position ?? 0n;
+    if (needed > this.#projected) this.#projected = await this.#evidence.projectedTo(needed);
+    if (needed > this.#projected) return this.#projected;
+    if (page.broken) return page.broken.position - 1n;
+    return page.last ? this.#until : page.position;
+  }
+
+  /** An event of which no entry can be made: it was one once, or it was never written by the house. */
+  async #brokenBy(position: Position): Promise<Fault> {
+    const [row] = await this.#table.rows(position - 1n, position);
+    return { sequence: this.#replayed.sequence + 1, reason: row ? 'event_changed' : 'event_added' };
+  }
+
+  #unmetSeal(): Fault | undefined {
+    return this.#filed.unmet || this.#logged.unmet
+      ? { sequence: this.#replayed.sequence + 1, reason: 'log_truncated' }
+      : undefined;
+  }
+
+  async #faultAtTheEnd(): Promise<Fault | undefined> {
+    const sequence = this.#agreed.sequence + 1;
+    const ends = await this.#table.ends();
+    // What the table holds beyond `until` belongs to events that came since; beyond the log's end it belongs to none.
+    if (BigInt(ends.position ?? 0) > (await this.#evidence.store.head())) {
+      const beyond = await this.#table.next(this.#until);
+      const wasEvent = beyond !== undefined && continues(this.#evidence.key, this.#agreed, beyond);
+      return { sequence, reason: wasEvent ? 'log_truncated' : 'entry_added' };
+    }
+    const sound = ends.head_sequence === ends.sequence && ends.head_hash === ends.hash;
+    return sound ? undefined : { sequence, reason: 'table_head_changed' };
+  }
+
+  /** The file is written after the log: what it knows, the log knew. */
+  #sealTakenOut(): Fault | undefined {
+    return this.#filed.sealed > this.#logged.sealed
+      ? { sequence: this.#logged.sealed + 1, reason: 'seal_missing' }
+      : undefined;
+  }
+
+  #findings(fault: Fault | undefined): Findings {
+    return { fault, checked: this.#agreed.sequence, behind: this.#behind };
+  }
+}

@@ -1,0 +1,88 @@
+import type { ChainKey } from './domain/chain-key.ts';
+import { auditVocabulary } from './domain/vocabulary.ts';
+import { FailureError, unavailable } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { Reason } from './diagnosis.ts';
+import { SealFile } from './seal-file.ts';
+import { Verification, type Evidence } from './verification.ts';
+import type { SharedRuns } from './shared-runs.ts';
+import type { Walking } from './stretches.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Projector } from '../../platform/projector/projector.ts';
+import type { EventFamily } from '../../platform/kernel/event.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+
+export interface VerifyDependencies {
+  readonly config: { readonly dataDir: string };
+  readonly chainKey: ChainKey;
+  /** Threads that verify chains, where the event store can be read by threads. */
+  readonly chainWalking: Walking | undefined;
+  readonly verifications: SharedRuns<TenantId, AuditVerdict>;
+  readonly store: EventStore;
+  readonly projector: Projector;
+  readonly families: readonly EventFamily[];
+  reads(tenantId: TenantId): TenantReads;
+}
+
+export interface AuditVerdict {
+  readonly valid: boolean;
+  /** Entries that table, log and seals agree about. */
+  readonly entriesChecked: number;
+  readonly firstInvalidSequence: number | null;
+  readonly reason: Reason | null;
+  readonly verifiedAt: string;
+}
+
+/** How long a verification waits for entries of events that were appended just before it. */
+const PATIENCE_MS = 5_000;
+
+/** `witness`: seals that were kept elsewhere, beside those of the data directory. */
+export function evidenceOf(
+  { store, reads, config, chainKey, chainWalking, families, projector }: VerifyDependencies,
+  witness?: SealFile,
+): Evidence {
+  const file = new SealFile(config.dataDir);
+  const words = auditVocabulary(families);
+  return {
+    store,
+    reads,
+    key: chainKey,
+    words,
+    walking: chainWalking,
+    filed: (tenantId) =>
+      witness
+        ? [...file.sealsOf(tenantId), ...witness.sealsOf(tenantId)].toSorted(
+            (one, other) => (one.sequence ?? 0) - (other.sequence ?? 0),
+          )
+        : file.sealsOf(tenantId),
+    async projectedTo(position) {
+      for (const deadline = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
+        const reached = (await projector.livePositions()).get('audit_log') ?? 0n;
+        if (reached >= position || Date.now() > deadline) return reached;
+      }
+    },
+  };
+}
+
+/** One verification of a chain at a time: who asks while it runs gets the same answer. */
+export const verifyTenant = (services: VerifyDependencies, tenantId: TenantId): Promise<AuditVerdict> =>
+  services.verifications.run(tenantId, () => verify(evidenceOf(services), tenantId));
+
+/**
+ * Computes a tenant's chain anew from the log, holds the table against it row by row, and both against every head that was
+ * sealed. The first thing that does not fit is named. Throws `unavailable` when nothing is wrong but the read model lacks
+ * entries only because it has not come that far.
+ */
+export async function verify(evidence: Evidence, tenantId: TenantId): Promise<AuditVerdict> {
+  // The quick way takes the log's text for canonical. Where it finds something, the strict one has the last word.
+  const quick = await new Verification(evidence, tenantId, true).run();
+  const { fault, checked, behind } = quick.fault ? await new Verification(evidence, tenantId, false).run() : quick;
+  if (!fault && behind) throw new FailureError(unavailable('the audit log is behind, try again'));
+  return {
+    valid: fault === undefined,
+    entriesChecked: fault ? fault.sequence - 1 : checked,
+    firstInvalidSequence: fault?.sequence ?? null,
+    reason: fault?.reason ?? null,
+    verifiedAt: new Date().toISOString(),
+  };
+}

@@ -1,0 +1,100 @@
+import type { Server } from 'node:https';
+import { installedServerCertificate } from '../../../queries/certificates/installed-server-certificate.ts';
+import {
+  serverCertificateEvents,
+  serverKeyPlace,
+  type ServerCertificateInstalled,
+} from './domain/server-certificate.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { readCertificate } from '../../platform/pki/certificate.ts';
+import { describeCertificate, type CertificateDetails } from '../../platform/pki/certificate-details.ts';
+import { firstCertificate } from '../../platform/pki/pem.ts';
+import { serverCertificate, type ServerCertificateDependencies } from './server-certificate.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../platform/vault/vault.ts';
+import type { LiveState } from '../../platform/projector/live-state.ts';
+import type { TenantReads } from '../../platform/kernel/query.ts';
+
+export interface ListenerCertificateDependencies extends ServerCertificateDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly live: LiveState;
+  vitalReads(tenantId: TenantId): TenantReads;
+}
+
+interface Pair {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+}
+
+export interface ListenerStatus extends Pick<CertificateDetails, 'subject' | 'issuer' | 'expiresAt' | 'serialNumber'> {
+  readonly source: 'uploaded' | 'generated';
+}
+
+/**
+ * What the TLS listener of this process shows: the certificate that an admin installed, else the one in DATA_DIR/tls. A new one is
+ * shown to whoever connects from then on; connections that stand go on.
+ */
+export class ListenerCertificate {
+  readonly #services: ListenerCertificateDependencies;
+  #listener: Server | undefined;
+  #shown: ListenerStatus | undefined;
+
+  constructor(services: ListenerCertificateDependencies) {
+    this.#services = services;
+    services.live.heed(serverCertificateEvents, 'ServerCertificateInstalled', (event) => void this.#follow(event));
+  }
+
+  /** The pair to begin with. */
+  async begin(): Promise<Pair> {
+    const row = orThrow(await installedServerCertificate(this.#services.vitalReads(INSTALLATION), undefined));
+    const installed = row && (await this.#pair(asTenantId(row.tenant), row.certificate_pem, row.private_key_ref));
+    const pair = installed ?? (await serverCertificate(this.#services));
+    this.#note(pair, installed ? 'uploaded' : undefined);
+    return pair;
+  }
+
+  attach(listener: Server): void {
+    this.#listener = listener;
+  }
+
+  get status(): ListenerStatus | undefined {
+    return this.#shown;
+  }
+
+  /** Shows a certificate that was recorded; this process at once, the others when the feed tells them. */
+  async show(
+    tenantId: TenantId,
+    { certificatePem, privateKeyRef }: Pick<ServerCertificateInstalled, 'certificatePem' | 'privateKeyRef'>,
+  ): Promise<void> {
+    const pair = await this.#pair(tenantId, certificatePem, privateKeyRef);
+    if (!pair) return;
+    this.#listener?.setSecureContext({ cert: pair.certificatePem, key: pair.privateKeyPem, minVersion: 'TLSv1.2' });
+    this.#note(pair, 'uploaded');
+  }
+
+  async #follow({ tenantId, data }: { tenantId: TenantId; data: ServerCertificateInstalled }): Promise<void> {
+    await this.show(tenantId, data).catch((error: Error) =>
+      this.#services.log.error({ reason: error.message }, 'the listener keeps its old certificate'),
+    );
+  }
+
+  async #pair(tenantId: TenantId, certificatePem: string, privateKeyRef: string): Promise<Pair | undefined> {
+    const key = await this.#services.vault.get(tenantId, serverKeyPlace(tenantId), privateKeyRef);
+    return key && { certificatePem, privateKeyPem: key.toString() };
+  }
+
+  #note({ certificatePem }: Pair, source: ListenerStatus['source'] | undefined): void {
+    const { subject, issuer, expiresAt, serialNumber } = describeCertificate(
+      readCertificate(firstCertificate(certificatePem)),
+    );
+    this.#shown = {
+      subject,
+      issuer,
+      expiresAt,
+      serialNumber,
+      source: source ?? (subject === issuer ? 'generated' : 'uploaded'),
+    };
+  }
+}

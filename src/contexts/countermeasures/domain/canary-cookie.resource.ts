@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { defineCollection } from '../../../platform/resources/collection.ts';
+import { made } from '../../../platform/resources/fields.ts';
+import { tracked } from '../../../platform/resources/tracked.ts';
+import { hostField } from '../../../platform/web-addresses/host-field.ts';
+import { canaryCookieTriggers } from './canary-cookie-triggers.ts';
+
+const VALUE_BYTES = 16;
+// What browsers refuse to set (draft RFC 6265bis §5.7); a dot before the domain means nothing to them (RFC 6265 §5.2.3).
+const NOT_IN_A_COOKIE = 'holds what no cookie can hold';
+const cookieDomain = z
+  .string()
+  .max(254)
+  .transform((text) => text.replace(/^\./, ''))
+  .pipe(hostField());
+
+/** A cookie that nobody should ever send: extensions plant it, and whoever presents its value has stolen it (choice OP-201). */
+export const canaryCookies = defineCollection({
+  noun: 'canaryCookie',
+  list: 'canaryCookies',
+  area: 'countermeasures',
+  path: '/api/v1/admin/active-countermeasures/canary-cookies',
+  parameter: 'cookieID',
+  verbs: ['list', 'create', 'update', 'delete'],
+  access: { read: 'countermeasures:read', write: 'countermeasures:write' },
+  table: 'canary_cookies',
+  version: 1,
+  fields: {
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .regex(/^[^\p{Cc};=]*$/u, NOT_IN_A_COOKIE),
+    domain: cookieDomain,
+    path: z
+      .string()
+      .max(1_024)
+      .regex(/^\/[^\p{Cc};]*$/u, NOT_IN_A_COOKIE)
+      .default('/'),
+    value: made(z.string(), () => randomBytes(VALUE_BYTES).toString('hex')),
+    isEnabled: z.boolean().default(true),
+    description: z.string().max(2_000).default(''),
+  },
+  // What a browser tells cookies apart by (RFC 6265 §5.3): a second one would overwrite the first.
+  unique: [['name', 'domain', 'path']],
+  hidden: { value: ['viewer'] },
+  toldToExtensions: true,
+  tracked: tracked({
+    fields: { triggerCount: z.int().default(0), lastTriggeredAt: z.iso.datetime().nullable().default(null) },
+    from: [canaryCookieTriggers],
+    on: {
+      CanaryCookieTriggered: ({ data: { id, occurredAt } }) => ({
+        id,
+        change: ({ triggerCount, lastTriggeredAt }) => ({
+          triggerCount: triggerCount + 1,
+          lastTriggeredAt: lastTriggeredAt && lastTriggeredAt > occurredAt ? lastTriggeredAt : occurredAt,
+        }),
+      }),
+    },
+  }),
+});

@@ -1,0 +1,18 @@
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { credentialReuseEvents } from './events.ts';
+
+export interface CredentialReuseState {
+  /** Sites on which this password is known to be reused. */
+  readonly domains: readonly string[];
+}
+
+export const credentialReuse = defineAggregate<CredentialReuseState, typeof credentialReuseEvents>(
+  credentialReuseEvents,
+  { domains: [] },
+  // Of somebody who was erased there is a text in place of the list.
+  (_state, { data }) => ({ domains: Array.isArray(data.domains) ? data.domains : [] }),
+);
+
+export const credentialReuseStream = (tenantId: TenantId, reuse: string): string =>
+  streamName('credentialReuse', tenantId, reuse);

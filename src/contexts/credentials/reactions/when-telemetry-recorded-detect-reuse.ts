@@ -1,0 +1,99 @@
+import { recordPasswordReuse } from '../../../../commands/credentials/record-password-reuse.ts';
+import { reuseId } from '../domain/identity.ts';
+import { loginsIn, type Login } from '../domain/login.ts';
+import { employeeEvents } from '../../employees/domain/events.ts';
+import { telemetryEvents, type TelemetryEvent } from '../../telemetry/domain/events.ts';
+import type { Envelope } from '../../../platform/kernel/event.ts';
+import { id, json, text, type RowOf } from '../../../platform/kernel/read-model.ts';
+import { defineReaction, effect, type Effect, type StatefulStep } from '../../../platform/kernel/reaction.ts';
+import { ordinaryDays, refilled, spent, type Bucket } from '../../../platform/kernel/token-bucket.ts';
+
+type TelemetryRecorded = Extract<TelemetryEvent, { type: 'TelemetryRecorded' }> & Envelope;
+
+/** A password on so many sites is reused, whatever the next one is called; what is remembered of it must stay small. */
+const MOST_SITES = 100;
+
+/** Reuses of one person that are found on an ordinary day. */
+const REUSES = ordinaryDays(50);
+/** Where what a person has left of that stands: no digest of a password looks so. */
+const BUDGET = 'budget';
+
+const columns = { user_id: id, password_hash: text, sites: json<readonly string[] | Bucket>() };
+type Step = StatefulStep<RowOf<typeof columns>, 'user_id' | 'password_hash'>;
+
+/**
+ * Remembers on which sites a person's password was entered, and says so when it turns up on another one. What is beyond the
+ * person's budget (by arrival) is not remembered, so it is found when the password is entered there again.
+ */
+export const whenTelemetryRecordedDetectReuse = defineReaction({
+  name: 'password-reuse-detection',
+  lane: 'telemetry',
+  families: [telemetryEvents, employeeEvents],
+  state: { columns, key: ['user_id', 'password_hash'] },
+  on: {
+    TelemetryRecorded: (event) => {
+      const logins = loginsIn(event.data.observations);
+      return logins.length === 0 ? [] : reuseSteps(event, logins);
+    },
+    EmployeeDeleted: ({ data: { userId } }) => [{ purge: { user_id: userId } }],
+    EmployeeErased: ({ data: { userId } }) => [{ purge: { user_id: userId } }],
+  },
+});
+
+/** Steps run in order: the first reads the budget, the last keeps what is left of it. */
+function reuseSteps(event: TelemetryRecorded, logins: readonly Login[]): Step[] {
+  const { userId } = event.data;
+  const key = { user_id: userId, password_hash: BUDGET };
+  let budget: Bucket = refilled(undefined, REUSES, event.recordedAt);
+  let isSpent = false;
+  const begin: Step = {
+    key,
+    react: (row) => {
+      budget = refilled(row && !isList(row.sites) ? row.sites : undefined, REUSES, event.recordedAt);
+      isSpent = false;
+      return { row, effects: [] };
+    },
+  };
+  const mayFind = () => {
+    const after = spent(budget);
+    if (!after) return false;
+    budget = after;
+    isSpent = true;
+    return true;
+  };
+  const end: Step = { key, react: (row) => ({ row: isSpent ? { ...key, sites: budget } : row, effects: [] }) };
+  return [begin, ...logins.map((login) => loginStep(event, login, mayFind)), end];
+}
+
+const isList = (sites: readonly string[] | Bucket): sites is readonly string[] => Array.isArray(sites);
+
+function loginStep(event: TelemetryRecorded, login: Login, mayFind: () => boolean): Step {
+  const key = { user_id: event.data.userId, password_hash: login.passwordHash };
+  return {
+    key,
+    react: (row) => {
+      const sites = row && isList(row.sites) ? row.sites : [];
+      if (row && (sites.includes(login.site) || sites.length >= MOST_SITES || !mayFind())) return { row, effects: [] };
+      return { row: { ...key, sites: [...sites, login.site] }, effects: row ? [reuse(event, login, sites)] : [] };
+    },
+  };
+}
+
+function reuse(
+  { tenantId, data }: TelemetryRecorded,
+  { observation, site, passwordHash }: Login,
+  known: readonly string[],
+): Effect {
+  const { userId, deviceId, extensionMode, policyVersion } = data;
+  return effect(recordPasswordReuse, {
+    reuseId: reuseId(tenantId, userId, passwordHash),
+    userId,
+    deviceId,
+    domain: site,
+    domains: [...known, site],
+    cause: observation.eventId,
+    occurredAt: observation.occurredAt,
+    extensionMode,
+    policyVersion,
+  });
+}

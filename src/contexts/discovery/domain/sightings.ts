@@ -1,0 +1,46 @@
+import { siteOf } from '../../../platform/web-addresses/site.ts';
+import type { Observation } from '../../telemetry/domain/observation.ts';
+
+/** What one report says about one host. */
+export interface HostSightings {
+  readonly domain: string;
+  /** Its registrable domain. */
+  readonly site: string;
+  /** ISO 8601. */
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly observations: readonly Observation[];
+}
+
+/** Several tables count the same report: it is sorted by host once. */
+const known = new WeakMap<readonly Observation[], readonly HostSightings[]>();
+
+/** Observations by the host at which they were made; those without a host are left out. */
+export function byHost(observations: readonly Observation[]): readonly HostSightings[] {
+  let sightings = known.get(observations);
+  if (!sightings) known.set(observations, (sightings = grouped(observations)));
+  return sightings;
+}
+
+function grouped(observations: readonly Observation[]): HostSightings[] {
+  const hosts = new Map<string, Observation[]>();
+  for (const observation of observations) {
+    if (observation.domain === null) continue;
+    const there = hosts.get(observation.domain);
+    if (there) there.push(observation);
+    else hosts.set(observation.domain, [observation]);
+  }
+  return [...hosts].map(([domain, there]) => ({ domain, site: siteOf(domain), ...span(there), observations: there }));
+}
+
+export function span(observations: readonly Observation[]): { firstSeenAt: string; lastSeenAt: string } {
+  let [firstSeenAt, lastSeenAt] = [observations[0]!.occurredAt, observations[0]!.occurredAt];
+  for (const { occurredAt } of observations) {
+    if (occurredAt < firstSeenAt) firstSeenAt = occurredAt;
+    if (occurredAt > lastSeenAt) lastSeenAt = occurredAt;
+  }
+  return { firstSeenAt, lastSeenAt };
+}
+
+export const earlier = (a: string, b: string): string => (a < b ? a : b);
+export const later = (a: string, b: string): string => (a > b ? a : b);

@@ -1,0 +1,20 @@
+import { authMethods } from '../../telemetry/domain/vocabulary.ts';
+
+/** Choice OP-091. */
+export const classifications = ['unknown', 'corporate', 'approved', 'personal', 'unapproved', 'malicious'] as const;
+export type Classification = (typeof classifications)[number];
+
+/** Choice OP-092. */
+export const providers = ['entra_id', 'google', 'okta', 'other', 'none'] as const;
+export type Provider = (typeof providers)[number];
+
+/** Choice OP-093; null goes back to what was detected. */
+export const mfaOverrides = ['enabled', 'disabled'] as const;
+export type MfaOverride = (typeof mfaOverrides)[number];
+
+export type AuthMethod = (typeof authMethods)[number];
+
+/** A set of methods as bits, so that it is one number in a row and in an index. The places are for ever: new methods go behind. */
+export const methodBit = (method: AuthMethod): number => 1 << authMethods.indexOf(method);
+export const methodsOf = (bits: number): AuthMethod[] =>
+  authMethods.filter((method) => (bits & methodBit(method)) !== 0);

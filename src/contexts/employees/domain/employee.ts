@@ -1,0 +1,67 @@
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import type { Claim } from '../../../platform/kernel/command.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { employeeEvents } from './events.ts';
+
+/** What decisions about an employee need: no name and no address among it. */
+export interface EmployeeState {
+  readonly status: 'none' | 'present' | 'deleted' | 'erasing' | 'erased';
+  readonly emailDigest: string;
+  readonly seat: number;
+  /** False: their devices are suspended, and nobody can verify them or enroll for them. */
+  readonly isActive: boolean;
+  /** How often they became inactive. Codes and keys that were made before the latest time stay invalid. */
+  readonly deactivations: number;
+}
+
+const initial: EmployeeState = { status: 'none', emailDigest: '', seat: 0, isActive: false, deactivations: 0 };
+
+export const employee = defineAggregate<EmployeeState, typeof employeeEvents>(
+  employeeEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'EmployeeCreated':
+        return {
+          ...initial,
+          status: 'present',
+          emailDigest: event.data.emailDigest,
+          seat: event.data.seat,
+          isActive: event.data.isActive,
+        };
+      case 'EmployeeUpdated': {
+        const { emailDigest = state.emailDigest, isActive = state.isActive } = event.data;
+        const deactivations = state.deactivations + (state.isActive && !isActive ? 1 : 0);
+        return { ...state, emailDigest, isActive, deactivations };
+      }
+      case 'EmployeeDeleted':
+        return { ...initial, status: 'deleted' };
+      case 'EmployeeErasureRequested':
+        return { ...initial, status: 'erasing' };
+      case 'EmployeeErased':
+        return { ...initial, status: 'erased' };
+    }
+  },
+);
+
+/** A person whom the tenant employs now: neither unknown, nor inactive, deleted or erased. */
+export const isEmployed = ({ status, isActive }: EmployeeState): boolean => status === 'present' && isActive;
+
+/** Whether their devices are suspended. Not those of a placeholder that is about to be made. */
+export const hasLeft = ({ status, isActive }: EmployeeState): boolean =>
+  status !== 'none' && !(status === 'present' && isActive);
+
+export const employeeStream = (tenantId: TenantId, userId: string): string => streamName('employee', tenantId, userId);
+
+/** An e-mail is one employee of a tenant; the claim's holder is that employee's stream. */
+export const employeeEmailClaim = (emailDigest: string): Claim => ({ kind: 'employee-email', value: emailDigest });
+
+/** Seats of the tenant's license are numbered. */
+export const SEAT = 'employee-seat';
+export const seatClaim = (seat: number): Claim => ({ kind: SEAT, value: String(seat) });
+
+/** What an employee holds, and gives up with the record. */
+export const claimsOf = ({ emailDigest, seat }: Pick<EmployeeState, 'emailDigest' | 'seat'>): Claim[] => [
+  employeeEmailClaim(emailDigest),
+  seatClaim(seat),
+];

@@ -1,0 +1,16 @@
+import { employeeEvents } from '../domain/events.ts';
+import { telemetryForgetting } from '../forget-telemetry.ts';
+import { enqueue } from '../../../platform/kernel/job.ts';
+import { defineReaction } from '../../../platform/kernel/reaction.ts';
+
+/** Read models drop what they kept of a person by themselves; the log has to be asked. */
+export const whenPersonErasedForgetTelemetry = defineReaction({
+  name: 'when-person-erased-forget-telemetry',
+  lane: 'main',
+  families: [employeeEvents],
+  on: {
+    EmployeeErased: ({ tenantId, data: { userId } }) => [
+      { effects: [enqueue(telemetryForgetting, { tenantId, userId })] },
+    ],
+  },
+});

@@ -1,0 +1,72 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import type { Claim } from '../../../platform/kernel/command.ts';
+import { uuidOf, type TenantId } from '../../../platform/kernel/ids.ts';
+import { enrollmentEvents } from './events.ts';
+
+export interface EnrollmentTokenState {
+  readonly tokenDigest: string | undefined;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+  /** The employee whose browser it enrolls; null: a placeholder's. */
+  readonly userId: string | null;
+  readonly isRevoked: boolean;
+}
+
+const initial: EnrollmentTokenState = { tokenDigest: undefined, expiresAt: '', userId: null, isRevoked: false };
+
+export const enrollmentToken = defineAggregate<EnrollmentTokenState, typeof enrollmentEvents>(
+  enrollmentEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'EnrollmentTokenIssued': {
+        const { tokenDigest, expiresAt, userId } = event.data;
+        return { ...initial, tokenDigest, expiresAt, userId };
+      }
+      case 'EnrollmentTokenRevoked':
+        return { ...state, isRevoked: true };
+    }
+  },
+);
+
+export const enrollmentTokenStream = (tenantId: TenantId, tokenId: string): string =>
+  streamName('enrollmentToken', tenantId, tokenId);
+
+/** 32 random octets, base64url (choice OP-168): shown once, kept nowhere. */
+export const newEnrollmentToken = (octetsOf: (size: number) => Buffer = randomBytes): string =>
+  octetsOf(32).toString('base64url');
+
+export interface TokenIdentity {
+  /** Names the token's stream, so that redeeming needs no look-up. */
+  readonly tokenId: string;
+  readonly tokenDigest: string;
+}
+
+export function identifyToken(token: string): TokenIdentity {
+  const digest = createHash('sha256').update(token).digest();
+  return { tokenId: uuidOf(digest), tokenDigest: digest.toString('hex') };
+}
+
+/**
+ * Held for ever by the device that the token enrolled, or by the token itself once it is revoked: of any number of
+ * simultaneous uses and revocations, one append takes it.
+ */
+export const singleUse = (tokenId: string): Claim => ({ kind: 'enrollment-token', value: tokenId });
+
+/** Whether this is the token that was issued, and still in time. `tokenDigest`: of what was presented. */
+export function isRedeemable(state: EnrollmentTokenState, tokenDigest: string, now: number): boolean {
+  if (state.tokenDigest === undefined || state.isRevoked || now >= Date.parse(state.expiresAt)) return false;
+  return timingSafeEqual(Buffer.from(state.tokenDigest, 'hex'), Buffer.from(tokenDigest, 'hex'));
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days that a token lives unless its issuer says otherwise (docs/decisions/0024-enrollment-tokens-are-short-lived.md). */
+export const DEFAULT_TOKEN_DAYS = 30;
+
+/** A token lives for the days asked for and never longer than the license. All ISO 8601. */
+export function tokenExpiry(licenseExpiresAt: string, expiresInDays: number | null, now: number): string {
+  const asked = now + (expiresInDays ?? DEFAULT_TOKEN_DAYS) * DAY_MS;
+  return new Date(Math.min(Date.parse(licenseExpiresAt), asked)).toISOString();
+}

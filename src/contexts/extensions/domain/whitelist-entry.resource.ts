@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { defineCollection } from '../../../platform/resources/collection.ts';
+import { browserTypes } from '../../devices/domain/events.ts';
+
+const NO_CONTROLS = /^\P{Cc}*$/u;
+const line = (characters: number) =>
+  z.string().trim().max(characters).regex(NO_CONTROLS, 'must not hold control characters');
+
+/**
+ * A browser extension that may be installed, in one browser family or (null) in all (choice OP-195). Extensions are told of
+ * it with their policies. The identifier is the store's, within the bounds that telemetry has for it, so that what is
+ * reported can be allowed.
+ */
+export const extensionWhitelist = defineCollection({
+  noun: 'extensionWhitelistEntry',
+  list: 'entries',
+  area: 'extension-monitoring',
+  path: '/api/v1/admin/extension-monitoring/whitelist',
+  parameter: 'entryID',
+  verbs: ['list', 'create', 'read', 'update', 'delete'],
+  access: { read: 'extension-monitoring:read', write: 'extension-monitoring:whitelist' },
+  table: 'extension_whitelist_entries',
+  version: 1,
+  fields: {
+    extensionId: line(128).min(1),
+    name: line(200).default(''),
+    publisher: line(200).nullable().default(null),
+    browserType: z.enum(browserTypes).nullable().default(null),
+    reason: z.string().max(2_000).default(''),
+  },
+  unique: [['extensionId', 'browserType']],
+  showsCreator: true,
+  toldToExtensions: true,
+});

@@ -1,0 +1,70 @@
+import { passwordPlace } from '../tenants/domain/admin.ts';
+import { adminByAccount, tenant, tenantStream, type AdminState } from '../tenants/domain/tenant.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import { FailureError, unauthenticated } from '../../platform/kernel/failure.ts';
+import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { tenantAdmins, type AccountKindsDependencies } from './account-kinds.ts';
+import { giveBackTry, provePassword, type SignInDependencies } from './sign-in.ts';
+import { accountOf, passPassword, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
+import type { Visitor } from './visitor.ts';
+import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
+import type { Vault } from '../../platform/vault/vault.ts';
+
+export interface AdminSignInDependencies extends AccountKindsDependencies, SignInDependencies, SignInStepsDependencies {
+  readonly loader: AggregateLoader;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+}
+
+/** Signs in with e-mail and password, as far as these go. Unknown e-mail, unknown tenant and wrong password answer and cost the same. */
+export async function signInWithPassword(
+  services: AdminSignInDependencies,
+  tenantId: TenantId,
+  email: string,
+  password: string,
+  { actor, sourceOf }: Visitor,
+): Promise<{ admin: AdminState; next: NextStep }> {
+  const accountDigest = services.accountDigest(email);
+  const state = await services.loader.load(tenant, tenantStream(tenantId));
+  const admin = adminByAccount(state, accountDigest);
+  const source = sourceOf({ scope: tenantId, accountDigest });
+  // Tenants that there are not get neither keys nor streams: strangers' tries there are counted under the installation.
+  const account = {
+    tenantId: state.exists ? tenantId : INSTALLATION,
+    accountDigest,
+    subjectId: admin?.adminId ?? null,
+    actor,
+    source,
+  };
+  const tried = await provePassword(services, account, passwordHashOf(services, account.tenantId, admin), password);
+  return {
+    admin: admin!,
+    next: await passPassword(services, { kind: tenantAdmins, tenantId, admin: admin!, actor, source }, tried),
+  };
+}
+
+/** The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. */
+export async function confirmAdminPassword(
+  services: AdminSignInDependencies,
+  { tenantId, adminId, sessionId }: LiveSession,
+  password: string,
+  actor: Actor,
+): Promise<void> {
+  const admin = await tenantAdmins.find(services, tenantId, adminId);
+  if (!admin) throw new FailureError(unauthenticated());
+  const account = accountOf({ kind: tenantAdmins, tenantId, admin, actor, source: `session:${sessionId}` });
+  const tried = await provePassword(services, account, passwordHashOf(services, tenantId, admin), password);
+  await giveBackTry(services, account, tried, 're_authentication');
+}
+
+interface LiveSession {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+  readonly sessionId: string;
+}
+
+/** Nobody's password is looked for as well: there is no secret of that reference. */
+const passwordHashOf =
+  ({ vault }: AdminSignInDependencies, tenantId: TenantId, admin: AdminState | undefined) =>
+  () =>
+    vault.get(tenantId, passwordPlace(admin?.adminId ?? 'nobody'), admin?.passwordRef ?? INSTALLATION);

@@ -1,0 +1,158 @@
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import type { EventOf } from '../../../platform/kernel/event.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { loginEvents, type StandingCounter } from './login-events.ts';
+import { limitOf, LOCK_MS, STRANGERS, STRANGERS_CODES, WINDOW_MS, type TrySource } from './login-limits.ts';
+
+/** Tries that count together. Times are epoch milliseconds. */
+export interface Counter {
+  readonly tries: readonly number[];
+  readonly lockedUntil: number;
+  readonly checksWhileLocked: number;
+}
+
+export interface LoginState {
+  /** By name (`limits.ts`); none that is empty. */
+  readonly counters: Readonly<Record<string, Counter>>;
+  /** Addresses from which the account was signed in to, the latest first. */
+  readonly knownAddresses: readonly string[];
+}
+
+/** A try that was taken, as its outcome refers to it. */
+export interface Tried {
+  readonly at: number;
+  readonly countedBy: readonly string[];
+}
+
+export const NO_TRIES: LoginState = { counters: {}, knownAddresses: [] };
+const EMPTY: Counter = { tries: [], lockedUntil: 0, checksWhileLocked: 0 };
+const MOST_KNOWN_ADDRESSES = 8;
+
+export function foldLogin(state: LoginState, event: EventOf<typeof loginEvents>): LoginState {
+  switch (event.type) {
+    case 'LoginAttempted': {
+      const at = Date.parse(event.data.at);
+      const counters = { ...state.counters };
+      for (const name of event.data.countedBy) counters[name] = counted(name, counters[name], at);
+      return { ...state, counters: stillCounting(counters, at) };
+    }
+    case 'PasswordConfirmed':
+      return { ...state, counters: countersOf(event.data.standing) };
+    case 'LoginSucceeded':
+      return {
+        counters: countersOf(event.data.standing),
+        knownAddresses: withKnown(state.knownAddresses, event.data.source),
+      };
+    case 'LoginUnlocked':
+      return { ...state, counters: {} };
+  }
+}
+
+export const login = defineAggregate<LoginState, typeof loginEvents>(loginEvents, NO_TRIES, foldLogin);
+
+function counted(name: string, { tries, lockedUntil, checksWhileLocked }: Counter = EMPTY, at: number): Counter {
+  if (lockedUntil > at) return { tries, lockedUntil, checksWhileLocked: checksWhileLocked + 1 };
+  const counting = [...tries.filter((then) => then > at - WINDOW_MS && then >= lockedUntil), at];
+  return {
+    tries: counting,
+    lockedUntil: counting.length >= limitOf(name).tries ? at + LOCK_MS : lockedUntil,
+    checksWhileLocked: 0,
+  };
+}
+
+const stillCounting = (counters: Readonly<Record<string, Counter>>, at: number): Record<string, Counter> =>
+  Object.fromEntries(
+    Object.entries(counters).filter(
+      ([, { tries, lockedUntil }]) => lockedUntil > at || tries.some((then) => then > at - WINDOW_MS),
+    ),
+  );
+
+const withKnown = (known: readonly string[], source: string): readonly string[] =>
+  source.startsWith('address:')
+    ? [source, ...known.filter((address) => address !== source)].slice(0, MOST_KNOWN_ADDRESSES)
+    : known;
+
+/**
+ * What a try from there adds to. Sources that signed in before answer for themselves alone, so that no number of strangers locks them out;
+ * strangers are bounded together besides, or an attacker with many addresses would have as many times the tries.
+ */
+export function countersFor({ knownAddresses }: LoginState, source: TrySource, factor: 'password' | 'code'): string[] {
+  const isStranger = source.startsWith('address:') && !knownAddresses.includes(source);
+  if (!isStranger) return [source];
+  return factor === 'code' ? [source, STRANGERS, STRANGERS_CODES] : [source, STRANGERS];
+}
+
+/** May a password be looked at now, and could it let anybody in? */
+export function judgeTry(
+  { counters }: LoginState,
+  names: readonly string[],
+  now: number,
+): 'open' | 'locked' | 'exhausted' {
+  // The try that filled a count may still be under way and succeed; those after it cannot.
+  const locked = names.flatMap((name) => {
+    const { lockedUntil, checksWhileLocked } = counters[name] ?? EMPTY;
+    return lockedUntil > now ? [{ isExhausted: checksWhileLocked >= limitOf(name).checksWhileLocked }] : [];
+  });
+  if (locked.some(({ isExhausted }) => isExhausted)) return 'exhausted';
+  return locked.length > 0 ? 'locked' : 'open';
+}
+
+/** The counters once this try is given back; as they are where it was wiped out since, or was one while locked. */
+export function withoutTry({ counters }: LoginState, { at, countedBy }: Tried): Record<string, Counter> {
+  const left = { ...counters };
+  for (const name of countedBy) {
+    const { tries, ...lock } = left[name] ?? EMPTY;
+    const own = tries.lastIndexOf(at);
+    if (own < 0) continue;
+    const others = tries.toSpliced(own, 1);
+    if (others.length === 0) delete left[name];
+    else left[name] = others.length < limitOf(name).tries ? { ...EMPTY, tries: others } : { ...lock, tries: others };
+  }
+  return left;
+}
+
+/** The counters once somebody came in: their source's tries are forgiven, and of those that all strangers share theirs alone. */
+export function withoutSource(state: LoginState, tried: Tried): Record<string, Counter> {
+  const [source, ...shared] = tried.countedBy;
+  const { [source!]: _forgiven, ...others } = withoutTry(state, { at: tried.at, countedBy: shared });
+  return others;
+}
+
+/** For an event; without what counts no more. */
+export const standing = (counters: Readonly<Record<string, Counter>>, now: number): StandingCounter[] =>
+  Object.entries(stillCounting(counters, now)).map(([name, { tries, lockedUntil, checksWhileLocked }]) => ({
+    name,
+    tries: tries.map((then) => new Date(then).toISOString()),
+    lockedUntil: lockedUntil === 0 ? null : new Date(lockedUntil).toISOString(),
+    checksWhileLocked,
+  }));
+
+const countersOf = (kept: readonly StandingCounter[]): Record<string, Counter> =>
+  Object.fromEntries(
+    kept.map(({ name, tries, lockedUntil, checksWhileLocked }) => [
+      name,
+      {
+        tries: tries.map((then) => Date.parse(then)),
+        lockedUntil: lockedUntil === null ? 0 : Date.parse(lockedUntil),
+        checksWhileLocked,
+      },
+    ]),
+  );
+
+/** Until when some source is locked out of signing in; 0 for none. Re-authentication in a live session is no sign-in. */
+export const lockedOutUntil = ({ counters }: LoginState): number =>
+  Math.max(
+    0,
+    ...Object.entries(counters).flatMap(([name, { lockedUntil }]) =>
+      name.startsWith('session:') ? [] : [lockedUntil],
+    ),
+  );
+
+/**
+ * Enough of the newest events to hold every try that still counts: a confirmation or a success repeats those before it, after which
+ * strangers have 50 tries within any half an hour, and sources that have signed in before ten each.
+ */
+export const LOGIN_TAIL = 128;
+
+export const loginStream = (tenantId: TenantId, accountDigest: string): string =>
+  streamName('login', tenantId, accountDigest);

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { invalid, type Failure } from '../../../platform/kernel/failure.ts';
+import { whyCommon, whyGuessable } from './guessable-password.ts';
+
+const LEAST_CHARACTERS = 12;
+/** Far beyond any passphrase. Judging a password takes time that grows with the square of its length. */
+const MOST_CHARACTERS = 256;
+/** A password of a wrong length is not looked at any further. */
+const conclusive = { abort: true };
+
+/**
+ * At least 12 characters with upper case, lower case, digit and special character (interface, "Setup"), and none of the passwords that are
+ * tried first. Argon2 reads all of it. Commands check against the person's own names besides (`refuseGuessable`).
+ */
+export const newPassword = z
+  .string()
+  .min(LEAST_CHARACTERS, conclusive)
+  .max(MOST_CHARACTERS, conclusive)
+  .refine((text) => /\p{Lu}/u.test(text), 'must contain an upper-case letter')
+  .refine((text) => /\p{Ll}/u.test(text), 'must contain a lower-case letter')
+  .refine((text) => /\p{Nd}/u.test(text), 'must contain a digit')
+  .refine((text) => /[^\p{L}\p{N}\s]/u.test(text), 'must contain a special character')
+  .superRefine((text, { addIssue }) => {
+    const reason = whyCommon(text);
+    if (reason) addIssue({ code: 'custom', message: reason });
+  })
+  .describe(
+    '12 to 256 characters, with upper-case and lower-case letters, a digit and a special character. Refused: common passwords, also with digits, signs or look-alikes, and those made of the name, e-mail or tenant.',
+  );
+
+/** For passwords that people choose. Those that are made here are random. */
+export function refuseGuessable(field: string, password: string, known: readonly string[]): Failure | undefined {
+  const reason = whyGuessable(password, known);
+  return reason === undefined ? undefined : invalid(field, reason);
+}
+
+/** What a login form may send: the field's minimum of 6, and a bound. */
+export const presentedPassword = z.string().min(6).max(MOST_CHARACTERS);
+export const emailField = z.email().max(254);

@@ -1,0 +1,95 @@
+import type { Role, roles } from './roles.ts';
+
+/**
+ * The one permission table (choices OP-255 … OP-281): who may read and who may write what. Routes name a permission,
+ * guards look here, and the generated tests walk every route × role against it.
+ */
+const SA: Role = 'super_admin';
+const AD: Role = 'admin';
+const AN: Role = 'analyst';
+const VI: Role = 'viewer';
+const everyone = [SA, AD, AN, VI];
+const triage = [SA, AD, AN];
+const administration = [SA, AD];
+
+const table = {
+  'self:read': everyone,
+  'self:write': everyone,
+  'employees:read': everyone,
+  'employees:write': administration,
+  'employees:erase': [SA],
+  'alerts:read': everyone,
+  'alerts:write': triage,
+  'endpoints:read': everyone,
+  'endpoints:write': triage,
+  'devices:read': everyone,
+  'devices:write': administration,
+  'devices:silence': triage,
+  'overview:read': everyone,
+  'support-bundle:read': [SA],
+  'policies:read': everyone,
+  'policies:test': triage,
+  'policies:write': administration,
+  'unblock-keys:read': triage,
+  'unblock-keys:write': triage,
+  'settings:read': everyone,
+  'settings:write': administration,
+  'license:read': administration,
+  'license:write': [SA],
+  'retention:read': everyone,
+  'admin-users:read': administration,
+  'admin-users:write': administration,
+  'roles:read': everyone,
+  'threat-intel:read': triage,
+  'threat-intel:write': administration,
+  'sso-configs:read': administration,
+  'sso-configs:write': [SA],
+  'countermeasures:read': everyone,
+  'countermeasures:write': administration,
+  'signatures:read': everyone,
+  'signatures:write': administration,
+  'notifications:read': triage,
+  'notifications:write': administration,
+  'on-call:read': everyone,
+  'on-call:override': triage,
+  'on-call:write': administration,
+  'extension-monitoring:read': everyone,
+  'extension-monitoring:whitelist': triage,
+  'extension-monitoring:write': administration,
+  'screenshots:read': triage,
+  'events:read': triage,
+  'events-stats:read': everyone,
+  'integrations:read': administration,
+  'integrations:write': administration,
+  'updates:read': administration,
+  'updates:write': [SA],
+  'certificates:read': administration,
+  'certificates:write': [SA],
+  'enrollment:read': administration,
+  'enrollment:write': administration,
+  'search:read': everyone,
+  'search:export': triage,
+  'audit:read': triage,
+  'audit:export': administration,
+  'groups:read': everyone,
+  'groups:write': administration,
+  'verification:read': triage,
+  'verification:write': triage,
+  'portal:read': triage,
+} as const satisfies Record<string, readonly Role[]>;
+
+export type Permission = keyof typeof table;
+
+declare module '../../../platform/resources/access-words.ts' {
+  interface AccessWords {
+    readonly permission: keyof typeof table;
+    readonly role: (typeof roles)[number];
+  }
+}
+
+export const permissionTable: Readonly<Record<Permission, readonly Role[]>> = table;
+
+export const permits = (role: Role, permission: Permission): boolean => permissionTable[permission].includes(role);
+
+export const permissionsOf = (role: Role): Permission[] =>
+  (Object.keys(permissionTable) as Permission[]).filter((permission) => permits(role, permission));

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import { defineEvents } from '../../../platform/kernel/event.ts';
+import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
+
+/**
+ * The one-time codes that an admin's secret has let in with: a stream of its own beside the tenant's or the organization's, since every sign-in
+ * adds to it. No code stands here, only the time step that it was for (RFC 6238 §4.2).
+ */
+const schema = z.object({ adminId: uuid(), totpSecretRef: uuid(), step: z.int() });
+export const totpEvents = defineEvents('totp', {
+  TotpCodeAccepted: {
+    version: 1,
+    schema,
+    about: { resource: 'admin_user', id: 'adminId' },
+    audit: 'admin_user.totp_code_accepted',
+  },
+  OrgAdminTotpCodeAccepted: {
+    version: 1,
+    schema,
+    about: { resource: 'org_admin', id: 'adminId' },
+    audit: 'org_admin.totp_code_accepted',
+  },
+});
+
+/** The newest accepted step of each secret. */
+export type TotpState = ReadonlyMap<string, number>;
+
+export const totp = defineAggregate<TotpState, typeof totpEvents>(totpEvents, new Map(), (state, { data }) =>
+  new Map(state).set(data.totpSecretRef, Math.max(data.step, state.get(data.totpSecretRef) ?? 0)),
+);
+
+/** Steps only rise, so the newest event of a secret says it all; a few more bridge the moment in which a secret is replaced. */
+export const TOTP_TAIL = 8;
+
+export const totpStream = (tenantId: TenantId, adminId: string): string => streamName('totp', tenantId, adminId);

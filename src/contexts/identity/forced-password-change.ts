@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { newPassword } from './domain/password-rule.ts';
+import type { OneTimeToken, TokenPurpose, OneTimeTokens } from './one-time-tokens.ts';
+import { FailureError, unauthenticated } from '../../platform/kernel/failure.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../platform/vault/vault.ts';
+
+export interface ForcedPasswordChangeDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+export const forcedChangeBody = z
+  .object({ tempToken: z.string().min(1).max(256), newPassword, confirmPassword: z.string().max(256) })
+  .refine(({ newPassword: chosen, confirmPassword }) => chosen === confirmPassword, {
+    path: ['confirmPassword'],
+    message: 'must equal newPassword',
+  });
+
+export const passwordChanged = z.object({ success: z.literal(true), message: z.string() });
+
+const invalidToken = () => new FailureError(unauthenticated('invalid or expired token'));
+
+interface ForcedChange<Known> {
+  readonly purpose: TokenPurpose;
+  readonly tempToken: string;
+  /** What has to be known, or refused, before the token is spent. */
+  prepare(token: OneTimeToken): Promise<Known>;
+  change(token: OneTimeToken, known: Known): Promise<unknown>;
+}
+
+/** The new password where one must be changed. Only the token's own failure costs a new sign-in. */
+export async function changeForcedPassword<Known>(
+  services: ForcedPasswordChangeDependencies,
+  { purpose, tempToken, prepare, change }: ForcedChange<Known>,
+): Promise<z.output<typeof passwordChanged>> {
+  const token = await services.oneTimeTokens.peek(purpose, tempToken);
+  if (!token) throw invalidToken();
+  const known = await prepare(token);
+  // Spending it decides between many who use it at once, before each of them costs a slow computation.
+  if (!(await services.oneTimeTokens.spend(purpose, tempToken))) throw invalidToken();
+  await change(token, known).catch(async (error: unknown) => {
+    // Whatever else goes wrong costs no new sign-in: a password that is refused, too many at once.
+    if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated'))
+      await services.oneTimeTokens.giveBack(purpose, tempToken);
+    throw error;
+  });
+  return { success: true, message: 'the password was changed; sign in with it' };
+}

@@ -1,0 +1,67 @@
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { OrgRole, Role } from './domain/roles.ts';
+import { device, deviceStream, type DeviceState } from '../devices/domain/device.ts';
+import { employee, employeeStream, type EmployeeState } from '../employees/domain/employee.ts';
+import { organization, organizationStream } from '../organizations/domain/organization.ts';
+import { session, sessionStream } from './domain/session.ts';
+import { admitsSession } from './domain/account.ts';
+import { tenant, tenantStream, type TenantState } from '../tenants/domain/tenant.ts';
+import { isStillVouchedFor } from './vouching.ts';
+import type { LiveState } from '../../platform/projector/live-state.ts';
+
+export interface LiveAdmin {
+  readonly adminId: string;
+  readonly role: Role;
+}
+export interface LiveOrgAdmin {
+  readonly adminId: string;
+  readonly role: OrgRole;
+}
+
+/** What every request is checked against: folded from streams, and cached until an event of one of these streams arrives. */
+export interface Lookups {
+  /** The admin behind a session that still lives, with the role as it is now. */
+  adminSession(tenantId: TenantId, sessionId: string): Promise<LiveAdmin | undefined>;
+  orgSession(organizationId: TenantId, sessionId: string): Promise<LiveOrgAdmin | undefined>;
+  device(tenantId: TenantId, deviceId: string): Promise<DeviceState | undefined>;
+  /** The employee, as far as decisions go; of somebody unknown, the initial state. */
+  employee(tenantId: TenantId, userId: string): Promise<EmployeeState | undefined>;
+  /** License, authority, base address and name of a tenant that exists. */
+  tenant(tenantId: TenantId, id: string): Promise<TenantState | undefined>;
+}
+
+export function liveLookups(live: LiveState): Lookups {
+  return {
+    adminSession: live.remember(async ({ aggregates }, tenantId, sessionId) => {
+      const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
+        aggregates.load(session, sessionStream(tenantId, sessionId)),
+        aggregates.load(tenant, tenantStream(tenantId)),
+      ]);
+      const admin = admins.get(subjectId);
+      if (!(await isStillVouchedFor(aggregates, 'tenant', tenantId, vouchedBy))) return undefined;
+      if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
+      return { adminId: admin.adminId, role: admin.role };
+    }),
+    orgSession: live.remember(async ({ aggregates }, organizationId, sessionId) => {
+      const [{ status, subjectId, epoch, vouchedBy }, { admins }] = await Promise.all([
+        aggregates.load(session, sessionStream(organizationId, sessionId)),
+        aggregates.load(organization, organizationStream(organizationId)),
+      ]);
+      const admin = admins.get(subjectId);
+      if (!(await isStillVouchedFor(aggregates, 'organization', organizationId, vouchedBy))) return undefined;
+      if (status !== 'live' || !admin || !admitsSession(admin, sessionId, epoch)) return undefined;
+      return { adminId: admin.adminId, role: admin.role };
+    }),
+    device: live.remember(async ({ aggregates }, tenantId, deviceId) => {
+      const state = await aggregates.load(device, deviceStream(tenantId, deviceId));
+      return state.status === 'none' ? undefined : state;
+    }),
+    employee: live.remember(({ aggregates }, tenantId, userId) =>
+      aggregates.load(employee, employeeStream(tenantId, userId)),
+    ),
+    tenant: live.remember(async ({ aggregates }, tenantId) => {
+      const state = await aggregates.load(tenant, tenantStream(tenantId));
+      return state.exists ? state : undefined;
+    }),
+  };
+}

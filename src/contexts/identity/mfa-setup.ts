@@ -1,0 +1,67 @@
+import type { FreshValues } from '../../platform/execution/fresh-values.ts';
+import { conflict, FailureError, invalid } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import { forgetIfRefused } from '../../platform/resources/secrets.ts';
+import type { AccountKind, AccountKindsDependencies } from './account-kinds.ts';
+import { newBackupCodes } from './backup-codes.ts';
+import { stepOfCode } from './totp.ts';
+import type { Logger } from 'pino';
+import type { Vault } from '../../platform/vault/vault.ts';
+import type { Passwords } from './passwords.ts';
+
+export interface MfaSetupDependencies extends AccountKindsDependencies {
+  readonly log: Logger;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+}
+
+interface Self {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+}
+
+type Start = (setup: Self & { readonly totpSecretRef: string }) => Promise<unknown>;
+
+/** Keeps a secret that was entered into an authenticator app until its first code comes. Throws 409 where a second factor is on. */
+export async function beginMfaSetup(
+  services: MfaSetupDependencies,
+  kind: AccountKind,
+  { tenantId, adminId }: Self,
+  secret: string,
+  start: Start,
+): Promise<void> {
+  const totpSecretRef = await services.vault.put(tenantId, kind.places.totpSecret(adminId), secret);
+  await start({ tenantId, adminId, totpSecretRef }).catch((error: unknown) =>
+    forgetIfRefused(services, tenantId, [totpSecretRef], error),
+  );
+}
+
+/** The step of the app's first code for the secret that waits. Throws 400 for a wrong code, 409 where none waits. */
+export async function firstStepOf(
+  services: MfaSetupDependencies,
+  kind: AccountKind,
+  { tenantId, adminId }: Self,
+  code: string,
+): Promise<{ readonly totpSecretRef: string; readonly step: number }> {
+  const admin = await kind.find(services, tenantId, adminId);
+  const totpSecretRef = admin?.pendingTotpSecretRef;
+  const secret = totpSecretRef && (await services.vault.get(tenantId, kind.places.totpSecret(adminId), totpSecretRef));
+  if (!totpSecretRef || !secret)
+    throw new FailureError(
+      conflict(admin?.mfa ? 'multi-factor authentication is on already' : 'no set-up was started'),
+    );
+  const step = await stepOfCode(secret.toString(), code, Date.now());
+  if (step === undefined) throw new FailureError(invalid('code', 'is not the code of this moment'));
+  return { totpSecretRef, step };
+}
+
+/** Ten codes to be shown once; their digests go into the vault. */
+export async function makeBackupCodes(
+  { passwords, vault }: MfaSetupDependencies,
+  kind: AccountKind,
+  { tenantId, adminId }: Self,
+  fresh: FreshValues,
+): Promise<{ readonly codes: readonly string[]; readonly backupCodesRef: string }> {
+  const { codes, kept } = await newBackupCodes(passwords, fresh.integers('backup codes'));
+  return { codes, backupCodesRef: await vault.put(tenantId, kind.places.backupCodes(adminId), kept) };
+}

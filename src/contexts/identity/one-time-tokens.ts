@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import { tenantOf } from './refresh-tokens.ts';
+
+export type TokenPurpose =
+  | 'mfa'
+  | 'temp'
+  | 'reauth'
+  | 'org-mfa'
+  | 'org-temp'
+  | 'org-reauth'
+  | 'org-handoff'
+  | 'sso-state'
+  | 'sso-handoff'
+  | 'saml-request';
+
+export interface OneTimeToken {
+  readonly tenantId: TenantId;
+  readonly subjectId: string;
+  readonly payload: Record<string, unknown>;
+}
+
+/**
+ * Short-lived tokens with a purpose: opaque, hashed at rest, and spent by one atomic statement, so that of any number of
+ * simultaneous uses exactly one succeeds.
+ */
+export class OneTimeTokens {
+  readonly #pool: TenantPool;
+
+  constructor(pool: TenantPool) {
+    this.#pool = pool;
+  }
+
+  async issue(
+    purpose: TokenPurpose,
+    { tenantId, subjectId, payload }: OneTimeToken,
+    seconds: number,
+    tries = 1,
+  ): Promise<string> {
+    const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${randomBytes(32).toString('base64url')}`;
+    await this.#pool.statement(
+      tenantId,
+      `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
+       values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
+      [purpose, digestOf(token), subjectId, JSON.stringify(payload), tries, seconds],
+    );
+    return token;
+  }
+
+  /** Uses one try. Undefined for unknown, expired, used-up tokens and those of another purpose. */
+  async spend(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
+    return this.#find(
+      token,
+      `update one_time_tokens set tries_left = tries_left - 1
+        where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()
+       returning subject_id, payload`,
+      purpose,
+    );
+  }
+
+  /** Looks without spending: for tokens that stay good for their lifetime. */
+  async peek(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
+    return this.#find(
+      token,
+      `select subject_id, payload from one_time_tokens
+        where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()`,
+      purpose,
+    );
+  }
+
+  /** Gives back the try that a request took and could not use. */
+  async giveBack(purpose: TokenPurpose, token: string): Promise<void> {
+    await this.#find(
+      token,
+      'update one_time_tokens set tries_left = tries_left + 1 where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload',
+      purpose,
+    );
+  }
+
+  /** Ends a token early: what it stood for has been done. Undefined where another ended it before. */
+  async discard(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
+    return this.#find(
+      token,
+      'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload',
+      purpose,
+    );
+  }
+
+  async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
+    const tenantId = tenantOf(token);
+    if (!tenantId) return undefined;
+    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> }>(
+      tenantId,
+      sql,
+      [purpose, digestOf(token)],
+    );
+    return rows[0] && { tenantId, subjectId: rows[0].subject_id, payload: rows[0].payload };
+  }
+}
+
+const digestOf = (token: string) => createHash('sha256').update(token).digest();

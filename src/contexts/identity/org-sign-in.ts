@@ -1,0 +1,125 @@
+import type { Tried } from './domain/login.ts';
+import {
+  orgAdminAccountClaim,
+  orgAdminByAccount,
+  organization,
+  organizationStream,
+  orgPasswordPlace,
+  type OrganizationState,
+  type OrgAdminState,
+} from '../organizations/domain/organization.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import { streamSubject } from '../../platform/kernel/aggregate.ts';
+import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
+import { orgAdmins } from './account-kinds.ts';
+import { ORGANIZATIONS } from './known-browsers.ts';
+import { giveBackTry, provePassword, type KnownAccount, type SignInDependencies } from './sign-in.ts';
+import { accountOf, passPassword, type NextStep, type SignInStepsDependencies } from './sign-in-steps.ts';
+import type { Visitor } from './visitor.ts';
+import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
+import type { WithClaimHolder } from '../../../commands/ports.ts';
+import type { Vault } from '../../platform/vault/vault.ts';
+
+export interface OrgSignInDependencies extends SignInDependencies, SignInStepsDependencies {
+  readonly loader: AggregateLoader;
+  readonly ports: WithClaimHolder;
+  readonly vault: Vault;
+  accountDigest(email: string): string;
+}
+
+export interface OrgAdminFound {
+  readonly organizationId: TenantId;
+  readonly organization: OrganizationState;
+  readonly admin: OrgAdminState;
+}
+
+/** The account behind an e-mail's digest, if any: the claim's holder is the organization's stream. */
+export async function findOrgAdmin(
+  { ports, loader }: OrgSignInDependencies,
+  accountDigest: string,
+): Promise<OrgAdminFound | undefined> {
+  // For nobody the same steps are taken, on a stream that has no events.
+  const stream =
+    (await ports.claimHolder(INSTALLATION, orgAdminAccountClaim(accountDigest))) ?? organizationStream(INSTALLATION);
+  const state = await loader.load(organization, stream);
+  const admin = orgAdminByAccount(state, accountDigest);
+  return admin && { organizationId: asTenantId(streamSubject(stream)), organization: state, admin };
+}
+
+/**
+ * Signs in with e-mail and password, as far as these go. Unknown e-mail, another organization's slug and wrong password answer and
+ * cost the same, tries of strangers being counted under the installation. That passwords do not let in any more, or not
+ * this admin, is told to whoever knows the right one: before that it would say who has an account.
+ */
+export async function signInToOrganization(
+  services: OrgSignInDependencies,
+  email: string,
+  password: string,
+  slug: string | undefined,
+  { actor, sourceOf }: Visitor,
+): Promise<OrgAdminFound & { readonly next: NextStep }> {
+  const accountDigest = services.accountDigest(email);
+  const known = await findOrgAdmin(services, accountDigest);
+  const found = slug === undefined || known?.organization.slug === slug ? known : undefined;
+  const source = sourceOf({ scope: ORGANIZATIONS, accountDigest });
+  const tried = await proveFoundPassword(services, accountDigest, found, password, { actor, source });
+  const { organizationId: tenantId, admin } = found!;
+  return { ...found!, next: await passPassword(services, { kind: orgAdmins, tenantId, admin, actor, source }, tried) };
+}
+
+interface LiveOrgSession {
+  readonly organizationId: TenantId;
+  readonly adminId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * The password of an admin who is signed in already. Tries count by session: nobody outside it can use them up. Returns the account whose
+ * password was right.
+ */
+export async function confirmOrgPassword(
+  services: OrgSignInDependencies,
+  { organizationId, adminId, sessionId }: LiveOrgSession,
+  password: string,
+  actor: Actor,
+): Promise<OrgAdminState> {
+  const state = await services.loader.load(organization, organizationStream(organizationId));
+  const admin = state.admins.get(adminId)!;
+  const source = `session:${sessionId}` as const;
+  const tried = await proveFoundPassword(
+    services,
+    admin.accountDigest,
+    { organizationId, organization: state, admin },
+    password,
+    { actor, source },
+  );
+  await giveBackTry(
+    services,
+    accountOf({ kind: orgAdmins, tenantId: organizationId, admin, actor, source }),
+    tried,
+    're_authentication',
+  );
+  return admin;
+}
+
+function proveFoundPassword(
+  services: OrgSignInDependencies,
+  accountDigest: string,
+  found: OrgAdminFound | undefined,
+  password: string,
+  { actor, source }: Pick<KnownAccount, 'actor' | 'source'>,
+): Promise<Tried> {
+  const tenantId = found?.organizationId ?? INSTALLATION;
+  // Nobody's password is looked for as well: there is no secret of that reference.
+  const [place, reference] = found
+    ? [orgPasswordPlace(found.admin.adminId), found.admin.passwordRef]
+    : [orgPasswordPlace('nobody'), INSTALLATION];
+  const account = {
+    tenantId,
+    accountDigest,
+    subjectId: found?.admin.adminId ?? null,
+    actor: found ? { ...actor, kind: 'org_admin' as const } : actor,
+    source,
+  };
+  return provePassword(services, account, () => services.vault.get(tenantId, place, reference), password);
+}

@@ -1,0 +1,29 @@
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { OneTimeTokens } from './one-time-tokens.ts';
+
+export interface ReauthenticationDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+/** Interface "Limits". */
+export const REAUTHENTICATION_SECONDS = 300;
+
+export interface ReauthenticatedSession {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+  readonly sessionId: string;
+}
+
+/** A token for whoever has just proved again who they are: good in this session alone, for its whole lifetime (choice OP-025). */
+export const issueReauthentication = (
+  { oneTimeTokens }: ReauthenticationDependencies,
+  { tenantId, adminId, sessionId }: ReauthenticatedSession,
+): Promise<string> =>
+  oneTimeTokens.issue('reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);
+
+/** The same of an organization's admin, for one write (choice OP-147). */
+export const issueOrgReauthentication = (
+  { oneTimeTokens }: ReauthenticationDependencies,
+  { tenantId, adminId, sessionId }: ReauthenticatedSession,
+): Promise<string> =>
+  oneTimeTokens.issue('org-reauth', { tenantId, subjectId: adminId, payload: { sessionId } }, REAUTHENTICATION_SECONDS);

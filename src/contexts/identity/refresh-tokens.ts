@@ -1,0 +1,171 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { Gathering } from '../../platform/database/gathering.ts';
+import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
+
+interface Family {
+  readonly tenantId: TenantId;
+  readonly sessionId: string;
+  readonly subjectId: string;
+}
+export type Redeemed =
+  | ({ readonly kind: 'rotated'; readonly next: string } & Family)
+  /** A token that was spent before: somebody has a copy. The whole family must go. */
+  | ({ readonly kind: 'reused' } & Family)
+  | { readonly kind: 'unknown' };
+
+/** A client whose answer was lost may ask once more this soon without being taken for a thief (choice OP-023). */
+const GRACE_SECONDS = 10;
+
+export interface RefreshLifetime {
+  readonly idleSeconds: number;
+  readonly absoluteSeconds: number;
+}
+export const ADMIN_LIFETIME: RefreshLifetime = { idleSeconds: 7 * 86_400, absoluteSeconds: 30 * 86_400 };
+export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteSeconds: 8 * 3_600 };
+
+/**
+ * Opaque refresh tokens, stored as digests, spent by one atomic statement. The tenant's id stands in the token, so that
+ * the look-up runs under that tenant's row-level security; a forged tenant finds nothing.
+ */
+export class RefreshTokens {
+  readonly #pool: TenantPool;
+  readonly #successorKey: Buffer;
+  readonly #issued = new Gathering((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
+
+  constructor(pool: TenantPool, successorKey: Buffer) {
+    this.#pool = pool;
+    this.#successorKey = successorKey;
+  }
+
+  async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
+    const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
+    const { idleSeconds } = lifetime;
+    const { token, kept } = tokenOf(randomBytes(32), tenantId, sessionId, subjectId, { idleSeconds, endsAt });
+    await this.#issued.ask(tenantId, kept);
+    return token;
+  }
+
+  async redeem(token: string): Promise<Redeemed> {
+    const tenantId = tenantOf(token);
+    if (!tenantId) return { kind: 'unknown' };
+    return this.#pool.transaction(tenantId, async (client) => {
+      const digest = digestOf(token);
+      const { rows } = await client.query<SpentRow>(SPEND, [tenantId, digest]);
+      const [row] = rows;
+      if (!row) return { kind: 'unknown' };
+      const { session_id: sessionId, subject_id: subjectId } = row;
+      if (!row.fresh && !row.within_grace) return { kind: 'reused', sessionId, subjectId, tenantId };
+      // The child lives as its parent did: the family's own idle time, until the family's own end.
+      const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
+      const { token: next, kept } = tokenOf(this.#successorOf(token), tenantId, sessionId, subjectId, lifetime);
+      await client.query(INSERT, [tenantId, ...columnsOf([kept])]);
+      return { kind: 'rotated', sessionId, subjectId, next, tenantId };
+    });
+  }
+
+  /**
+   * A token has one successor, whoever asks for it again within the grace: two tabs, or a client whose answer was lost, get the same one, and
+   * a spent token cannot be multiplied. It follows from the token and a key that only this service has.
+   */
+  #successorOf(token: string): Buffer {
+    return createHmac('sha256', this.#successorKey).update(token).digest();
+  }
+
+  /** When each session of a subject ends unless it is refreshed before; none that has ended so already. */
+  async expiries(tenantId: TenantId, subjectId: string): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.#pool.statement<{ session_id: string; expires_at: Date | string }>(tenantId, EXPIRIES, [
+      subjectId,
+    ]);
+    return new Map(
+      rows.map(({ session_id: sessionId, expires_at: expiresAt }) => [sessionId, new Date(expiresAt).toISOString()]),
+    );
+  }
+
+  async revokeSession(tenantId: TenantId, sessionId: string): Promise<void> {
+    await this.#pool.statement(tenantId, 'delete from refresh_tokens where tenant_id = $1 and session_id = $2', [
+      sessionId,
+    ]);
+  }
+
+  async #keep(tenantId: TenantId, tokens: readonly KeptToken[]): Promise<readonly void[]> {
+    await this.#pool.statement(tenantId, INSERT, columnsOf(tokens), 'insert-refresh-tokens');
+    return [];
+  }
+}
+
+/** What the table keeps of a token. */
+interface KeptToken {
+  readonly digest: Buffer;
+  readonly sessionId: string;
+  readonly subjectId: string;
+  readonly expiresAt: Date;
+  readonly idleSeconds: number;
+  readonly endsAt: Date;
+}
+
+interface SpentRow {
+  session_id: string;
+  subject_id: string;
+  fresh: boolean;
+  within_grace: boolean;
+  idle_seconds: number;
+  ends_at: string;
+}
+
+/** The row lock makes racing redeemers take turns: the first finds it fresh, the others find it spent a moment ago. */
+const SPEND = `
+  with known as (
+    select digest, session_id, subject_id, spent_at, idle_seconds, ends_at from refresh_tokens
+     where tenant_id = $1 and digest = $2 and expires_at > now() for update
+  ), spent as (
+    update refresh_tokens r set spent_at = now() from known where r.tenant_id = $1 and r.digest = known.digest and known.spent_at is null
+  )
+  select k.session_id, k.subject_id, k.spent_at is null as fresh,
+         coalesce(k.spent_at > now() - interval '${GRACE_SECONDS} seconds', false)
+           -- Only the direct parent of the newest token has this grace.
+           and not exists (select from refresh_tokens c where c.tenant_id = $1 and c.session_id = k.session_id
+                            and c.spent_at is not null and c.spent_at > k.spent_at) as within_grace,
+         k.idle_seconds, k.ends_at
+    from known k`;
+
+const EXPIRIES = `
+  select session_id, max(expires_at) as expires_at from refresh_tokens
+   where tenant_id = $1 and subject_id = $2 and expires_at > now() and spent_at is null group by session_id`;
+
+const INSERT = `
+  insert into refresh_tokens (tenant_id, digest, session_id, subject_id, expires_at, idle_seconds, ends_at)
+  select $1, * from unnest($2::bytea[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::int[], $7::timestamptz[])
+  on conflict (tenant_id, digest) do nothing`;
+
+const columnsOf = (tokens: readonly KeptToken[]) => [
+  tokens.map(({ digest }) => digest),
+  tokens.map(({ sessionId }) => sessionId),
+  tokens.map(({ subjectId }) => subjectId),
+  tokens.map(({ expiresAt }) => expiresAt),
+  tokens.map(({ idleSeconds }) => idleSeconds),
+  tokens.map(({ endsAt }) => endsAt),
+];
+
+function tokenOf(
+  secret: Buffer,
+  tenantId: TenantId,
+  sessionId: string,
+  subjectId: string,
+  { idleSeconds, endsAt }: { idleSeconds: number; endsAt: Date },
+): { token: string; kept: KeptToken } {
+  const token = `${Buffer.from(tenantId.replaceAll('-', ''), 'hex').toString('base64url')}.${secret.toString('base64url')}`;
+  const expiresAt = new Date(Math.min(Date.now() + idleSeconds * 1000, endsAt.getTime()));
+  return { token, kept: { digest: digestOf(token), sessionId, subjectId, expiresAt, idleSeconds, endsAt } };
+}
+
+/** 256 random bits need no slow hash. */
+const digestOf = (token: string) => createHash('sha256').update(token).digest();
+
+export function tenantOf(token: string): TenantId | undefined {
+  const [head, secret, ...rest] = token.split('.');
+  if (!head || !secret || rest.length > 0 || token.length > 200) return undefined;
+  const hex = Buffer.from(head, 'base64url').toString('hex');
+  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return isUuid(id) ? asTenantId(id) : undefined;
+}

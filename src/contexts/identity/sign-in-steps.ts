@@ -1,0 +1,101 @@
+import { isPasswordExpired } from './domain/account.ts';
+import type { TrySource } from './domain/login-limits.ts';
+import type { Tried } from './domain/login.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import { FailureError, forbidden } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { AccountKind, SignInAccount, AccountKindsDependencies } from './account-kinds.ts';
+import {
+  forgiveTries,
+  giveBackTry,
+  openSession,
+  type KnownAccount,
+  type Tokens,
+  type SignInDependencies,
+} from './sign-in.ts';
+import type { OneTimeTokens } from './one-time-tokens.ts';
+
+export interface SignInStepsDependencies extends AccountKindsDependencies, SignInDependencies {
+  readonly oneTimeTokens: OneTimeTokens;
+}
+
+/** An administrator of a tenant or of an organization, on the way in. */
+export interface AtTheDoor {
+  readonly kind: AccountKind;
+  /** The tenant, or the organization. */
+  readonly tenantId: TenantId;
+  readonly admin: SignInAccount;
+  readonly actor: Actor;
+  readonly source: TrySource;
+}
+
+/** What follows a factor that was right (choice OP-022: the second factor first, then the forced change). */
+export type NextStep =
+  | { readonly step: 'mfa'; readonly token: string }
+  | { readonly step: 'change-password'; readonly token: string }
+  | { readonly step: 'done'; readonly tokens: Tokens };
+
+/** Choice OP-024. */
+const MFA_TOKEN = { seconds: 5 * 60, tries: 5 };
+const TEMP_TOKEN_SECONDS = 15 * 60;
+
+export const accountOf = ({ kind, tenantId, admin, actor, source }: AtTheDoor): KnownAccount => ({
+  tenantId,
+  accountDigest: admin.accountDigest,
+  subjectId: admin.adminId,
+  actor: { ...actor, kind: kind.subjectKind },
+  source,
+});
+
+/** The password was right. Whoever showed it is told why it does not let in; otherwise the second factor follows where one is on. */
+export async function passPassword(
+  services: SignInStepsDependencies,
+  atTheDoor: AtTheDoor,
+  tried: Tried,
+): Promise<NextStep> {
+  const { kind, tenantId, admin } = atTheDoor;
+  const refusal = await whyNotAdmitted(services, atTheDoor);
+  if (refusal) {
+    await giveBackTry(services, accountOf(atTheDoor), tried, 'not_admitted');
+    throw new FailureError(forbidden(refusal));
+  }
+  if (!admin.mfa) return admit(services, atTheDoor, tried, 'password');
+  await giveBackTry(services, accountOf(atTheDoor), tried, 'second_factor_follows');
+  const token = { tenantId, subjectId: admin.adminId, payload: { epoch: admin.sessionEpoch } };
+  return {
+    step: 'mfa',
+    token: await services.oneTimeTokens.issue(kind.purposes.mfa, token, MFA_TOKEN.seconds, MFA_TOKEN.tries),
+  };
+}
+
+async function whyNotAdmitted(
+  services: SignInStepsDependencies,
+  { kind, tenantId, admin }: AtTheDoor,
+): Promise<string | undefined> {
+  if (admin.status === 'suspended') return 'account suspended';
+  return (
+    (await kind.whyNoPasswords(services, tenantId)) ??
+    (isPasswordExpired(admin, Date.now()) ? 'temporary password expired' : undefined)
+  );
+}
+
+/** Everything that was asked for was right: tries are forgiven, and a session or a forced change of password follows. */
+export async function admit(
+  services: SignInStepsDependencies,
+  atTheDoor: AtTheDoor,
+  tried: Tried,
+  method: 'password' | 'password+totp' | 'password+backup_code',
+): Promise<NextStep> {
+  const { kind, tenantId, admin, actor } = atTheDoor;
+  const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
+  const next = admin.mustChangePassword
+    ? services.oneTimeTokens
+        .issue(kind.purposes.temp, { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS)
+        .then((token) => ({ step: 'change-password', token }) as const)
+    : openSession(services, { tenantId, subjectId, subjectKind: kind.subjectKind, epoch, role, method, actor }).then(
+        (tokens) => ({ step: 'done', tokens }) as const,
+      );
+  // Side by side: both appends share a flush, and a failure of either hands nothing out.
+  const [step] = await Promise.all([next, forgiveTries(services, accountOf(atTheDoor), tried)]);
+  return step;
+}

@@ -1,0 +1,32 @@
+import { orgVouchings } from '../organizations/domain/vouching.ts';
+import { organizationStream } from '../organizations/domain/organization.ts';
+import { ssoConfigsStream } from '../sso/domain/sso-configs.ts';
+import { ssoVouchings, stillVouches, type VouchedBy, type Vouchings } from '../sso/domain/vouching.ts';
+import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+
+/** Whose configurations: a tenant's, or an organization's. */
+export type Owner = 'tenant' | 'organization';
+
+const vouchingsOf = (aggregates: AggregateReader, kind: Owner, id: TenantId): Promise<Vouchings> =>
+  kind === 'tenant'
+    ? aggregates.load(ssoVouchings, ssoConfigsStream(id))
+    : aggregates.load(orgVouchings, organizationStream(id));
+
+/** For a session that begins now. */
+export async function vouchedNow(
+  aggregates: AggregateReader,
+  kind: Owner,
+  id: TenantId,
+  configId: string,
+): Promise<VouchedBy> {
+  return { configId, epoch: (await vouchingsOf(aggregates, kind, id)).get(configId)?.epoch ?? -1 };
+}
+
+/** Whether a session that began so may go on; one that nobody vouched for depends on no configuration. */
+export const isStillVouchedFor = async (
+  aggregates: AggregateReader,
+  kind: Owner,
+  id: TenantId,
+  by: VouchedBy | null,
+): Promise<boolean> => by === null || stillVouches(await vouchingsOf(aggregates, kind, id), by);

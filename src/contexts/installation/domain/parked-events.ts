@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import { defineEvents } from '../../../platform/kernel/event.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+
+const position = z.string().regex(/^\d{1,20}$/);
+
+/** What of a stream was parked. Names, positions and types only: what the events say stays in the log. */
+const parkedStream = z.object({
+  stream: z.string(),
+  events: z.int().positive(),
+  firstPosition: position,
+  lastPosition: position,
+  eventTypes: z.array(z.string()),
+});
+
+/** Of a request that concerns more streams than this, the first are named and all are counted. */
+export const MOST_STREAMS_NAMED = 100;
+
+const request = {
+  /** The read model or reaction that does without these streams. */
+  projection: z.string(),
+  streamCount: z.int().positive(),
+  streams: z.array(parkedStream).min(1).max(MOST_STREAMS_NAMED),
+};
+
+const about = { resource: 'projection', id: 'projection' } as const;
+
+/** What operators ask about events of a tenant that a read model or reaction could not work: on record with the tenant concerned. */
+export const parkedEventRequests = defineEvents('parkedEvents', {
+  ParkedEventsRetried: {
+    version: 1,
+    schema: z.object({ ...request, reason: z.string().nullable() }),
+    about,
+    audit: 'projection.parked_events_retried',
+  },
+  /** The effects of these events will never be had. */
+  ParkedEventsSkipped: {
+    version: 1,
+    schema: z.object({ ...request, reason: z.string() }),
+    about,
+    audit: 'projection.parked_events_skipped',
+  },
+});
+
+export const parkedEventsRequest = defineAggregate<{ readonly isMade: boolean }, typeof parkedEventRequests>(
+  parkedEventRequests,
+  { isMade: false },
+  () => ({ isMade: true }),
+);
+/** Each request is a short stream of its own. */
+export const parkedEventsStream = (tenantId: TenantId, requestId: string): string =>
+  streamName('parkedEvents', tenantId, requestId);

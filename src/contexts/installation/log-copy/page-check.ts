@@ -1,0 +1,29 @@
+import type { StoredEvent } from '../../../platform/eventstore/port.ts';
+import type { Position } from '../../../platform/kernel/event.ts';
+import { contentOf, type TenantHashes } from './tenant-hashes.ts';
+
+/** The target returned something else than was written to it. Nothing may be switched to this copy. */
+export class CopyDiffers extends Error {
+  constructor(event: StoredEvent) {
+    super(`the copy differs from the log at ${event.stream}@${event.revision} (position ${event.position} of the log)`);
+    this.name = 'CopyDiffers';
+  }
+}
+
+/** Compares events with what the target returns for them, one by one, and says where lasting ones stand in both logs. */
+export function checkPage(
+  events: readonly StoredEvent[],
+  written: readonly StoredEvent[],
+  hashes: TenantHashes,
+  isLasting: (type: string) => boolean,
+): (readonly [Position, Position])[] {
+  const positions: (readonly [Position, Position])[] = [];
+  for (const [at, event] of events.entries()) {
+    const copy = written[at];
+    const content = contentOf(event);
+    if (!copy || contentOf(copy) !== content) throw new CopyDiffers(event);
+    hashes.add(event.tenantId, content);
+    if (isLasting(event.type)) positions.push([event.position, copy.position]);
+  }
+  return positions;
+}

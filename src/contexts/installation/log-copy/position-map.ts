@@ -1,0 +1,83 @@
+import type pg from 'pg';
+import type { EventStore, StoredEvent } from '../../../platform/eventstore/port.ts';
+import { START, type Position } from '../../../platform/kernel/event.ts';
+import type { CopyRecord } from './copy-record.ts';
+
+const PAGE = 500;
+const LASTING_BEFORE =
+  'select from_position::text as position from log_copy_positions where from_position <= $1 order by from_position desc limit 1';
+/** In no store a reader sees it, so no event of the copy stands for it. */
+const TRIMMED = '$trimmed';
+
+/** Says of positions in the log that was copied what they are in the copy: whoever had worked everything up to one has worked everything up to the other. */
+export class PositionMap {
+  readonly #owner: Pick<pg.Pool, 'query'>;
+  readonly #source: EventStore;
+  readonly #target: EventStore;
+  readonly #record: CopyRecord;
+  readonly #known = new Map<Position, Position>();
+
+  constructor(owner: Pick<pg.Pool, 'query'>, source: EventStore, target: EventStore, record: CopyRecord) {
+    this.#owner = owner;
+    this.#source = source;
+    this.#target = target;
+    this.#record = record;
+  }
+
+  /** Of a checkpoint, which need not be the position of an event. */
+  async checkpoint(position: Position): Promise<Position> {
+    if (position === START) return START;
+    if (position >= this.#record.sourcePosition) return this.#record.targetPosition;
+    const known = this.#known.get(position) ?? (await this.#find(position));
+    this.#known.set(position, known);
+    return known;
+  }
+
+  /** Of all events of one stream: by their revisions, which both logs share. */
+  async stream(stream: string): Promise<ReadonlyMap<Position, Position>> {
+    const there = new Map(
+      (await everything(this.#target, stream)).map(({ revision, position }) => [revision, position]),
+    );
+    const pairs = (await everything(this.#source, stream)).flatMap(({ position, revision }) => {
+      const to = there.get(revision);
+      return to === undefined ? [] : [[position, to] as const];
+    });
+    return new Map(pairs);
+  }
+
+  /** The newest event up to a position, found from the lasting event before it, whose place in both logs is known. */
+  async #find(position: Position): Promise<Position> {
+    const {
+      rows: [before],
+    } = await this.#owner.query<{ position: string }>(LASTING_BEFORE, [String(position)]);
+    let newest: StoredEvent | undefined;
+    for (let after = BigInt(before?.position ?? 0); after < position;) {
+      const page = await this.#source.readFeed(after, PAGE);
+      newest = page.events.findLast((event) => event.position <= position && event.type !== TRIMMED) ?? newest;
+      if (page.position === after) break;
+      after = page.position;
+    }
+    if (!newest) return before ? this.#lasting(BigInt(before.position)) : START;
+    const [copy] = await this.#target.readStream(newest.stream, { from: newest.revision, limit: 1 });
+    if (copy?.revision !== newest.revision) throw new Error(`the copy lacks ${newest.stream}@${newest.revision}`);
+    return copy.position;
+  }
+
+  async #lasting(position: Position): Promise<Position> {
+    const { rows } = await this.#owner.query<{ position: string }>(
+      'select to_position::text as position from log_copy_positions where from_position = $1',
+      [String(position)],
+    );
+    return BigInt(rows[0]!.position);
+  }
+}
+
+async function everything(store: EventStore, stream: string): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for (let from = 0n; ;) {
+    const page = await store.readStream(stream, { from, limit: PAGE });
+    events.push(...page);
+    if (page.length < PAGE) return events;
+    from = page.at(-1)!.revision + 1n;
+  }
+}

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Position } from '../../platform/kernel/event.ts';
+import { serverIdentity } from '../../platform/database/server-identity.ts';
+import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import type { LogTrust, MismatchKind } from '../../platform/eventstore/log-trust.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { InstallationIdentity } from './installation-identity.ts';
+import { displaced, mismatchOf, movedTo, type Mismatch } from './mismatch.ts';
+import { TablesCheck } from './tables-check.ts';
+import { storeOfLog } from './log-copy/moved-log.ts';
+import type { FeedTail, LogMark } from '../../platform/projector/feed-tail.ts';
+
+const EVERY_MS = 5_000;
+/** While the log is in doubt. */
+const SOON_MS = 500;
+/** A doubt that its process has not repeated for so long is over: the process ended. */
+const DOUBT_STANDS_SECONDS = 15;
+
+const KNOWN = `
+  select position::text, event_id, (select max(c.position)::text from cursors c where c.state <> 'retired') as furthest,
+         case when doubted_at > now() - interval '${DOUBT_STANDS_SECONDS} s' then doubt end as doubt, mismatch
+    from log_watch`;
+const MARK = 'update log_watch set position = $1, event_id = $2 where position is null or position < $1';
+const DOUBT = 'update log_watch set doubt = $1, mismatch = $2, doubted_at = now()';
+const CLEAR = 'update log_watch set doubt = null, mismatch = null, doubted_at = null where doubt is not null';
+const STANDING = `select doubt as reason, mismatch as kind from log_watch where doubted_at > now() - make_interval(secs => $1)`;
+/** Found by processes that project alone, as they read the log behind the checkpoints for it. The others repeat what those say. */
+const FOUND_BY_PROJECTORS: readonly (string | null)[] = [
+  'tables_older',
+  'keys_missing',
+] satisfies readonly MismatchKind[];
+
+interface Parts {
+  readonly store: EventStore;
+  readonly pool: pg.Pool;
+  readonly service: TenantPool;
+  readonly identity: InstallationIdentity;
+  readonly executor: Parameters<InstallationIdentity['adopt']>[0];
+  readonly tail: FeedTail;
+  readonly trust: LogTrust;
+  readonly log: Logger;
+  /** This process projects: it writes down how far it knows the log. */
+  readonly projects: boolean;
+}
+
+interface Known {
+  readonly position: string | null;
+  readonly event_id: string | null;
+  readonly furthest: string | null;
+  readonly doubt: string | null;
+  readonly mismatch: string | null;
+}
+
+/**
+ * Compares the log with what is known of it: whose it is, what this process has read, a mark that processes leave in the database,
+ * and every checkpoint. A log only grows, and tables follow it, so any difference means that one of them was restored from an older
+ * copy, replaced, or taken over by a replica that lagged. Checked at the start, after every lost connection, and every few seconds.
+ */
+export class LogWatch {
+  readonly #parts: Parts;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #server: string | undefined;
+  #marked: Position = 0n;
+  #hasTold = false;
+  #adopts = false;
+  #isAdopted = false;
+  readonly #tables: TablesCheck;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#tables = new TablesCheck(parts);
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    if (this.#hasTold) await this.#parts.pool.query(CLEAR).catch(() => undefined);
+  }
+
+  /** Writes down whose log this is, where that is missing, once the read models have their tables. */
+  async adopt(): Promise<void> {
+    this.#adopts = true;
+    await this.#adoptNow();
+  }
+
+  /** One check. Throws where log or database cannot be reached; the log stays as doubted as it was. */
+  async check(): Promise<void> {
+    const { trust, log } = this.#parts;
+    for (;;) {
+      const epoch = trust.epoch;
+      await this.#meetServer();
+      // Found twice: another process may have been writing down the identity of a new installation.
+      const mismatch = (await this.#mismatch()) && (await this.#mismatch());
+      if (mismatch) {
+        const { kind, reason } = mismatch;
+        if (trust.doubt?.kind !== 'contradicted')
+          log.fatal(
+            { mismatch: kind },
+            `${reason}; nothing is written, and \`castellan restore status\` names the way back`,
+          );
+        trust.contradicted(kind, reason);
+        return this.#tell(mismatch);
+      }
+      const wasContradicted = trust.doubt?.kind === 'contradicted';
+      if (wasContradicted) trust.suspect('it was in doubt');
+      if (trust.confirmed(wasContradicted ? epoch + 1 : epoch)) {
+        if (wasContradicted) log.warn('the event log is again the one that was known');
+        return this.#leaveMark();
+      }
+    }
+  }
+
+  async #adoptNow(): Promise<void> {
+    const { trust, identity, executor } = this.#parts;
+    if (!this.#adopts || this.#isAdopted || !trust.holds) return;
+    // Another installation may have been faster on the same log.
+    if (await identity.adopt(executor)) await this.check();
+    this.#isAdopted = trust.holds;
+  }
+
+  async #run(): Promise<void> {
+    const { trust, log } = this.#parts;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await trust.changed(trust.holds ? EVERY_MS : SOON_MS, signal);
+      if (signal.aborted) return;
+      await this.check()
+        .then(() => this.#adoptNow())
+        .catch((error: Error) => log.warn({ reason: error.message }, 'the event log could not be checked'));
+      if (!trust.holds) await sleep(SOON_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** A server that was started anew, or a replica that was promoted, may lack what its predecessor had answered. */
+  async #meetServer(): Promise<void> {
+    const server = await serverIdentity(this.#parts.pool);
+    const before = this.#server;
+    this.#server = server;
+    if (before !== undefined && before !== server)
+      this.#parts.trust.suspect('the database server is another one, or was started anew');
+  }
+
+  async #mismatch(): Promise<Mismatch | undefined> {
+    const { store, pool, tail, identity } = this.#parts;
+    // First: positions of one store say nothing about the other's log.
+    const home = await storeOfLog(pool);
+    if (home && home !== store.name) return movedTo(home);
+    // Whoever writes down an identity begins with the tables: read the other way round, it cannot seem to be in the log alone.
+    const inLog = await identity.inLog();
+    const inTables = await identity.inTables();
+    // What is known is looked up before the end of the log: the log may grow meanwhile, never shrink.
+    const { head: read, mark: seen } = tail;
+    const known = (await pool.query<Known>({ name: 'log-known', text: KNOWN })).rows[0]!;
+    const end = await store.head();
+    const isUsed = inLog !== undefined || (await store.readFeed(0n, 1)).events.length > 0;
+    const furthest = BigInt(known.furthest ?? 0);
+    const found = mismatchOf({
+      own: identity.keys,
+      log: { identity: inLog, end, isUsed },
+      tables: { identity: inTables, furthest },
+      read,
+    });
+    return found ?? (await this.#displaced(seen, known)) ?? (await this.#olderTables(known, furthest, end));
+  }
+
+  async #displaced(seen: LogMark | undefined, { position, event_id: id }: Known): Promise<Mismatch | undefined> {
+    const stored = position && id ? { position: BigInt(position), id } : undefined;
+    for (const mark of [seen, stored]) {
+      if (mark && (await this.#parts.store.idAt(mark.position)) !== mark.id) return displaced(mark.position);
+    }
+    return undefined;
+  }
+
+  async #olderTables({ doubt, mismatch }: Known, furthest: Position, end: Position): Promise<Mismatch | undefined> {
+    if (this.#parts.projects) return this.#tables.mismatch(furthest, end);
+    return doubt !== null && FOUND_BY_PROJECTORS.includes(mismatch)
+      ? { kind: mismatch as MismatchKind, reason: doubt }
+      : undefined;
+  }
+
+  async #leaveMark(): Promise<void> {
+    const { projects, pool, tail } = this.#parts;
+    if (this.#hasTold) await pool.query(CLEAR);
+    this.#hasTold = false;
+    const mark: LogMark | undefined = tail.mark;
+    if (!projects || !mark || mark.position <= this.#marked) return;
+    await pool.query({ name: 'log-mark', text: MARK, values: [String(mark.position), mark.id] });
+    this.#marked = mark.position;
+  }
+
+  /** For `projections status`, which is another process and may find nothing wrong itself. */
+  async #tell({ kind, reason }: Mismatch): Promise<void> {
+    if (!this.#parts.projects && FOUND_BY_PROJECTORS.includes(kind)) return;
+    this.#hasTold = true;
+    await this.#parts.pool.query(DOUBT, [reason, kind]);
+  }
+}
+
+/** What some running process holds against the log, if any does. */
+export async function standingDoubt(pool: pg.Pool): Promise<Mismatch | undefined> {
+  const { rows } = await pool.query<Mismatch>(STANDING, [DOUBT_STANDS_SECONDS]);
+  return rows[0];
+}

@@ -1,0 +1,122 @@
+import { LOG_FORMAT, type KeyFingerprints } from './domain/identity.ts';
+import type { MismatchKind } from '../../platform/eventstore/log-trust.ts';
+import type { EventStore } from '../../platform/eventstore/port.ts';
+import type { Position } from '../../platform/kernel/event.ts';
+
+/** A contradiction between log, tables and keys, in a sentence for operators. */
+export interface Mismatch {
+  readonly kind: MismatchKind;
+  readonly reason: string;
+}
+
+/** Who somebody is, as log or tables say. */
+export interface Identity {
+  readonly installationId: string;
+  readonly format: number;
+  readonly keys: KeyFingerprints;
+}
+
+export interface Facts {
+  /** The keys that this process works with. */
+  readonly own: KeyFingerprints;
+  readonly log: {
+    readonly identity: Identity | undefined;
+    readonly end: Position;
+    /** It holds events of an installation; only asked about a log without an identity. */
+    readonly isUsed: boolean;
+  };
+  readonly tables: {
+    readonly identity: (Identity & { readonly inLog: boolean }) | undefined;
+    /** The highest checkpoint of any read model, reaction or backlog, or the mark in `log_watch`. */
+    readonly furthest: Position;
+  };
+  /** How far this process has read. */
+  readonly read: Position;
+}
+
+/** What contradicts what, if anything does. Which of several reasons is named: the one that explains the others. */
+export function mismatchOf({ own, log, tables, read }: Facts): Mismatch | undefined {
+  return (
+    (log.identity ? strangerOf(own, log.identity, tables) : namelessLog(log, tables)) ??
+    tooShort(log, tables.furthest, read)
+  );
+}
+
+function strangerOf(
+  own: KeyFingerprints,
+  log: Identity,
+  { identity, furthest }: Facts['tables'],
+): Mismatch | undefined {
+  if (log.format > LOG_FORMAT)
+    return {
+      kind: 'another_installation',
+      reason: `the event log has format ${log.format}, and this version knows ${LOG_FORMAT}: start a newer version`,
+    };
+  if (identity ? identity.installationId !== log.installationId : log.keys.audit !== own.audit) {
+    return {
+      kind: 'another_installation',
+      reason: `the event log belongs to another installation, ${log.installationId}; the tables belong to ${identity ? identity.installationId : 'a new one, whose AUDIT_HMAC_KEY is another one'}`,
+    };
+  }
+  if (!identity && furthest === 0n)
+    return {
+      kind: 'empty_tables',
+      reason: `the tables are empty, but the event log is in use: it belongs to installation ${log.installationId}`,
+    };
+  const other = (Object.keys(log.keys) as (keyof KeyFingerprints)[]).filter((key) => log.keys[key] !== own[key]);
+  if (other.length > 0)
+    return {
+      kind: 'keys_missing',
+      reason: `keys are missing: the event log was written with other keys than these tables hold (${other.join(', ')})`,
+    };
+  return undefined;
+}
+
+function namelessLog({ end, isUsed }: Facts['log'], { identity, furthest }: Facts['tables']): Mismatch | undefined {
+  if (isUsed && furthest === 0n && !identity)
+    return {
+      kind: 'empty_tables',
+      reason: `the tables are empty, but the event log is in use: it ends at position ${end}`,
+    };
+  const isKnown = identity?.inLog === true || furthest > 0n;
+  if (isKnown && !isUsed)
+    return {
+      kind: 'empty_log',
+      reason: `the event log is empty: it ends at position ${end}, but read models or reactions have come to ${furthest}`,
+    };
+  if (identity?.inLog && isUsed)
+    return {
+      kind: 'log_older',
+      reason: `the event log is older than its tables: it ends at position ${end}, before it was said whose log it is`,
+    };
+  return undefined;
+}
+
+function tooShort({ end }: Facts['log'], furthest: Position, read: Position): Mismatch | undefined {
+  if (furthest > end)
+    return {
+      kind: 'log_older',
+      reason: `the event log is older than its tables: it ends at position ${end}, but read models or reactions have come to ${furthest}`,
+    };
+  if (read > end)
+    return {
+      kind: 'log_older',
+      reason: `the event log went back: it ends at position ${end}, but this process has read it up to ${read}`,
+    };
+  return undefined;
+}
+
+/** The log is in the other store since it was copied there; what is left in this one is behind, and closed. */
+export const movedTo = (store: EventStore['name']): Mismatch => ({
+  kind: 'log_moved',
+  reason:
+    store === 'postgres'
+      ? 'the event log is in PostgreSQL: take EVENTSTORE_URL away'
+      : 'the event log was moved to EventStoreDB: set EVENTSTORE_URL',
+});
+
+/** An event that was known to stand somewhere does not stand there. */
+export const displaced = (position: Position): Mismatch => ({
+  kind: 'log_older',
+  reason: `the event log went back, or is another one: the event at position ${position} is not the one that was there before`,
+});

@@ -1,0 +1,110 @@
+import { recordLogAccepted } from '../../../../commands/installation/record-restore.ts';
+import { MOST_HEADS_NAMED } from '../domain/identity.ts';
+import { system } from '../../../platform/kernel/actor.ts';
+import { conflict, FailureError, orThrow } from '../../../platform/kernel/failure.ts';
+import { INSTALLATION, type TenantId } from '../../../platform/kernel/ids.ts';
+import { rebuildLive } from '../../../platform/projector/rebuild.ts';
+import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
+import { setAsideLostHeads, type LostHeadsDependencies } from './lost-heads.ts';
+import { bringReactionsTo } from './reaction-checkpoints.ts';
+import type { Standing } from './standing.ts';
+import { untilTrusted } from './until-trusted.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { EventStore } from '../../../platform/eventstore/port.ts';
+import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
+import type { InstallationIdentity } from '../installation-identity.ts';
+import type { EventCodec } from '../../../platform/eventstore/codec.ts';
+import type { Executor } from '../../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../../commands/ports.ts';
+import type { Projector } from '../../../platform/projector/projector.ts';
+import type { AnyReadModel } from '../../../platform/kernel/read-model.ts';
+
+export interface AcceptLogDependencies extends ErasuresDependencies, LostHeadsDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly installation: InstallationIdentity;
+  readonly codec: EventCodec;
+  readonly executor: Executor<CommandPorts>;
+  readonly projector: Projector;
+  readonly models: readonly AnyReadModel[];
+}
+
+export interface AcceptedLog {
+  readonly headsDropped: ReadonlyMap<TenantId, number>;
+}
+
+/** Refuses where there is nothing to accept, or something else is wrong. */
+export function refuseUnlessLogIsOlder({ mismatch, headsLost }: Standing): void {
+  if (!mismatch && headsLost.size === 0)
+    throw new FailureError(conflict('log and tables belong together: there is nothing to accept'));
+  if (mismatch && mismatch.kind !== 'log_older' && mismatch.kind !== 'empty_log')
+    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which accepting the log would mend`));
+}
+
+/**
+ * Brings everything that follows the log to the log as it is: read models are built anew, reactions remember what it says, sealed heads
+ * that it does not hold are set aside. Nothing is done twice outside. The tables are changed first and the trust in the log comes last, so
+ * that whatever interrupts this leaves the service stopped and the command to be repeated.
+ */
+export async function acceptLog(
+  services: AcceptLogDependencies,
+  standing: Standing,
+  reason: string,
+  say: (text: string) => void,
+): Promise<AcceptedLog> {
+  refuseUnlessLogIsOlder(standing);
+  const { trust, executor } = services;
+  if (standing.mismatch) await bringTables(services, standing, say);
+  const headsDropped = await setAsideLostHeads(services);
+  await untilTrusted(trust);
+  await services.installation.adopt(executor);
+  await carryOutErasures(services);
+  const { installationId } = (await services.installation.inTables())!;
+  const data = {
+    installationId,
+    reason,
+    mismatch: standing.mismatch?.kind ?? 'heads_lost',
+    logEnd: String(standing.end),
+    tablesReached: String(standing.reached),
+    chainsCut: headsDropped.size,
+    headsDropped: [...headsDropped].slice(0, MOST_HEADS_NAMED).map(([owner, sequence]) => ({ owner, sequence })),
+  };
+  orThrow(
+    await executor.execute(recordLogAccepted, data, {
+      tenantId: INSTALLATION,
+      actor: system('castellan restore accept-log'),
+    }),
+  );
+  return { headsDropped };
+}
+
+async function bringTables(
+  services: AcceptLogDependencies,
+  standing: Standing,
+  say: (text: string) => void,
+): Promise<void> {
+  const { store, codec, database, projector, models } = services;
+  const parts = { store, codec, pool: database.projector };
+  await projector.discardUnserved();
+  for (const model of models) {
+    await rebuildLive(parts, projector, model, () => undefined);
+    say(`rebuilt ${model.name}`);
+  }
+  await forgetClaimsOfLostStreams(services);
+  // A log that went another way since, and has grown past the checkpoints, was worked by whoever wrote it.
+  await bringReactionsTo(parts, standing.end, standing.reached > standing.end ? 'what they had' : 'everything');
+  say('brought reactions to the log');
+  if (!standing.log) await database.projector.query('update installation set in_log = false');
+  await database.projector.query(
+    'update log_watch set position = null, event_id = null, doubt = null, mismatch = null, doubted_at = null',
+  );
+}
+
+/** In PostgreSQL claims stand beside the log. What a lost stream held is free again. */
+async function forgetClaimsOfLostStreams({ store, database }: AcceptLogDependencies): Promise<void> {
+  if (store.name === 'postgres')
+    await database.owner.query(
+      'delete from claims c where not exists (select from events e where e.stream = c.stream)',
+    );
+}

@@ -1,0 +1,95 @@
+import { recordTablesRebuilt } from '../../../../commands/installation/record-restore.ts';
+import { system } from '../../../platform/kernel/actor.ts';
+import { conflict, FailureError, orThrow } from '../../../platform/kernel/failure.ts';
+import { INSTALLATION } from '../../../platform/kernel/ids.ts';
+import { personKey, type PersonKeys } from '../../../platform/vault/vault.ts';
+import { carryOutErasures, type ErasuresDependencies } from './erasures.ts';
+import { bringReactionsTo } from './reaction-checkpoints.ts';
+import { tracesBehind, WAY_BACK, type Standing, type StandingDependencies } from './standing.ts';
+import { untilTrusted } from './until-trusted.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { EventStore } from '../../../platform/eventstore/port.ts';
+import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
+import type { InstallationIdentity } from '../installation-identity.ts';
+import type { EventCodec } from '../../../platform/eventstore/codec.ts';
+import type { Executor } from '../../../platform/execution/executor.ts';
+import type { CommandPorts } from '../../../../commands/ports.ts';
+
+export interface RebuildFromLogDependencies extends ErasuresDependencies, StandingDependencies {
+  readonly database: Database;
+  readonly store: EventStore;
+  readonly trust: LogTrust;
+  readonly installation: InstallationIdentity;
+  readonly codec: EventCodec;
+  readonly executor: Executor<CommandPorts>;
+  readonly personKeys: PersonKeys;
+}
+
+export interface RebuiltTables {
+  readonly personsLost: number;
+}
+
+/** Refuses where the tables are not older, and where no command can bring back what is missing. */
+export function refuseUnlessTablesAreOlder(
+  { mismatch, log, tables }: Standing,
+  own: RebuildFromLogDependencies['installation']['keys'],
+): void {
+  if (!mismatch) throw new FailureError(conflict('log and tables belong together: there is nothing to rebuild'));
+  if (mismatch.kind === 'empty_tables')
+    throw new FailureError(conflict(`${mismatch.reason}. ${WAY_BACK.empty_tables}`));
+  if (mismatch.kind !== 'tables_older' && mismatch.kind !== 'keys_missing')
+    throw new FailureError(conflict(`${mismatch.reason}: that is nothing which rebuilding the tables would mend`));
+  const hasOtherKeys = [log, tables].some(
+    (identity) =>
+      identity &&
+      JSON.stringify(Object.entries(identity.keys).toSorted()) !== JSON.stringify(Object.entries(own).toSorted()),
+  );
+  if (hasOtherKeys)
+    throw new FailureError(
+      conflict(
+        `${mismatch.reason}: restore the table kept_keys from a backup; nothing can be looked up without its keys`,
+      ),
+    );
+}
+
+/**
+ * Brings older tables to the log. Reactions count as having worked all of it, because their effects were had when it was written; read
+ * models catch up by themselves. Persons whose keys only the newer tables had are lost: they are erased, so that their e-mail addresses
+ * are free again. Whatever interrupts this before the checkpoints move leaves the service stopped and the command to be repeated.
+ */
+export async function rebuildFromLog(
+  services: RebuildFromLogDependencies,
+  standing: Standing,
+  reason: string,
+  say: (text: string) => void,
+): Promise<RebuiltTables> {
+  refuseUnlessTablesAreOlder(standing, services.installation.keys);
+  const { store, codec, database, executor, personKeys, trust } = services;
+  const { lost } = await tracesBehind(services, standing);
+  // First: whose key is lost must not get another one, under which half of what is said of them could be opened.
+  for (const { tenantId, personId } of new Map(lost.map((person) => [personKey(person), person])).values())
+    await personKeys.destroy(tenantId, personId);
+  say(`${lost.length} persons are lost with their keys`);
+  await bringReactionsTo({ store, codec, pool: database.projector }, standing.end, 'everything');
+  say('brought reactions to the log');
+  await database.projector.query('update log_watch set doubt = null, mismatch = null, doubted_at = null');
+  await untilTrusted(trust);
+  await services.installation.adopt(executor);
+  await carryOutErasures(services);
+  const { installationId } = (await services.installation.inTables())!;
+  const data = {
+    installationId,
+    reason,
+    mismatch: standing.mismatch!.kind,
+    logEnd: String(standing.end),
+    tablesReached: String(standing.reached),
+    personsLost: lost.length,
+  };
+  orThrow(
+    await executor.execute(recordTablesRebuilt, data, {
+      tenantId: INSTALLATION,
+      actor: system('castellan restore rebuild-from-log'),
+    }),
+  );
+  return { personsLost: lost.length };
+}

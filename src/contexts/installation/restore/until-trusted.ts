@@ -1,0 +1,12 @@
+import type { LogTrust } from '../../../platform/eventstore/log-trust.ts';
+import { conflict, FailureError } from '../../../platform/kernel/failure.ts';
+
+const PATIENCE_MS = 60_000;
+
+/** Waits until this process has found that log, tables and keys belong together. Throws `FailureError` with the reason where they do not. */
+export async function untilTrusted(trust: LogTrust): Promise<void> {
+  const due = Date.now() + PATIENCE_MS;
+  while (!trust.holds && Date.now() < due) await trust.changed(due - Date.now());
+  if (!trust.holds)
+    throw new FailureError(conflict(`log and tables still do not belong together: ${trust.doubt?.reason}`));
+}

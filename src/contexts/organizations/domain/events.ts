@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import { orgRoleSchema } from '../../identity/domain/roles.ts';
+import { domainProofs } from './domains.ts';
+
+const secretRef = uuid();
+/** Of a temporary password that nobody signed in with until then; null for one that its owner chose. */
+const passwordExpiresAt = z.iso.datetime().nullable();
+/** Passwords from before temporary ones had to be changed: they stay good, or their owners would be locked out by an upgrade. */
+const withoutForcedChange = (data: object) => ({ ...data, mustChangePassword: false, passwordExpiresAt: null });
+const about = { resource: 'org_admin', id: 'adminId' } as const;
+const personal = { subject: 'adminId', fields: ['email', 'displayName'] } as const;
+
+const aboutConfig = { resource: 'org_sso_config', id: 'configId' } as const;
+/** Always whole, whatever an update named: a reader needs no event before it. */
+const ssoConfig = z.object({
+  configId: uuid(),
+  name: z.string(),
+  issuerUrl: z.string(),
+  clientId: z.string(),
+  clientSecretRef: uuid().nullable(),
+  scopes: z.string(),
+  emailDomains: z.array(z.string()),
+  isEnabled: z.boolean(),
+});
+
+/** An organization's own stream: itself, its tenants, its admins, its SSO configurations and whether SSO is required. */
+export const organizationEvents = defineEvents('organization', {
+  OrganizationCreated: {
+    version: 1,
+    schema: z.object({ name: z.string(), slug: z.string(), externalBaseUrl: z.string() }),
+    audit: 'organization.created',
+  },
+  TenantAttached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_attached' },
+  /** The tenant is on its own again; another organization may take it. */
+  TenantDetached: { version: 1, schema: z.object({ tenantId: uuid() }), audit: 'organization.tenant_detached' },
+  OrgAdminCreated: {
+    version: 2,
+    schema: z.object({
+      adminId: uuid(),
+      email: z.string(),
+      /** Keyed digest of the folded e-mail: how a login finds the account. */
+      accountDigest: z.string(),
+      displayName: z.string(),
+      role: orgRoleSchema,
+      passwordRef: secretRef,
+      mustChangePassword: z.boolean(),
+      passwordExpiresAt,
+    }),
+    upcasters: { 1: withoutForcedChange },
+    personal,
+    about,
+    audit: 'org_admin.created',
+  },
+  OrgAdminSuspended: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.suspended' },
+  OrgAdminReinstated: { version: 1, schema: z.object({ adminId: uuid() }), about, audit: 'org_admin.reinstated' },
+  OrgAdminPasswordChanged: {
+    version: 2,
+    schema: z.object({
+      adminId: uuid(),
+      passwordRef: secretRef,
+      mustChangePassword: z.boolean(),
+      reason: z.enum(['changed', 'recovered']),
+      passwordExpiresAt,
+    }),
+    upcasters: { 1: withoutForcedChange },
+    about,
+    audit: 'org_admin.password_changed',
+  },
+  OrgAdminSessionsRevoked: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), reason: z.string() }),
+    about,
+    audit: 'org_admin.sessions_revoked',
+  },
+  /** As `OrgAdminSessionsRevoked`, but for the session from which it was asked. */
+  OrgAdminOtherSessionsRevoked: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), keptSessionId: uuid() }),
+    about,
+    audit: 'org_admin.other_sessions_revoked',
+  },
+  OrgAdminMfaSetupStarted: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), totpSecretRef: secretRef }),
+    about,
+    audit: 'org_admin.mfa_setup_started',
+  },
+  OrgAdminMfaEnabled: {
+    version: 1,
+    schema: z.object({
+      adminId: uuid(),
+      totpSecretRef: secretRef,
+      backupCodesRef: secretRef,
+      backupCodes: z.int(),
+      /** The time step of the code that turned it on (RFC 6238 §4.2). */
+      step: z.int(),
+    }),
+    about,
+    audit: 'org_admin.mfa_enabled',
+  },
+  OrgAdminBackupCodeUsed: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), backupCodesRef: secretRef, place: z.int() }),
+    about,
+    audit: 'org_admin.backup_code_used',
+  },
+  OrgAdminMfaDisabled: {
+    version: 1,
+    schema: z.object({ adminId: uuid(), reason: z.enum(['removed', 'recovered']) }),
+    about,
+    audit: 'org_admin.mfa_disabled',
+  },
+  OrgSsoConfigCreated: {
+    version: 1,
+    schema: ssoConfig,
+    about: aboutConfig,
+    audit: 'org_sso_config.created',
+  },
+  OrgSsoConfigUpdated: {
+    version: 1,
+    schema: ssoConfig,
+    about: aboutConfig,
+    audit: 'org_sso_config.updated',
+  },
+  OrgSsoConfigDeleted: {
+    version: 1,
+    schema: z.object({ configId: uuid() }),
+    about: aboutConfig,
+    audit: 'org_sso_config.deleted',
+  },
+  /** From now on e-mails of the domain lead to this organization's provider. */
+  OrgDomainVerified: {
+    version: 1,
+    schema: z.object({ domain: z.string(), proof: z.enum(domainProofs) }),
+    audit: 'organization.domain_verified',
+  },
+  OrgDomainRemoved: { version: 1, schema: z.object({ domain: z.string() }), audit: 'organization.domain_removed' },
+  OrgSsoRequirementSet: {
+    version: 1,
+    schema: z.object({ requireSso: z.boolean() }),
+    audit: 'organization.sso_requirement_set',
+  },
+});
+export type OrganizationEvent = EventOf<typeof organizationEvents>;

@@ -1,0 +1,25 @@
+import { defineAggregate } from '../../../platform/kernel/aggregate.ts';
+import { changedTo, type Vouchings } from '../../sso/domain/vouching.ts';
+import { organizationEvents } from './events.ts';
+
+/** Of an organization: over its own stream, where its configurations stand. */
+export const orgVouchings = defineAggregate<Vouchings, typeof organizationEvents>(
+  organizationEvents,
+  new Map(),
+  (state, event) => {
+    switch (event.type) {
+      case 'OrgSsoConfigCreated':
+      case 'OrgSsoConfigUpdated': {
+        const { configId, isEnabled, issuerUrl: provider } = event.data;
+        return new Map(state).set(configId, changedTo(state.get(configId), { isEnabled, provider }));
+      }
+      case 'OrgSsoConfigDeleted': {
+        const vouchings = new Map(state);
+        vouchings.delete(event.data.configId);
+        return vouchings;
+      }
+      default:
+        return state;
+    }
+  },
+);

@@ -1,0 +1,58 @@
+import { randomInt } from 'node:crypto';
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import type { Claim } from '../../../platform/kernel/command.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { unblockKeyEvents } from './unblock-key-events.ts';
+
+export interface UnblockKeyState {
+  readonly status: 'none' | 'active' | 'used';
+  readonly domain: string;
+  readonly userId: string | null;
+  readonly deviceId: string | null;
+  readonly userDeactivations: number;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+const initial: UnblockKeyState = {
+  status: 'none',
+  domain: '',
+  userId: null,
+  deviceId: null,
+  userDeactivations: 0,
+  expiresAt: '',
+};
+
+export const unblockKey = defineAggregate<UnblockKeyState, typeof unblockKeyEvents>(
+  unblockKeyEvents,
+  initial,
+  (state, event) => {
+    switch (event.type) {
+      case 'UnblockKeyCreated': {
+        const { domain, userId, deviceId, userDeactivations, expiresAt } = event.data;
+        return { status: 'active', domain, userId, deviceId, userDeactivations, expiresAt };
+      }
+      case 'UnblockKeyUsed':
+        return { ...state, status: 'used' };
+    }
+  },
+);
+
+export const unblockKeyStream = (tenantId: TenantId, unblockKeyId: string): string =>
+  streamName('unblockKey', tenantId, unblockKeyId);
+
+/** No letters and figures that are taken for each other when read out over the telephone. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+const HALF = 4;
+
+/** `XXXX-XXXX` (choice OP-116): short enough to be read out, good once and not for long. */
+export function newUnblockKey(pickInteger: (below: number) => number = randomInt): string {
+  const half = () => Array.from({ length: HALF }, () => ALPHABET[pickInteger(ALPHABET.length)]).join('');
+  return `${half()}-${half()}`;
+}
+
+/** As people type it. */
+const spelled = (key: string): string => key.toUpperCase().replaceAll(/[\s-]/g, '');
+
+/** Held by the key's stream as long as it may be used: that is how a key is found. */
+export const unblockKeyClaim = (key: string): Claim => ({ kind: 'unblock-key', value: spelled(key) });

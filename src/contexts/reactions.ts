@@ -1,0 +1,27 @@
+import type { AnyReaction } from '../platform/kernel/reaction.ts';
+import { whenAccountControlChangesRaiseAlert } from './alerts/reactions/when-account-control-changes-raise-alert.ts';
+import { whenSomethingIsFoundRaiseAlert } from './alerts/reactions/when-something-is-found-raise-alert.ts';
+import { whenCanaryCookieSeenCountTrigger } from './countermeasures/reactions/when-canary-cookie-seen-count-trigger.ts';
+import { whenTelemetryRecordedDetectReuse } from './credentials/reactions/when-telemetry-recorded-detect-reuse.ts';
+import { whenWipeCompletedEndDevice } from './devices/reactions/when-wipe-completed-end-device.ts';
+import { whenDeviceEnrolledCreatePlaceholder } from './devices/reactions/when-device-enrolled-create-placeholder.ts';
+import { whenExtensionsReportedJudgeThem } from './extensions/reactions/when-extensions-reported-judge-them.ts';
+import { whenPersonLeavesForgetScreenshots } from './screenshots/reactions/when-person-leaves-forget-screenshots.ts';
+import { whenEmployeeDeletedRevokeDevices } from './employees/reactions/when-employee-deleted-revoke-devices.ts';
+import { whenPersonErasedForgetTelemetry } from './employees/reactions/when-person-erased-forget-telemetry.ts';
+import { whenErasureRequestedCarryItOut } from './employees/reactions/when-erasure-requested-carry-it-out.ts';
+
+/** Everything the house does by itself because something happened. */
+export const reactions: readonly AnyReaction[] = [
+  whenTelemetryRecordedDetectReuse,
+  whenExtensionsReportedJudgeThem,
+  whenSomethingIsFoundRaiseAlert,
+  whenCanaryCookieSeenCountTrigger,
+  whenWipeCompletedEndDevice,
+  whenDeviceEnrolledCreatePlaceholder,
+  whenEmployeeDeletedRevokeDevices,
+  whenErasureRequestedCarryItOut,
+  whenPersonLeavesForgetScreenshots,
+  whenAccountControlChangesRaiseAlert,
+  whenPersonErasedForgetTelemetry,
+];

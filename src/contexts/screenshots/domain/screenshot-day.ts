@@ -1,0 +1,28 @@
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import { conflict, type Failure } from '../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { screenshotEvents } from './events.ts';
+
+/** What decisions about one device's day need: which screenshots there are, and of which observations. */
+export interface ScreenshotDayState {
+  readonly eventOf: ReadonlyMap<string, string>;
+}
+
+export const screenshotDay = defineAggregate<ScreenshotDayState, typeof screenshotEvents>(
+  screenshotEvents,
+  { eventOf: new Map() },
+  (state, event) => ({
+    eventOf: new Map(state.eventOf).set(event.data.screenshotId, event.data.eventId),
+  }),
+);
+
+export const screenshotDayStream = (tenantId: TenantId, deviceId: string, day: string): string =>
+  streamName('screenshotDay', tenantId, `${deviceId}/${day}`);
+
+const MOST_OF_AN_EVENT = 10;
+
+/** Why there is no room for another picture of this observation; undefined where there is. How many a device may send is counted by arrival. */
+export function noRoom({ eventOf }: ScreenshotDayState, eventId: string): Failure | undefined {
+  const ofEvent = [...eventOf.values()].filter((id) => id === eventId).length;
+  return ofEvent >= MOST_OF_AN_EVENT ? conflict('the event has as many screenshots as are kept') : undefined;
+}

@@ -1,0 +1,64 @@
+import type { PictureKeeper } from '../../../commands/screenshots/take-screenshot.ts';
+import type { ScreenshotPlace } from './domain/place.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import { objectKey, objectPrefix, type ObjectStore } from '../../platform/objects/object-store.ts';
+import { open, seal } from '../../platform/vault/keyring.ts';
+import { personKey, type PersonKeys } from '../../platform/vault/vault.ts';
+
+/** All screenshots of the installation. */
+export const PICTURES = objectPrefix('screenshots');
+
+const keyOf = ({ tenantId, userId, deviceId, day, screenshotId }: ScreenshotPlace): string =>
+  objectKey('screenshots', tenantId, userId, deviceId, day, screenshotId);
+
+/** Which screenshot an object is. */
+export function placeOf(key: string): ScreenshotPlace {
+  const [, tenantId, userId, deviceId, day, screenshotId] = key.split('/') as [
+    string,
+    TenantId,
+    string,
+    string,
+    string,
+    string,
+  ];
+  return { tenantId, userId, deviceId, day, screenshotId };
+}
+
+const boundTo = ({ tenantId, screenshotId }: ScreenshotPlace): string => `screenshot|${tenantId}|${screenshotId}`;
+
+/**
+ * The pictures themselves, each sealed under its person's own key and bound to its id: with that key destroyed none can be
+ * looked at again, in whatever backup of the objects it may be. They lie by tenant and person, so a person's are found
+ * without any read model. Throws `ObjectStoreUnavailable`, and where a picture was tampered with.
+ */
+export class Pictures implements PictureKeeper {
+  readonly #objects: ObjectStore;
+  readonly #personKeys: PersonKeys;
+
+  constructor(objects: ObjectStore, personKeys: PersonKeys) {
+    this.#objects = objects;
+    this.#personKeys = personKeys;
+  }
+
+  async keep(place: ScreenshotPlace, picture: Buffer): Promise<boolean> {
+    const key = await this.#personKeys.forSealing(place.tenantId, place.userId);
+    if (!key) return false;
+    await this.#objects.put(keyOf(place), seal(key, picture, boundTo(place)));
+    return true;
+  }
+
+  /** Undefined where the picture, or the key to it, is gone. */
+  async read(place: ScreenshotPlace): Promise<Buffer | undefined> {
+    const person = { tenantId: place.tenantId, personId: place.userId };
+    const [sealed, keys] = await Promise.all([this.#objects.get(keyOf(place)), this.#personKeys.forOpening([person])]);
+    const key = keys.get(personKey(person));
+    return sealed && key && open(key, sealed, boundTo(place));
+  }
+
+  async deleteAllOf(tenantId: TenantId, userId: string, signal?: AbortSignal): Promise<void> {
+    for await (const { key } of this.#objects.list(objectPrefix('screenshots', tenantId, userId))) {
+      if (signal?.aborted) return;
+      await this.#objects.delete(key);
+    }
+  }
+}

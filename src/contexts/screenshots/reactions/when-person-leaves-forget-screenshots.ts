@@ -1,0 +1,21 @@
+import { employeeEvents } from '../../employees/domain/events.ts';
+import { enqueue } from '../../../platform/kernel/job.ts';
+import { defineReaction, type Effect } from '../../../platform/kernel/reaction.ts';
+import { screenshotForgetting } from '../forget-screenshots.ts';
+
+interface Left {
+  readonly tenantId: string;
+  readonly data: { readonly userId: string };
+}
+
+const forget = ({ tenantId, data: { userId } }: Left): { effects: Effect[] }[] => [
+  { effects: [enqueue(screenshotForgetting, { tenantId, userId })] },
+];
+
+/** What a person's browsers photographed leaves with them; an erasure has made it unreadable already. */
+export const whenPersonLeavesForgetScreenshots = defineReaction({
+  name: 'when-person-leaves-forget-screenshots',
+  lane: 'main',
+  families: [employeeEvents],
+  on: { EmployeeDeleted: forget, EmployeeErased: forget },
+});

@@ -1,0 +1,43 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+
+/** Choice OP-202. */
+const GOOD_FOR_S = 15 * 60;
+
+export interface Signed {
+  readonly tenantId: TenantId;
+  readonly screenshotId: string;
+  /** Epoch seconds, as they stand in the address. */
+  readonly expires: string;
+  readonly signature: string;
+}
+
+/**
+ * Addresses by which whoever holds one may look at one picture for a quarter of an hour, without a session (an `img` element
+ * sends none). The signature speaks for tenant, screenshot and time together.
+ */
+export class SignedAddresses {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  address(base: string, tenantId: TenantId, screenshotId: string, now: number): string {
+    const expires = String(Math.floor(now / 1_000) + GOOD_FOR_S);
+    const signature = this.#sign({ tenantId, screenshotId, expires }).toString('hex');
+    return `${base.replace(/\/+$/, '')}/api/v1/screenshots/${tenantId}/${screenshotId}/image?expires=${expires}&signature=${signature}`;
+  }
+
+  /** Whether it expired is told only to those who hold an address that was good. */
+  judge({ signature, ...signed }: Signed, now: number): 'good' | 'expired' | 'forged' {
+    const expected = this.#sign(signed);
+    const given = /^[0-9a-f]{64}$/.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(expected.length);
+    if (!timingSafeEqual(given, expected)) return 'forged';
+    return Number(signed.expires) * 1_000 > now ? 'good' : 'expired';
+  }
+
+  #sign({ tenantId, screenshotId, expires }: Omit<Signed, 'signature'>): Buffer {
+    return createHmac('sha256', this.#key).update(`${tenantId}\n${screenshotId}\n${expires}`).digest();
+  }
+}

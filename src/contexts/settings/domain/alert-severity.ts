@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import { defineEvents } from '../../../platform/kernel/event.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import {
+  alertTypeSchema,
+  defaultSeverities,
+  severitySchema,
+  type AlertType,
+  type Severity,
+} from '../../alerts/domain/vocabulary.ts';
+
+/** Which severity a tenant's new alerts get; types that were never set have the defaults. */
+export const alertSeverityEvents = defineEvents('alertSeverity', {
+  AlertSeveritiesSet: {
+    version: 1,
+    schema: z.object({ severities: z.partialRecord(alertTypeSchema, severitySchema) }),
+    audit: 'alert_severity.set',
+  },
+});
+
+export interface AlertSeverityState {
+  readonly severities: Partial<Record<AlertType, Severity>>;
+}
+
+export const alertSeverity = defineAggregate<AlertSeverityState, typeof alertSeverityEvents>(
+  alertSeverityEvents,
+  { severities: {} },
+  (state, { data }) => ({ severities: { ...state.severities, ...data.severities } }),
+);
+
+/** A tenant has one such stream. */
+export const alertSeverityStream = (tenantId: TenantId): string => streamName('alertSeverity', tenantId, tenantId);
+
+/** The severity of every type of alert, for a tenant that has set these. */
+export const allSeverities = (set: AlertSeverityState['severities']): Readonly<Record<AlertType, Severity>> => ({
+  ...defaultSeverities,
+  ...set,
+});

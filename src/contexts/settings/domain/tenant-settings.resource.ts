@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { defineSingleton } from '../../../platform/resources/singleton.ts';
+
+export const extensionModes = ['learning', 'warn', 'block'] as const;
+export type ExtensionMode = (typeof extensionModes)[number];
+
+const timezone = z.string().max(64).refine(isTimezone, 'must be an IANA time zone');
+const seconds = z.int().min(30).max(86_400);
+
+/**
+ * What holds for the whole tenant (interface, "Tenant settings"; choices OP-118 … OP-120). The extension mode has an event
+ * of its own: who lowered the protection of every browser, and when, is a question that auditors ask.
+ */
+export const tenantSettings = defineSingleton({
+  noun: 'tenantSettings',
+  area: 'settings',
+  path: '/api/v1/admin/settings',
+  access: { read: 'settings:read', write: 'settings:write' },
+  table: 'tenant_settings',
+  version: 1,
+  fields: {
+    extensionMode: z.enum(extensionModes).default('learning'),
+    learningThreshold: z.int().min(1).max(1_000).default(5),
+    breachCheckEnabled: z.boolean().default(true),
+    alertEmailEnabled: z.boolean().default(true),
+    timezone: timezone.default('UTC'),
+    staleDeviceDays: z.int().min(1).max(365).default(7),
+    policyPollSeconds: seconds.default(300),
+    heartbeatSeconds: seconds.default(300),
+    screenshotEnabled: z.boolean().default(true),
+  },
+  apart: { ExtensionModeChanged: { fields: ['extensionMode'], audit: 'extension_mode.changed' } },
+  showsEditor: true,
+  toldToExtensions: true,
+});
+
+function isTimezone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}

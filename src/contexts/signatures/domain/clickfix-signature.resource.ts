@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { invalid } from '../../../platform/kernel/failure.ts';
+import { defineCollection } from '../../../platform/resources/collection.ts';
+import { severitySchema } from '../../alerts/domain/vocabulary.ts';
+import { patternFault } from '../../../platform/patterns/linear-pattern.ts';
+import { descriptionField, nameField, patternField } from './vocabulary.ts';
+
+const MOST = 500;
+
+/** By what extensions recognise a page that talks people into pasting a command (choice OP-200). */
+export const clickfixSignatures = defineCollection({
+  noun: 'clickfixSignature',
+  list: 'clickfixSignatures',
+  area: 'signatures',
+  path: '/api/v1/admin/clickfix-signatures',
+  parameter: 'signatureID',
+  verbs: ['list', 'create', 'update', 'delete'],
+  access: { read: 'signatures:read', write: 'signatures:write' },
+  table: 'clickfix_signatures',
+  version: 1,
+  fields: {
+    name: nameField,
+    description: descriptionField.default(''),
+    pattern: patternField,
+    patternType: z.enum(['substring', 'regex']),
+    platform: z.enum(['windows', 'macos', 'linux', 'any']).default('any'),
+    severity: severitySchema.default('high'),
+    action: z.enum(['warn', 'block']).default('warn'),
+    isEnabled: z.boolean().default(true),
+  },
+  rule: ({ pattern, patternType }) => {
+    const fault = patternType === 'regex' ? patternFault(pattern) : undefined;
+    return fault === undefined ? undefined : invalid('pattern', fault);
+  },
+  filters: ['platform', 'severity', 'isEnabled'],
+  most: MOST,
+  versioned: true,
+  toldToExtensions: true,
+});

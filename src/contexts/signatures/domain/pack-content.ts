@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { severitySchema } from '../../alerts/domain/vocabulary.ts';
+import { readPattern } from './signature-pattern.ts';
+import { MOST_SIGNATURES } from './signature.resource.ts';
+import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
+
+export const packedSignature = z
+  .object({
+    name: nameField,
+    description: descriptionField.default(''),
+    type: z.enum(signatureTypes),
+    pattern: patternField,
+    patternType: z.enum(patternTypes),
+    severity: severitySchema.default('medium'),
+  })
+  .transform((signature, context) => {
+    const read = readPattern(signature);
+    if ('pattern' in read) return { ...signature, ...read };
+    context.addIssue({ code: 'custom', path: ['pattern'], message: read.fault });
+    return z.NEVER;
+  });
+export type PackedSignature = z.output<typeof packedSignature>;
+
+/** What an uploaded pack holds (choice OP-199); its signatures are read one by one, since each may take a while. One bad signature refuses the pack: half of a pack protects nobody from the other half. */
+export const packContent = z.object({
+  name: nameField,
+  version: z
+    .string()
+    .trim()
+    .min(1)
+    .max(50)
+    .regex(/^[\w.+-]+$/, 'must be letters, digits, dots, plus, minus and underscores'),
+  signatures: z.array(z.unknown()).min(1).max(MOST_SIGNATURES),
+});
+
+/** Names are told apart without case. */
+export const foldedName = (name: string): string => name.normalize('NFC').toLowerCase();

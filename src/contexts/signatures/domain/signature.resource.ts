@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { invalid } from '../../../platform/kernel/failure.ts';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import { defineCollection } from '../../../platform/resources/collection.ts';
+import { made } from '../../../platform/resources/fields.ts';
+import { severitySchema } from '../../alerts/domain/vocabulary.ts';
+import { readPattern } from './signature-pattern.ts';
+import { descriptionField, nameField, patternField, patternTypes, signatureTypes } from './vocabulary.ts';
+
+/** Every extension of a tenant holds all of them: more would make what each one polls too large. */
+export const MOST_SIGNATURES = 2_000;
+
+/** By what extensions recognise a phishing page, written by an administrator or from an uploaded pack (choice OP-198). */
+export const signatures = defineCollection({
+  noun: 'signature',
+  list: 'signatures',
+  area: 'signatures',
+  path: '/api/v1/admin/signatures',
+  parameter: 'signatureID',
+  verbs: ['list', 'create', 'update', 'delete'],
+  access: { read: 'signatures:read', write: 'signatures:write' },
+  table: 'signatures',
+  version: 1,
+  fields: {
+    name: nameField,
+    description: descriptionField.default(''),
+    type: z.enum(signatureTypes),
+    pattern: patternField,
+    patternType: z.enum(patternTypes),
+    severity: severitySchema.default('medium'),
+    isEnabled: z.boolean().default(true),
+    source: made(z.enum(['manual', 'pack']), () => 'manual' as const),
+    packId: made(uuid().nullable(), () => null),
+  },
+  settled: (values) => ({ ...values, ...('pattern' in readPattern(values) ? readPattern(values) : {}) }),
+  rule: (values) => {
+    const read = readPattern(values);
+    return 'fault' in read ? invalid('pattern', read.fault) : undefined;
+  },
+  filters: ['type', 'severity', 'isEnabled', 'source'],
+  most: MOST_SIGNATURES,
+  versioned: true,
+  toldToExtensions: true,
+});

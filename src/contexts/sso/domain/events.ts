@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { defineEvents, type EventOf } from '../../../platform/kernel/event.ts';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import { nameIdFormats } from './fields.ts';
+
+const common = {
+  configId: uuid(),
+  name: z.string(),
+  isEnabled: z.boolean(),
+  emailDomains: z.array(z.string()),
+  /** The protocol's one secret, in the vault: the client secret, or the service provider's signing key. */
+  secretRef: uuid().nullable(),
+};
+const oidc = z.object({
+  protocol: z.literal('oidc'),
+  ...common,
+  issuerUrl: z.string(),
+  clientId: z.string(),
+  scopes: z.string(),
+});
+const saml = z.object({
+  protocol: z.literal('saml'),
+  ...common,
+  idpEntityId: z.string(),
+  idpSsoUrl: z.string(),
+  idpSloUrl: z.string().nullable(),
+  /** PEM; several while the provider changes its key. */
+  idpCertificate: z.string(),
+  spCertificate: z.string().nullable(),
+  signRequests: z.boolean(),
+  nameIdFormat: z.enum(nameIdFormats),
+  emailAttribute: z.string().nullable(),
+});
+/** Always whole, whatever an update named: a reader needs no event before it. */
+const config = z.discriminatedUnion('protocol', [oidc, saml]);
+const about = { resource: 'sso_config', id: 'configId' } as const;
+
+export type OidcConfig = z.output<typeof oidc>;
+export type SamlConfig = z.output<typeof saml>;
+export type SsoConfig = OidcConfig | SamlConfig;
+export type SsoProtocol = SsoConfig['protocol'];
+
+/** A tenant's identity providers: one stream a tenant, because "at most one enabled" is a rule over all of them. */
+export const ssoEvents = defineEvents('sso', {
+  SsoConfigCreated: { version: 1, schema: config, about, audit: 'sso_config.created' },
+  SsoConfigUpdated: { version: 1, schema: config, about, audit: 'sso_config.updated' },
+  SsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about, audit: 'sso_config.deleted' },
+});
+export type SsoEvent = EventOf<typeof ssoEvents>;

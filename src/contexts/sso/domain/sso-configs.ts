@@ -1,0 +1,51 @@
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import { conflict, invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { ssoEvents, type SsoConfig, type SsoProtocol } from './events.ts';
+
+/** Every configuration of a tenant, by id. */
+export type SsoConfigs = ReadonlyMap<string, SsoConfig>;
+
+export const ssoConfigs = defineAggregate<SsoConfigs, typeof ssoEvents>(ssoEvents, new Map(), (state, event) => {
+  const configs = new Map(state);
+  if (event.type === 'SsoConfigDeleted') configs.delete(event.data.configId);
+  else configs.set(event.data.configId, event.data);
+  return configs;
+});
+
+/** A tenant has one such stream. */
+export const ssoConfigsStream = (tenantId: TenantId): string => streamName('sso', tenantId, tenantId);
+
+export const ssoSecretPlace = (configId: string) => ({ owner: `sso-config/${configId}`, field: 'secret' });
+
+export function enabledConfig<P extends SsoProtocol>(
+  configs: SsoConfigs,
+  protocol: P,
+): Extract<SsoConfig, { protocol: P }> | undefined {
+  return [...configs.values()].find(
+    (config): config is Extract<SsoConfig, { protocol: P }> => config.protocol === protocol && config.isEnabled,
+  );
+}
+
+/** What must hold of a configuration beside the others, whoever owns them (choice OP-135). */
+export const refuseSecondEnabled = (isEnabled: boolean, othersEnabled: number): Failure | undefined =>
+  isEnabled && othersEnabled > 0 ? conflict('another configuration is enabled') : undefined;
+
+/**
+ * The service sends a client secret to the token endpoint that the issuer names. Only a caller who knows the secret may choose another issuer:
+ * otherwise an administrator who can change the configuration, but never read the secret, could have it sent to a server of their own.
+ */
+export const refuseSecretForNewIssuer = (
+  stored: { readonly issuerUrl: string },
+  updated: { readonly issuerUrl: string },
+  keepsSecret: boolean,
+): Failure | undefined =>
+  keepsSecret && updated.issuerUrl !== stored.issuerUrl ? secretNeededAgain('clientSecret', 'issuerUrl') : undefined;
+
+/** The rules over a whole configuration and its owner's others. */
+export function brokenRule(configs: SsoConfigs, config: SsoConfig): Failure | undefined {
+  if (config.protocol === 'saml' && config.signRequests && config.secretRef === null)
+    return invalid('signRequests', 'needs spSigningKey');
+  const enabled = enabledConfig(configs, config.protocol);
+  return refuseSecondEnabled(config.isEnabled, enabled && enabled.configId !== config.configId ? 1 : 0);
+}

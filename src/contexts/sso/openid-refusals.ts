@@ -1,0 +1,54 @@
+import * as oidc from 'openid-client';
+import { SsoRefused } from '../identity/sso-sign-in.ts';
+import { OutboundRefused } from '../../platform/outbound/guarded-fetch.ts';
+
+/** OAuth error codes are short words (RFC 6749 §4.1.2.1); anything else is not repeated. */
+const errorCode = (text: unknown): string | null =>
+  typeof text === 'string' && /^[a-z_]{1,64}$/.test(text) ? text : null;
+
+/** Errors of the library wrap those of what it called, to some depth. */
+function causeOf<Kind extends Error>(error: unknown, kind: new (...made: never[]) => Kind): Kind | undefined {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    if (current instanceof kind) return current;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+/** What the library names no code for never got as far as an answer. */
+const codeOf = (error: unknown): string | undefined => (error instanceof oidc.ClientError ? error.code : undefined);
+
+/** The discovery document could not be had, or is not one. */
+export function issuerRefusal(error: unknown): SsoRefused {
+  if (error instanceof SsoRefused) return error;
+  const refused = causeOf(error, OutboundRefused);
+  if (refused) return new SsoRefused('idp_error', refused.message);
+  return new SsoRefused('idp_error', codeOf(error) === undefined ? 'unreachable' : 'discovery');
+}
+
+const UNANSWERED = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+  'OAUTH_HTTP_REQUEST_FORBIDDEN',
+]);
+
+/** The code led to no identity: the issuer said no, could not be asked, or what it said does not hold. */
+export function exchangeRefusal(error: unknown): SsoRefused {
+  if (error instanceof SsoRefused) return error;
+  if (error instanceof oidc.AuthorizationResponseError) return new SsoRefused('idp_error', errorCode(error.error));
+  if (error instanceof oidc.ResponseBodyError) return new SsoRefused('token_exchange_failed', errorCode(error.error));
+  const refused = causeOf(error, OutboundRefused);
+  if (refused) return new SsoRefused('token_exchange_failed', refused.message);
+  const code = codeOf(error);
+  if (code === undefined || UNANSWERED.has(code)) return new SsoRefused('token_exchange_failed', 'unreachable');
+  return new SsoRefused('invalid_assertion', detailOf(error) ?? errorCode(code.toLowerCase()));
+}
+
+/** Which claim it was, where the library says so: a name, never a value. */
+function detailOf(error: unknown): string | null {
+  const { claim } = ((error as Error).cause as { cause?: { claim?: unknown } } | undefined)?.cause ?? {};
+  return errorCode(claim);
+}

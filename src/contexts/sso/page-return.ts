@@ -1,0 +1,86 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { SsoProtocol } from './domain/events.ts';
+import { vouchedBySchema, type VouchedBy } from './domain/vouching.ts';
+import type { SsoRefusal } from './domain/refusals.ts';
+import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+
+/**
+ * A single sign-on that began on the sign-in page ends there too: with a code in the address instead of tokens in the
+ * answer. The page keeps a verifier and says its digest when it starts (as PKCE does, RFC 7636), so that a code is worth
+ * something only in the tab that asked for it: nobody can be signed in as somebody else by a link, and a code read from a
+ * history opens nothing.
+ */
+export const pageReturnQuery = {
+  return_to: z.literal('login').optional(),
+  /** BASE64URL(SHA-256(verifier)), required with `return_to`. */
+  challenge: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43}$/, 'must be a base64url SHA-256 digest')
+    .optional(),
+};
+
+/** What the signed or stored state of the sign-in carries meanwhile; undefined where the answer shall be JSON. */
+export const pageReturnSchema = z.object({ challenge: z.string() }).optional();
+/** For admins who sign in through a provider and have no password to re-authenticate with. */
+export const reauthenticationQuery = { reauthenticate: z.literal('true').optional() };
+export type PageReturn = z.output<typeof pageReturnSchema>;
+
+export const pageReturnOf = ({
+  return_to,
+  challenge,
+}: {
+  return_to?: 'login' | undefined;
+  challenge?: string | undefined;
+}): PageReturn => (return_to === 'login' && challenge ? { challenge } : undefined);
+
+/** Whom the provider vouched for. The session begins when the code is exchanged. */
+export interface HandedOver {
+  readonly tenantId: TenantId;
+  readonly adminId: string;
+  /** Of the admin at that moment: whoever is signed out everywhere in the meantime does not come in. */
+  readonly sessionEpoch: number;
+  readonly method: SsoProtocol;
+  readonly vouchedBy: VouchedBy;
+  readonly reauthenticated: boolean;
+}
+
+const SECONDS = 60;
+const payloadSchema = z.object({
+  method: z.enum(['oidc', 'saml']),
+  challenge: z.string(),
+  sessionEpoch: z.int(),
+  vouchedBy: vouchedBySchema,
+  reauthenticated: z.boolean().default(false),
+});
+
+/** The address on this host to send the browser to. */
+export async function handOver(
+  tokens: OneTimeTokens,
+  { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated }: HandedOver,
+  { challenge }: NonNullable<PageReturn>,
+): Promise<string> {
+  const code = await tokens.issue(
+    'sso-handoff',
+    { tenantId, subjectId: adminId, payload: { method, challenge, sessionEpoch, vouchedBy, reauthenticated } },
+    SECONDS,
+  );
+  return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
+}
+
+/** Choice OP-150's words, for a sign-in that led to nobody. */
+export const refusedReturn = (reason: SsoRefusal, tenantId?: TenantId): string =>
+  `/login?${new URLSearchParams({ ...(tenantId ? { tenant_id: tenantId } : {}), sso_error: reason }).toString()}`;
+
+/** Spends the code, whether or not the verifier is right. */
+export async function takeOver(tokens: OneTimeTokens, code: string, verifier: string): Promise<HandedOver | undefined> {
+  const token = await tokens.spend('sso-handoff', code);
+  const payload = payloadSchema.safeParse(token?.payload);
+  if (!token || !payload.success) return undefined;
+  const { method, challenge, sessionEpoch, vouchedBy, reauthenticated } = payload.data;
+  const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
+  const expected = Buffer.from(challenge);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+  return { tenantId: token.tenantId, adminId: token.subjectId, sessionEpoch, method, vouchedBy, reauthenticated };
+}

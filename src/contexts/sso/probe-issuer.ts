@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { OutboundRefused, type GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+
+/** Choice OP-137. The last four stand there when it succeeded. */
+export const issuerProbeView = z.object({
+  success: z.boolean(),
+  message: z.string(),
+  issuer: z.string().nullable(),
+  authorizationEndpoint: z.string().nullable(),
+  tokenEndpoint: z.string().nullable(),
+  jwksUri: z.string().nullable(),
+});
+export type IssuerProbe = z.output<typeof issuerProbeView>;
+
+const address = z.url({ protocol: /^https?$/ }).max(2_048);
+/** OpenID Connect Discovery 1.0 §3: what every provider that does the code flow has to name. */
+const discoverySchema = z.object({
+  issuer: z.string().max(2_048),
+  authorization_endpoint: address,
+  token_endpoint: address,
+  jwks_uri: address,
+});
+
+const failed = (message: string): IssuerProbe => ({
+  success: false,
+  message,
+  issuer: null,
+  authorizationEndpoint: null,
+  tokenEndpoint: null,
+  jwksUri: null,
+});
+
+/** Asks an OpenID Connect issuer for its discovery document. Whatever goes wrong there is an answer, not a failure. */
+export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promise<IssuerProbe> {
+  let document: unknown;
+  try {
+    // Discovery 1.0 §4.1: a trailing slash of the issuer goes first.
+    const response = await fetch(`${issuerUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
+      headers: { accept: 'application/json' },
+    });
+    if (response.status !== 200) return failed('the issuer answers without a discovery document');
+    document = JSON.parse(await response.text());
+  } catch (error) {
+    if (error instanceof OutboundRefused) return failed(error.message);
+    return failed(error instanceof SyntaxError ? 'the discovery document is not JSON' : 'the issuer cannot be reached');
+  }
+  const read = discoverySchema.safeParse(document);
+  if (!read.success) return failed('the discovery document lacks what a sign-in needs');
+  const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = read.data;
+  // §4.3: exactly, or tokens of this issuer would be refused later.
+  if (issuer !== issuerUrl) return failed('the discovery document names another issuer');
+  return {
+    success: true,
+    message: 'the issuer answers with a valid discovery document',
+    issuer,
+    authorizationEndpoint: authorization_endpoint,
+    tokenEndpoint: token_endpoint,
+    jwksUri: jwks_uri,
+  };
+}

@@ -1,0 +1,129 @@
+import { tenantOf } from '../../identity/refresh-tokens.ts';
+import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
+import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
+import { vouchedNow } from '../../identity/vouching.ts';
+import type { AdminState } from '../../tenants/domain/tenant.ts';
+import { SAML_CALLBACK, samlEntityId } from '../domain/addresses.ts';
+import type { SamlConfig } from '../domain/events.ts';
+import { nameIdFormatUrn } from '../domain/fields.ts';
+import type { SsoRefusal } from '../domain/refusals.ts';
+import { certificatesOf } from '../domain/saml-material.ts';
+import type { VouchedBy } from '../domain/vouching.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
+import { acceptResponse } from './accept-response.ts';
+import { authnRequestAddress } from './authn-request.ts';
+import { guardDocument } from './document-guard.ts';
+import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
+import { SamlRefused, type SamlRefusal } from './refused.ts';
+import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
+import { emailOf } from './subject.ts';
+import { useOnce } from './used-assertions.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import type { AggregateLoader } from '../../../platform/execution/aggregate-loader.ts';
+import type { Lookups } from '../../identity/lookups.ts';
+
+export interface SamlSignInDependencies extends EnabledConfigDependencies, SsoSignInDependencies {
+  readonly pendingSamlRequests: PendingRequests;
+  readonly database: Database;
+  readonly loader: AggregateLoader;
+  readonly lookups: Lookups;
+}
+
+/** A tenant as its provider knows it, before there is a provider too. A key signs requests wherever there is one. */
+const serviceProviderOf = (
+  tenantId: TenantId,
+  externalBaseUrl: string,
+  enabled?: EnabledConfig<SamlConfig>,
+): ServiceProvider => ({
+  entityId: samlEntityId(externalBaseUrl, tenantId),
+  acsUrl: externalBaseUrl + SAML_CALLBACK,
+  nameIdFormat: nameIdFormatUrn[enabled?.config.nameIdFormat ?? 'emailAddress'],
+  signingKey: enabled?.secret ?? undefined,
+  certificate: enabled?.config.spCertificate ?? undefined,
+});
+
+/** Undefined where there is no such tenant. */
+export async function metadataOf(services: SamlSignInDependencies, tenantId: TenantId): Promise<string | undefined> {
+  const [known, enabled] = await Promise.all([
+    services.lookups.tenant(tenantId, tenantId),
+    enabledSsoConfig(services, tenantId, 'saml'),
+  ]);
+  return known && serviceProviderMetadata(serviceProviderOf(tenantId, known.externalBaseUrl, enabled));
+}
+
+/** Where to send the browser; undefined where the tenant has no SAML provider. `asked` as in `PendingRequest`. */
+export async function startSamlSignIn(
+  services: SamlSignInDependencies,
+  tenantId: TenantId,
+  asked: Pick<PendingRequest, 'browser' | 'reauthenticates'>,
+): Promise<string | undefined> {
+  const enabled = await enabledSsoConfig(services, tenantId, 'saml');
+  if (!enabled) return undefined;
+  const request = await services.pendingSamlRequests.open({ tenantId, configId: enabled.config.configId, ...asked });
+  return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, {
+    id: request.requestId,
+    relayState: request.relayState,
+    now: Date.now(),
+    reauthenticates: asked.reauthenticates,
+  });
+}
+
+export interface SamlAnswer {
+  /** Base64, as it was posted. */
+  readonly samlResponse: string;
+  readonly relayState: string;
+}
+
+/** The admin whom the provider vouches for. Request and assertion are used up by success alone. Throws `SamlRefused` and `SsoRefused`. */
+export async function finishSamlSignIn(
+  services: SamlSignInDependencies,
+  { samlResponse, relayState }: SamlAnswer,
+  { tenantId, configId, requestId, reauthenticates }: OpenRequest,
+): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy }> {
+  const vouchedBy = await vouchedNow(services.loader, 'tenant', tenantId, configId);
+  const enabled = await enabledSsoConfig(services, tenantId, 'saml');
+  if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
+  const { entityId: spEntityId, acsUrl } = serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled);
+  const { idpEntityId, idpCertificate, emailAttribute, emailDomains } = enabled.config;
+  const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
+  const now = Date.now();
+  const expected = {
+    idpEntityId,
+    spEntityId,
+    acsUrl,
+    requestId,
+    now,
+    authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
+  };
+  const { subject, assertionId, endsAt } = await acceptResponse(
+    tenantId,
+    guardDocument(samlResponse),
+    expected,
+    certificates,
+  );
+  await services.pendingSamlRequests.close(relayState);
+  await useOnce(services.database.service, { tenantId, configId, issuer: idpEntityId, assertionId, endsAt });
+  const email = emailOf(subject, emailAttribute);
+  if (email === undefined) throw new SsoRefused('email_not_verified', 'no single e-mail');
+  return { admin: await admitAdmin(services, tenantId, { email, emailDomains }), vouchedBy };
+}
+
+/** Whose sign-in a relay state says that it is of, for the audit log: not proven, but of a tenant that there is. */
+export async function claimedTenant(
+  { lookups }: SamlSignInDependencies,
+  relayState: string,
+): Promise<TenantId | undefined> {
+  const claimed = tenantOf(relayState.slice(1));
+  return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
+}
+
+const REASONS: Readonly<Partial<Record<SamlRefusal, SsoRefusal>>> = {
+  status: 'idp_error',
+  not_requested: 'invalid_state',
+  replayed: 'invalid_state',
+};
+
+/** In the words of every single sign-on; the protocol's own stays as detail for the audit log. */
+export const ssoRefusalOf = (error: SamlRefused): SsoRefused =>
+  new SsoRefused(REASONS[error.reason] ?? 'invalid_assertion', error.reason);

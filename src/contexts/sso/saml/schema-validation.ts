@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { validateXML, type XMLFileInfo } from 'xmllint-wasm';
+import { FairLimiter } from '../../../platform/fairness/fair-limiter.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { refuse, SamlRefused } from './refused.ts';
+
+const schemaFile = (fileName: string): XMLFileInfo => ({
+  fileName,
+  contents: readFileSync(new URL(`schemas/${fileName}`, import.meta.url), 'utf8'),
+});
+
+/** The imports of the first are resolved from the others: nothing is fetched. */
+const protocol = schemaFile('saml-schema-protocol-2.0.xsd');
+const imported = ['saml-schema-assertion-2.0.xsd', 'xmldsig-core-schema.xsd', 'xenc-schema.xsd'].map(schemaFile);
+
+/** Each runs some 50 ms in a thread of its own: more at a time would take the cores from everything else. */
+const validations = new FairLimiter({
+  what: 'SAML validation',
+  atOnce: 2,
+  perKey: 2,
+  waiting: 32,
+  waitingPerKey: 8,
+  waitMs: 10_000,
+});
+
+/** Holds a response against the schemas of OASIS and the W3C, when it is the tenant's turn. Throws `SamlRefused` and `TooBusy`. */
+export const validateSchema = (tenantId: TenantId, xml: string): Promise<void> =>
+  validations.run(tenantId, () => validate(xml));
+
+async function validate(xml: string): Promise<void> {
+  try {
+    const { valid } = await validateXML({
+      xml: { fileName: 'response.xml', contents: xml },
+      schema: [protocol],
+      preload: imported,
+    });
+    if (!valid) refuse('schema', 'the response is not valid');
+  } catch (error) {
+    if (error instanceof SamlRefused) throw error;
+    refuse('schema', 'the response could not be validated');
+  }
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { refuse } from './refused.ts';
+
+export interface UsedAssertion {
+  readonly tenantId: TenantId;
+  readonly configId: string;
+  readonly issuer: string;
+  readonly assertionId: string;
+  /** Epoch milliseconds. */
+  readonly endsAt: number;
+}
+
+const SQL = `
+  insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
+  values ($1, 'saml-assertion', $2, $3, '{}', 0, to_timestamp($4))
+  on conflict do nothing`;
+
+/** Remembers an assertion for as long as it would be valid (Profiles §4.1.4.5). Throws `SamlRefused` if it was remembered before. */
+export async function useOnce(
+  pool: TenantPool,
+  { tenantId, configId, issuer, assertionId, endsAt }: UsedAssertion,
+): Promise<void> {
+  const digest = createHash('sha256').update(`${issuer}\n${assertionId}`).digest();
+  const { rowCount } = await pool.statement(tenantId, SQL, [digest, configId, endsAt / 1000]);
+  if (rowCount !== 1) refuse('replayed', 'the assertion was used before');
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { uuid } from '../../../platform/kernel/ids.ts';
+import type { Observation } from './observation.ts';
+import { hostName, isPageOf, webHostOf, withoutSecrets } from '../../../platform/web-addresses/page-address.ts';
+import { authMethods, authOutcomes, extensionActions, extensionChanges, signals, userDecisions } from './vocabulary.ts';
+
+/**
+ * An observation as an extension reports it (choices OP-153 … OP-158): what is unknown is dropped, what is too long is
+ * refused. `data` of the kinds for which the choices name no fields:
+ *  - `policy_decision` {signals, action, userDecision, policyId?}: the kind that carries a phishing signal;
+ *  - `clickfix_detected` {signatureId?, action?, userDecision?, snippet?}; `canary_cookie_triggered` {cookieId?, cookieName?};
+ *  - `screenshot` {screenshotId?}; `wipe_completed` {wipeId?}.
+ */
+const line = (most: number) => z.string().max(most);
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
+
+const host = line(300).transform((text, context) => {
+  const name = hostName(text);
+  if (name === undefined) context.addIssue({ code: 'custom', message: 'must be a host name' });
+  return name ?? z.NEVER;
+});
+const address = line(2_048).transform((text, context) => {
+  const url = withoutSecrets(text);
+  if (url === undefined) context.addIssue({ code: 'custom', message: 'must be the address of a page' });
+  return url ?? z.NEVER;
+});
+
+const common = {
+  eventId: uuid(),
+  occurredAt: z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString()),
+  domain: optional(host),
+  url: optional(address),
+};
+const action = z.enum(extensionActions);
+const decision = z.enum(userDecisions);
+const reaction = { action: action.default('allow'), userDecision: decision.default('none') };
+const permissions = z.array(line(200)).max(200);
+const version = line(100);
+
+/** Technologies stand in rows that all share and no erasure reaches (`docs/decisions/0047`), so none may hold the e-mail address of a person. */
+const E_MAIL = /[^\s@]@[^\s@]+\.[^\s@]/;
+const withoutAddressees = <Found extends { readonly name: string; readonly version: string | null }>(
+  technologies: readonly Found[],
+): Found[] => technologies.filter(({ name, version: text }) => !E_MAIL.test(name) && !E_MAIL.test(text ?? ''));
+
+const kind = <Kind extends Observation['kind'], Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
+  z.object({ ...common, kind: z.literal(name), data: z.object(shape) });
+/** Of a kind that may go without any data. */
+const bareKind = <Kind extends Observation['kind'], Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
+  z.object({ ...common, kind: z.literal(name), data: z.preprocess((data) => data ?? {}, z.object(shape)) });
+
+const reported = z.discriminatedUnion('kind', [
+  bareKind('navigation', {
+    title: optional(line(512)),
+    referrerDomain: optional(host),
+    technologies: z
+      .array(z.object({ name: line(100), version: optional(version) }))
+      .max(100)
+      .transform(withoutAddressees)
+      .default([]),
+    isNewSite: z.boolean().default(false),
+  }),
+  kind('credential_attempt', {
+    username: line(320).nullable(),
+    passwordHash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/i, 'must be 64 hex digits')
+      .transform((hex) => hex.toLowerCase()),
+    isBreached: z.boolean(),
+    ...reaction,
+    policyId: optional(uuid()),
+  }),
+  kind('auth_flow', {
+    provider: optional(line(100)),
+    method: z.enum(authMethods),
+    // Lists show it as a host: of an address only that is kept. Some providers have other names for it.
+    relyingParty: optional(line(300)).transform((party) =>
+      party === null ? null : (webHostOf(party.trim()) ?? party),
+    ),
+    mfaObserved: z.boolean(),
+    outcome: z.enum(authOutcomes),
+  }),
+  kind('extension_inventory', {
+    extensions: z
+      .array(
+        z.object({
+          extensionId: line(128).min(1),
+          name: line(200),
+          version,
+          publisher: optional(line(200)),
+          permissions: permissions.default([]),
+          isEnabled: z.boolean().default(true),
+        }),
+      )
+      .max(500),
+  }),
+  kind('extension_event', {
+    extensionId: line(128).min(1),
+    change: z.enum(extensionChanges),
+    name: optional(line(200)),
+    version: optional(version),
+    permissions: optional(permissions),
+  }),
+  kind('policy_decision', {
+    signals: z.array(z.enum(signals)).max(signals.length).default([]),
+    action,
+    userDecision: decision.default('none'),
+    policyId: optional(uuid()),
+  }),
+  bareKind('clickfix_detected', { ...reaction, signatureId: optional(uuid()), snippet: optional(line(2_000)) }),
+  bareKind('canary_cookie_triggered', { cookieId: optional(uuid()), cookieName: optional(line(200)) }),
+  bareKind('screenshot', { screenshotId: optional(uuid()) }),
+  bareKind('wipe_completed', { wipeId: optional(uuid()) }),
+]);
+
+/** A login without a place says nothing about any site. */
+const placed = reported.refine(
+  ({ kind: name, domain, url }) =>
+    name !== 'credential_attempt' || domain !== null || (url !== null && webHostOf(url) !== undefined),
+  {
+    path: ['domain'],
+    message: 'is required',
+  },
+);
+
+/** An observation that may be recorded, or what is wrong with it. Half a thousand of these make a batch: no detours. */
+export function readReported(item: unknown): Observation | z.ZodError {
+  const checked = placed.safeParse(item);
+  // Keeping the input for the error's words costs as much as the check: only what is refused is looked at again.
+  if (!checked.success) return placed.safeParse(item, { reportInput: true }).error!;
+  const { kind: name, eventId, occurredAt, url, data } = checked.data;
+  const domain = checked.data.domain ?? (url === null ? null : (webHostOf(url) ?? null));
+  if (domain === null || url === null || isPageOf(url, domain))
+    return { kind: name, eventId, occurredAt, domain, url, ...data } as Observation;
+  return { kind: name, eventId, occurredAt, domain, url: null, ...withoutTitle(data) } as Observation;
+}
+
+/**
+ * Lists show an address as a link of its host, under the title of its page. The address of another host is not taken, and neither
+ * is its title; what happened at the host is (a form may well stand in a page of somebody else's).
+ */
+const withoutTitle = (data: object): object => ('title' in data ? { ...data, title: null } : data);

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type pg from 'pg';
+import { devicePolicyDaily } from '../../../projections/dashboard/device-policy-daily.ts';
+import { newSiteVisitors } from '../../../projections/dashboard/new-site-visitors.ts';
+import { userDaily } from '../../../projections/dashboard/user-daily.ts';
+import { viewedKinds } from '../../../projections/telemetry/observations.ts';
+import type { License } from '../tenants/domain/license.ts';
+import { retentionUnder } from '../settings/domain/retention.ts';
+import { patientQuery } from '../../platform/database/patience.ts';
+import { declareJob, defineJob, type AnyJob } from '../../platform/jobs/job.ts';
+
+const AT_ONCE = 5_000;
+/** Nobody waits for it; an attempt of the job takes at most five minutes. */
+const PATIENCE_MS = 120_000;
+
+/** A row that a projection still holds in memory may be among them: its key never comes again. */
+const TRIM = `
+  delete from observations o using (
+    select event_id from observations where tenant_id = $1 and kind = any($2) and occurred_at < $3::timestamptz limit ${AT_ONCE}) old
+   where o.tenant_id = $1 and o.event_id = old.event_id`;
+
+const TRIM_CHANGES = `
+  delete from extension_changes c using (
+    select event_id from extension_changes where tenant_id = $1 and occurred_at < $2::timestamptz limit ${AT_ONCE}) old
+   where c.tenant_id = $1 and c.event_id = old.event_id`;
+
+/** Rows of a person's or a device's day. One that a late report brings back goes with the next trim. */
+const TRIM_DAYS = [userDaily, newSiteVisitors, devicePolicyDaily].map(
+  ({ name }) => `delete from ${name} where tenant_id = $1 and day < $2::date`,
+);
+
+interface Kept {
+  readonly eventRetentionDays: number;
+  readonly streamRetentionDays: number;
+}
+
+/** Rows of the event viewer, changes of extensions, and what a person did on which day, leave when their tenant's retention says so (choice OP-122); the log keeps its own time. */
+export const observationTrimming = declareJob({
+  name: 'trim-observations',
+  data: z.object({}),
+  attempts: 5,
+  backoff: { firstMs: 5_000, longestMs: 300_000 },
+});
+
+export const trimObservations = (projector: pg.Pool, set: Kept): AnyJob =>
+  defineJob({
+    ...observationTrimming,
+    handle: async (_data, { signal }) => {
+      const { rows: tenants } = await projector.query<{ id: string; license: License | null }>(
+        'select id, license from tenants',
+      );
+      for (const { id, license } of tenants) {
+        const { eventRetentionDays } = license ? retentionUnder(license, set) : set;
+        const before = new Date(Date.now() - eventRetentionDays * 86_400_000).toISOString();
+        for (const [sql, values] of [
+          [TRIM, [id, viewedKinds, before]],
+          [TRIM_CHANGES, [id, before]],
+        ] as const) {
+          let trimmed = AT_ONCE;
+          while (!signal.aborted && trimmed === AT_ONCE)
+            trimmed = (await patientQuery(projector, PATIENCE_MS, sql, values)).rowCount ?? 0;
+        }
+        for (const sql of TRIM_DAYS) await patientQuery(projector, PATIENCE_MS, sql, [id, before]);
+      }
+    },
+  });

@@ -1,0 +1,62 @@
+import {
+  newAccount,
+  placesOf,
+  withBackupCodeUsed,
+  withMfa,
+  withoutMfa,
+  withoutSessions,
+  withPassword,
+  type AccountState,
+} from '../../identity/domain/account.ts';
+import type { Role } from '../../identity/domain/roles.ts';
+import type { TenantEvent } from './events.ts';
+
+/** What decisions about an admin need. Name and e-mail are not among it: uniqueness is a claim. */
+export interface AdminState extends AccountState {
+  readonly role: Role;
+  readonly mobileAccess: boolean;
+}
+
+type AdminCreated = Extract<TenantEvent, { type: 'AdminUserCreated' }>['data'];
+
+export const newAdmin = (data: AdminCreated): AdminState => ({
+  ...newAccount(data),
+  role: data.roleType,
+  mobileAccess: true,
+});
+
+/** What an event of the tenant's stream means to the admin whom it names. */
+export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {
+  switch (event.type) {
+    case 'AdminUserUpdated':
+      return { ...admin, accountDigest: event.data.accountDigest ?? admin.accountDigest };
+    case 'AdminRoleChanged':
+      return { ...admin, role: event.data.roleType };
+    case 'AdminSuspended':
+      return { ...withoutSessions(admin), status: 'suspended' };
+    case 'AdminReinstated':
+      return { ...admin, status: 'active' };
+    case 'AdminPasswordChanged':
+      return withPassword(admin, event.data);
+    case 'AdminMobileAccessSet':
+      return { ...admin, mobileAccess: event.data.mobileAccess };
+    case 'AdminSessionsRevoked':
+      return withoutSessions(admin);
+    case 'AdminOtherSessionsRevoked':
+      return withoutSessions(admin, event.data.keptSessionId);
+    case 'AdminMfaSetupStarted':
+      return { ...admin, pendingTotpSecretRef: event.data.totpSecretRef };
+    case 'AdminMfaEnabled':
+      return withMfa(admin, event.data);
+    case 'AdminBackupCodeUsed':
+      return withBackupCodeUsed(admin, event.data.place);
+    case 'AdminMfaDisabled':
+      return withoutMfa(admin);
+    default:
+      return admin;
+  }
+}
+
+/** Where the vault keeps what is an admin's. */
+export const adminPlaces = placesOf('admin');
+export const passwordPlace = adminPlaces.password;

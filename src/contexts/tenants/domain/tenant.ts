@@ -1,0 +1,102 @@
+import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
+import type { Claim } from '../../../platform/kernel/command.ts';
+import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { License } from './license.ts';
+import { foldAdmin, newAdmin, type AdminState } from './admin.ts';
+import { tenantEvents } from './events.ts';
+
+export type { AdminState } from './admin.ts';
+
+export interface AuthorityState {
+  readonly certificatePem: string;
+  readonly privateKeyRef: string;
+  readonly fingerprintSha256: string;
+  readonly expiresAt: string;
+}
+
+export interface TenantState {
+  readonly exists: boolean;
+  readonly name: string;
+  readonly slug: string;
+  readonly externalBaseUrl: string;
+  readonly license: License | undefined;
+  /** The most users that any license of this tenant allowed. */
+  readonly seatsEverGranted: number;
+  readonly admins: ReadonlyMap<string, AdminState>;
+  /** The authority that signs now; undefined when an admin removed it. */
+  readonly authority: AuthorityState | undefined;
+  /** Every CA certificate ever installed: devices of an old one are accepted until their certificates expire. */
+  readonly trustedAuthorities: readonly string[];
+  /** Fingerprints of those that an administrator removed, and not just replaced. */
+  readonly removedAuthorities: ReadonlySet<string>;
+}
+
+const initial: TenantState = {
+  exists: false,
+  name: '',
+  slug: '',
+  externalBaseUrl: '',
+  license: undefined,
+  seatsEverGranted: 0,
+  admins: new Map(),
+  authority: undefined,
+  trustedAuthorities: [],
+  removedAuthorities: new Set(),
+};
+
+export const tenant = defineAggregate<TenantState, typeof tenantEvents>(tenantEvents, initial, (state, event) => {
+  switch (event.type) {
+    case 'TenantSetUp':
+      return { ...state, ...event.data, exists: true };
+    case 'LicenseInstalled':
+      return { ...state, license: event.data, seatsEverGranted: Math.max(state.seatsEverGranted, event.data.maxUsers) };
+    case 'AdminUserCreated':
+      return { ...state, admins: new Map(state.admins).set(event.data.adminId, newAdmin(event.data)) };
+    case 'AdminUserDeleted': {
+      const admins = new Map(state.admins);
+      admins.delete(event.data.adminId);
+      return { ...state, admins };
+    }
+    case 'CertificateAuthorityInstalled': {
+      const { certificatePem, privateKeyRef, fingerprintSha256, expiresAt } = event.data;
+      return {
+        ...state,
+        authority: { certificatePem, privateKeyRef, fingerprintSha256, expiresAt },
+        removedAuthorities: without(state.removedAuthorities, fingerprintSha256),
+        trustedAuthorities: state.trustedAuthorities.includes(certificatePem)
+          ? state.trustedAuthorities
+          : [...state.trustedAuthorities, certificatePem],
+      };
+    }
+    case 'CertificateAuthorityRemoved':
+      return {
+        ...state,
+        authority: undefined,
+        removedAuthorities: new Set(state.removedAuthorities).add(event.data.fingerprintSha256),
+      };
+    default: {
+      const { adminId } = event.data;
+      const admin = state.admins.get(adminId);
+      return admin ? { ...state, admins: new Map(state.admins).set(adminId, foldAdmin(admin, event)) } : state;
+    }
+  }
+});
+
+const without = (all: ReadonlySet<string>, one: string): ReadonlySet<string> =>
+  new Set([...all].filter((other) => other !== one));
+
+/** A tenant has one such stream. */
+export const tenantStream = (tenantId: TenantId): string => streamName('tenant', tenantId, tenantId);
+
+export const activeSuperAdmins = ({ admins }: TenantState): AdminState[] =>
+  [...admins.values()].filter(({ role, status }) => role === 'super_admin' && status === 'active');
+
+/** The account that an e-mail's digest belongs to. */
+export const adminByAccount = ({ admins }: TenantState, accountDigest: string): AdminState | undefined =>
+  [...admins.values()].find((admin) => admin.accountDigest === accountDigest);
+
+/** An e-mail is one admin's within a tenant; a claim on its digest, so that whoever gives it up need not know it. */
+export const adminEmailClaim = (accountDigest: string): Claim => ({ kind: 'admin-email', value: accountDigest });
+
+/** E-mails are compared without case (RFC 5321 leaves the local part to the receiver; nobody means two people by case). */
+export const foldedEmail = (email: string): string => email.trim().toLowerCase();

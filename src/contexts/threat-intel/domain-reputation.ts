@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import { addressBelow, askProvider } from './ask-provider.ts';
+import type { Answers, Provider } from './provider.ts';
+
+const known = z.object({
+  data: z.object({
+    attributes: z.object({ last_analysis_stats: z.object({ malicious: z.int().min(0).max(100_000) }) }),
+  }),
+});
+
+/**
+ * The multi-vendor reputation service: `GET {base}/api/v3/domains/{domain}` with the key in `x-apikey`, answered with how many
+ * vendors take the domain for what. A domain that it has never heard of is one that nobody flags.
+ */
+export class DomainReputation implements Provider<'reputation'> {
+  readonly #base: string;
+  readonly #fetch: GuardedFetch;
+
+  constructor(base: string, fetch: GuardedFetch) {
+    this.#base = base;
+    this.#fetch = fetch;
+  }
+
+  async lookUp(domain: string, apiKey: string): Promise<Answers['reputation']> {
+    const address = addressBelow(this.#base, `api/v3/domains/${encodeURIComponent(domain)}`);
+    const answer = await askProvider(this.#fetch, address, { 'x-apikey': apiKey }, known);
+    return { maliciousCount: answer?.data.attributes.last_analysis_stats.malicious ?? 0 };
+  }
+}

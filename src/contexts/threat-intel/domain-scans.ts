@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { beginDomainScan } from '../../../commands/threat-intel/begin-domain-scan.ts';
+import { endDomainScan, type EndDomainScan } from '../../../commands/threat-intel/end-domain-scan.ts';
+import {
+  domainScan,
+  domainScanStream,
+  dueServices,
+  verdictOf,
+  type ScanData,
+  type Verdict,
+} from './domain/domain-scan.ts';
+import { isScannable } from './domain/scannable.ts';
+import { scanServices, type ScanService } from './domain/services.ts';
+import { keyPlace, threatIntel, threatIntelStream } from './domain/settings.ts';
+import type { Executor, Issuer } from '../../platform/execution/executor.ts';
+import type { AggregateReader } from '../../platform/kernel/aggregate.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { Freshness } from '../../platform/projector/freshness.ts';
+import type { CommandPorts } from '../../../commands/ports.ts';
+import type { Vault } from '../../platform/vault/vault.ts';
+import type { CallBudget } from './call-budget.ts';
+import { ProviderFailed, type Answers, type Providers } from './provider.ts';
+
+/** Which browser wants to know. */
+export interface Asker {
+  readonly deviceId: string | null;
+  readonly userId: string | null;
+  /** Its place in the queue was counted when it got it. */
+  readonly hasWaited?: true;
+  /** Whether somebody of the tenant was seen on the domain; such domains go first. Left out: yes. */
+  isVisited?(): Promise<boolean>;
+}
+
+export interface Scanned {
+  readonly data: ScanData;
+  readonly verdict: Verdict;
+  /** Whether a service has answered just now. */
+  readonly scanned: boolean;
+  /** Epoch milliseconds at which a budget that was used up is free again. */
+  readonly postponedUntil: number | undefined;
+}
+
+type Outcome = { readonly service: ScanService } & (
+  { readonly answer: Answers[ScanService] } | { readonly reason: string } | { readonly until: number }
+);
+
+export interface ScanningPorts {
+  readonly executor: Pick<Executor<CommandPorts>, 'execute'>;
+  readonly aggregates: AggregateReader;
+  readonly freshness: Pick<Freshness, 'waitFor'>;
+  readonly vault: Vault;
+  readonly budget: Pick<CallBudget, 'take' | 'takeShare' | 'mayWait'>;
+  readonly providers: Providers;
+}
+
+/**
+ * Asks the services about domains: each domain once in seven days and by one asker at a time, within the budgets of the
+ * tenant's own accounts, with keys that never leave the house. Whatever goes wrong is recorded, and not tried again at once.
+ */
+export class DomainScans {
+  readonly #ports: ScanningPorts;
+  readonly #underWay = new Map<string, Promise<Scanned>>();
+
+  constructor(ports: ScanningPorts) {
+    this.#ports = ports;
+  }
+
+  /** What is known of a domain, after a scan where one is due. Who comes while one is under way here shares its result. */
+  scan(domain: string, asker: Asker, issuer: Issuer): Promise<Scanned> {
+    const name = `${issuer.tenantId}/${domain}`;
+    let scan = this.#underWay.get(name);
+    if (!scan) {
+      scan = this.#scan(domain, asker, issuer).finally(() => this.#underWay.delete(name));
+      this.#underWay.set(name, scan);
+    }
+    return scan;
+  }
+
+  /** Whether a domain that was put off may wait for its budget. One that may not is asked about again by the browsers that want to know. */
+  mayWait(tenantId: TenantId, deviceId: string): Promise<boolean> {
+    return this.#ports.budget.mayWait(tenantId, deviceId);
+  }
+
+  /** One call to a service with the tenant's key, for nothing but to see whether it answers. Throws `ProviderFailed`. */
+  async probe(tenantId: TenantId, service: ScanService, domain: string): Promise<void> {
+    const { keyRefs } = await this.#ports.aggregates.load(threatIntel, threatIntelStream(tenantId));
+    if (keyRefs[service] === null) throw new ProviderFailed('no API key is stored');
+    const outcome = await this.#ask(tenantId, service, domain, keyRefs[service]);
+    if ('until' in outcome) throw new ProviderFailed('the budget of the service is used up');
+    if ('reason' in outcome) throw new ProviderFailed(outcome.reason);
+  }
+
+  async #scan(domain: string, asker: Asker, issuer: Issuer): Promise<Scanned> {
+    const { executor, aggregates, freshness, budget } = this.#ports;
+    const { tenantId } = issuer;
+    const [{ enabled, keyRefs }, known] = await Promise.all([
+      aggregates.load(threatIntel, threatIntelStream(tenantId)),
+      aggregates.load(domainScan, domainScanStream(tenantId, domain)),
+    ]);
+    const inUse = scanServices.filter(
+      (service) => enabled[service] && keyRefs[service] !== null && isScannable(domain),
+    );
+    const asIs: Scanned = {
+      data: known.data,
+      verdict: verdictOf(known.data, inUse, Date.now()),
+      scanned: false,
+      postponedUntil: undefined,
+    };
+    if (dueServices(known, inUse, Date.now()).length === 0) return asIs;
+    // Before anything is recorded about the domain: others may ask about it while this browser may not.
+    const wait = asker.deviceId !== null && !asker.hasWaited ? await budget.takeShare(tenantId, asker.deviceId) : 0;
+    if (wait > 0) return { ...asIs, postponedUntil: Date.now() + wait };
+    const isVisited = (await asker.isVisited?.()) ?? true;
+    const scanId = randomUUID();
+    const { result: begun } = orThrow(
+      await executor.execute(beginDomainScan, { scanId, domain, services: inUse }, issuer),
+    );
+    if (begun.due.length === 0) return asIs;
+    const outcomes = await Promise.all(
+      begun.due.map((service) => this.#ask(tenantId, service, domain, keyRefs[service]!, isVisited)),
+    );
+    const ended = orThrow(await executor.execute(endDomainScan, endingOf(scanId, domain, outcomes, asker), issuer));
+    if (ended.position !== undefined) await freshness.waitFor(['domain_scans'], ended.position);
+    const waits = outcomes.flatMap((outcome) => ('until' in outcome ? [outcome.until] : []));
+    return {
+      data: ended.result.data,
+      verdict: verdictOf(ended.result.data, inUse, Date.now()),
+      scanned: outcomes.some((outcome) => 'answer' in outcome),
+      postponedUntil: waits.length > 0 ? Math.max(...waits) : undefined,
+    };
+  }
+
+  async #ask(
+    tenantId: TenantId,
+    service: ScanService,
+    domain: string,
+    keyRef: string,
+    isVisited = true,
+  ): Promise<Outcome> {
+    const { budget, vault, providers } = this.#ports;
+    const apiKey = await vault.get(tenantId, keyPlace(service), keyRef);
+    if (!apiKey) return { service, reason: 'no API key is stored' };
+    const wait = await budget.take(tenantId, service, isVisited);
+    if (wait > 0) return { service, until: Date.now() + wait };
+    try {
+      return { service, answer: await providers[service].lookUp(domain, apiKey.toString()) };
+    } catch (error) {
+      return { service, reason: error instanceof ProviderFailed ? error.message : 'the service was not asked' };
+    }
+  }
+}
+
+function endingOf(
+  scanId: string,
+  domain: string,
+  outcomes: readonly Outcome[],
+  { deviceId, userId }: Asker,
+): EndDomainScan {
+  const answerOf = <Service extends ScanService>(service: Service): Answers[Service] | null => {
+    const outcome = outcomes.find((one) => one.service === service);
+    return outcome && 'answer' in outcome ? (outcome.answer as Answers[Service]) : null;
+  };
+  return {
+    scanId,
+    domain,
+    scanner: answerOf('scanner'),
+    reputation: answerOf('reputation'),
+    failures: outcomes.flatMap((outcome) =>
+      'reason' in outcome ? [{ service: outcome.service, reason: outcome.reason }] : [],
+    ),
+    postponed: outcomes.flatMap((outcome) =>
+      'until' in outcome ? [{ service: outcome.service, until: new Date(outcome.until).toISOString() }] : [],
+    ),
+    deviceId,
+    userId,
+  };
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import { addressBelow, askProvider } from './ask-provider.ts';
+import type { Answers, Provider } from './provider.ts';
+
+const MOST_RESULTS = 20;
+
+const found = z.object({
+  results: z
+    .array(
+      z.object({
+        verdicts: z
+          .object({
+            malicious: z.boolean().optional(),
+            overall: z.object({ malicious: z.boolean().optional() }).optional(),
+          })
+          .nullish(),
+      }),
+    )
+    .max(1_000),
+});
+
+/**
+ * The URL scanning service: `GET {base}/api/v1/search/?q=page.domain:"…"` with the key in `API-Key`, answered with scans of
+ * pages there and their verdicts. Scans that exist are looked through; none is ordered, since that would show a page that an
+ * employee visits to a third party and to its owner.
+ */
+export class UrlScanner implements Provider<'scanner'> {
+  readonly #base: string;
+  readonly #fetch: GuardedFetch;
+
+  constructor(base: string, fetch: GuardedFetch) {
+    this.#base = base;
+    this.#fetch = fetch;
+  }
+
+  async lookUp(domain: string, apiKey: string): Promise<Answers['scanner']> {
+    const address = addressBelow(this.#base, 'api/v1/search/');
+    address.searchParams.set('q', `page.domain:"${domain}"`);
+    address.searchParams.set('size', String(MOST_RESULTS));
+    const { results } = (await askProvider(this.#fetch, address, { 'api-key': apiKey }, found)) ?? { results: [] };
+    return {
+      isMalicious: results.some(
+        ({ verdicts }) => verdicts?.malicious === true || verdicts?.overall?.malicious === true,
+      ),
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
+import { Redis } from 'ioredis';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { within } from '../../observability/health.ts';
+import type { DatabaseConfig } from '../../database/logins.ts';
+import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
+import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
+import { Outbox } from './outbox.ts';
+
+const PREFIX = 'castellan';
+/** A caller is waiting: what Redis does not take in this time waits in the database instead. */
+const COMMAND_MS = 2_000;
+
+/** Jobs on Redis, for those who have one and more jobs than PostgreSQL carries. */
+export class RedisJobBackend implements JobBackend {
+  readonly #producer: Redis;
+  readonly #consumer: Redis;
+  readonly #queues = new Map<string, LaneQueue>();
+  readonly #outbox: Outbox;
+  readonly #log: Logger;
+
+  constructor(url: string, config: DatabaseConfig, log: Logger) {
+    this.#log = log;
+    this.#producer = new Redis(url, {
+      maxRetriesPerRequest: 1,
+      commandTimeout: COMMAND_MS,
+      connectTimeout: COMMAND_MS,
+    });
+    // A worker waits for Redis as long as it takes.
+    this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
+    for (const client of [this.#producer, this.#consumer]) {
+      client.on('error', (error) => log.warn({ message: error.message }, 'the connection to Redis is disturbed'));
+    }
+    this.#outbox = new Outbox(
+      config,
+      (lane, jobs) =>
+        this.queue(lane)
+          .addBulk([...jobs])
+          .then(() => undefined),
+      log,
+    );
+  }
+
+  queue(lane: string): LaneQueue {
+    let queue = this.#queues.get(lane);
+    if (!queue) {
+      queue = new Queue<JobPayload>(lane, {
+        connection: this.#producer,
+        prefix: PREFIX,
+        streams: { events: { maxLen: 100 } },
+      }) as LaneQueue;
+      this.#queues.set(lane, queue);
+    }
+    return queue;
+  }
+
+  worker(lane: string, processor: Processor<JobPayload>, options: Omit<WorkerOptions, 'connection'>): LaneWorker {
+    return new Worker<JobPayload>(lane, processor, {
+      ...options,
+      connection: this.#consumer,
+      prefix: PREFIX,
+    }) as LaneWorker;
+  }
+
+  async add(job: PreparedJob): Promise<void> {
+    const options = { ...storedOptions(job), jobId: job.id, delay: job.delayMs };
+    try {
+      await within(
+        COMMAND_MS,
+        this.queue(laneOf(job.definition))
+          .add(job.definition.name, job.payload, options)
+          .then(() => undefined),
+      );
+    } catch (error) {
+      // Under the same id: should Redis have taken it after all, it takes it once.
+      this.#log.warn(
+        { job: job.definition.name, reason: (error as Error).message },
+        'a job waits in the database for Redis',
+      );
+      await this.#outbox.keep(job);
+    }
+  }
+
+  addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {
+    return this.#outbox.put(client, job);
+  }
+
+  async start(): Promise<void> {
+    this.#outbox.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#outbox.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.#outbox.close();
+    this.#producer.disconnect();
+    this.#consumer.disconnect();
+  }
+}

@@ -1,0 +1,105 @@
+import { version } from '../version.ts';
+
+export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
+
+export interface Dependency {
+  readonly name: string;
+  readonly status: HealthStatus;
+  readonly latency_ms: number;
+  readonly last_check: string;
+  readonly message?: string;
+}
+
+export interface Health {
+  readonly status: HealthStatus;
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly timestamp: string;
+  readonly dependencies: Readonly<Record<string, Dependency>>;
+}
+
+/** A thing that the service needs. `critical`: without it nothing works; otherwise its loss only degrades. */
+export interface Probe {
+  readonly name: string;
+  readonly critical: boolean;
+  /** Throws, or answers a message where something is not as it should be. */
+  check(): Promise<string | undefined>;
+}
+
+/** Thrown by a probe whose reason is the service's own words, fit for anyone to read; what a driver says is not. */
+export class Unhealthy extends Error {}
+
+/** Load balancers and monitors wait about a second. */
+const PATIENCE_MS = 700;
+
+/** How one dependency is, at the time of `last_check`. */
+interface Checked {
+  readonly probe: Probe;
+  readonly state: Dependency;
+}
+
+/** Asks every dependency at once; one that does not answer in time is down (interface "Operational endpoints"). */
+export class HealthCheck {
+  readonly #probes: readonly Probe[];
+  /** What did not answer in time is not asked again before it did: questions to a frozen peer would pile up, each on a connection. */
+  readonly #pending = new Map<Probe, Promise<unknown>>();
+
+  constructor(probes: readonly Probe[]) {
+    this.#probes = probes;
+  }
+
+  async run(): Promise<Health> {
+    const checked = await Promise.all(
+      this.#probes.map(async (probe): Promise<Checked> => ({ probe, state: await this.#ask(probe) })),
+    );
+    const down = checked.some(({ probe, state }) => probe.critical && state.status === 'unhealthy');
+    const impaired = checked.some(({ state }) => state.status !== 'healthy');
+    return {
+      status: down ? 'unhealthy' : impaired ? 'degraded' : 'healthy',
+      version,
+      uptime_seconds: Math.floor(process.uptime()),
+      timestamp: new Date().toISOString(),
+      dependencies: Object.fromEntries(checked.map(({ state }) => [state.name, state])),
+    };
+  }
+
+  async #ask(probe: Probe): Promise<Dependency> {
+    const started = performance.now();
+    const done = (status: HealthStatus, message?: string): Dependency => ({
+      name: probe.name,
+      status,
+      latency_ms: Math.round((performance.now() - started) * 10) / 10,
+      last_check: new Date().toISOString(),
+      ...(message ? { message } : {}),
+    });
+    if (this.#pending.has(probe)) return done('unhealthy', 'unavailable');
+    const answer = Promise.resolve().then(() => probe.check());
+    const asked = answer
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => this.#pending.delete(probe));
+    this.#pending.set(probe, asked);
+    try {
+      const impairment = await within(PATIENCE_MS, answer);
+      return impairment ? done('degraded', impairment) : done('healthy');
+    } catch (error) {
+      // What a driver says may name hosts and users.
+      return done('unhealthy', error instanceof Unhealthy ? error.message : 'unavailable');
+    }
+  }
+}
+
+/** Rejects when the work takes longer; the work itself goes on. */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,44 @@
+import pino, { type Logger } from 'pino';
+import { recentLines } from './recent-lines.ts';
+
+const SECRETS = [
+  'password',
+  'newPassword',
+  'confirmPassword',
+  'temporaryPassword',
+  'tempPassword',
+  'token',
+  'accessToken',
+  'refreshToken',
+  'mfaToken',
+  'tempToken',
+  'reAuthToken',
+  'recoveryKey',
+  'backupCode',
+  'backupCodes',
+  'secret',
+  'otpauthUrl',
+  'qrCode',
+  'clientSecret',
+  'apiKey',
+  'secretAccessKey',
+  'privateKey',
+  'authorization',
+];
+
+/** The service's log: no secret stands in it, whoever writes one there. */
+export function newLogger(level: string, destination?: pino.DestinationStream): Logger {
+  const options = {
+    level,
+    redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+    serializers: { err: pino.stdSerializers.err },
+  };
+  // Support bundles show the latest lines.
+  return pino(
+    options,
+    pino.multistream([
+      { level: 'trace', stream: destination ?? pino.destination(1) },
+      { level: 'trace', stream: recentLines },
+    ]),
+  );
+}

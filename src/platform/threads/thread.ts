@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+export interface Question<Request> {
+  readonly id: number;
+  readonly request: Request;
+}
+export interface Answered<Answer> {
+  readonly id: number;
+  readonly answer?: Answer;
+  /** Why there is no answer. */
+  readonly error?: Error;
+}
+
+const RUNNER = new URL('../../../scripts/run.mjs', import.meta.url);
+
+/**
+ * A thread that answers questions with a module of ours, which calls `answerQuestions` once it is loaded. For work that takes long and would
+ * keep this thread from everybody else: a thread costs some tens of milliseconds to begin. Questions, answers and `data` are copied
+ * (structured clone).
+ */
+export class Thread<Request, Answer> {
+  readonly #worker: Worker;
+  readonly #asked = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  #questions = 0;
+  #ended: Error | undefined;
+
+  /** `entry` is the module's source; it is bundled and kept as the service itself is. */
+  constructor(entry: URL, data: unknown) {
+    this.#worker = new Worker(RUNNER, { argv: [fileURLToPath(entry)], workerData: data, execArgv: [] });
+    this.#worker.on('message', ({ id, answer, error }: Answered<Answer>) => {
+      const waiting = this.#asked.get(id);
+      this.#asked.delete(id);
+      if (error) waiting?.reject(error);
+      else waiting?.resolve(answer!);
+    });
+    this.#worker.on('error', (error) => this.#fail(error as Error));
+    this.#worker.on('exit', (code) => this.#fail(new Error(`a thread ended (${code})`)));
+  }
+
+  ask(request: Request): Promise<Answer> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    return new Promise((resolve, reject) => {
+      const id = (this.#questions += 1);
+      this.#asked.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, request } satisfies Question<Request>);
+    });
+  }
+
+  /** Ends the thread at once, whatever it is at. */
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #fail(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#asked.values()) reject(this.#ended);
+    this.#asked.clear();
+  }
+}

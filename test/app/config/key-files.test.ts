@@ -1,0 +1,71 @@
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/platform/config-error.ts';
+import { readConfig } from '../../../src/app/config/config.ts';
+import { KeyFiles } from '../../../src/app/config/key-files.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+
+describe('the master key of the embedded default', () => {
+  const dataDir = scratchFolder('key-files');
+  const file = (name: string) => join(dataDir, 'keys', name);
+  const env = { DATA_DIR: dataDir };
+  const replace = () => new KeyFiles(dataDir, true).replaceMasterKey();
+  beforeEach(() => {
+    rmSync(dataDir, { recursive: true, force: true });
+    mkdirSync(dataDir, { recursive: true });
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it('is made once, and stays beside the one that replaces it', () => {
+    const first = readConfig(env);
+    expect(first.otherMasterKey).toBeUndefined();
+    replace();
+    const second = readConfig(env);
+    expect(second.masterKey).not.toEqual(first.masterKey);
+    expect(second.otherMasterKey).toEqual(first.masterKey);
+    for (const name of ['master-key', 'master-key.former']) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not replaced again while the one before is there', () => {
+    readConfig(env);
+    replace();
+    const both = ['master-key', 'master-key.former'].map((name) => readFileSync(file(name), 'utf8'));
+    expect(replace).toThrow(ConfigError);
+    expect(['master-key', 'master-key.former'].map((name) => readFileSync(file(name), 'utf8'))).toEqual(both);
+  });
+
+  it('is replaced by the next attempt where one came no further than keeping the former', () => {
+    const { masterKey } = readConfig(env);
+    writeFileSync(file('0123.unfinished'), 'half of a k');
+    linkSync(file('master-key'), file('master-key.former'));
+    expect(readConfig(env).masterKey).toEqual(masterKey);
+    replace();
+    expect(readConfig(env).otherMasterKey).toEqual(masterKey);
+    expect(readConfig(env).masterKey).not.toEqual(masterKey);
+  });
+
+  it('leaves no copy of itself under another name', () => {
+    readConfig(env);
+    replace();
+    expect(readdirSync(join(dataDir, 'keys')).toSorted()).toEqual([
+      'audit-hmac-key',
+      'license-signing.pem',
+      'master-key',
+      'master-key.former',
+    ]);
+  });
+
+  it('is none of ours where there is none', () => {
+    expect(replace).toThrow(/no master key/);
+  });
+
+  it('given from outside, so is the one before', () => {
+    const [now, before] = ['ab'.repeat(32), 'cd'.repeat(32)];
+    const config = readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: before });
+    expect([config.masterKey.toString('hex'), config.otherMasterKey?.toString('hex')]).toEqual([now, before]);
+    expect(() => readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: 'short' })).toThrow(
+      /OTHER_MASTER_KEY must be 32 bytes/,
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it, vi } from 'vitest';
+import { demo } from '../../../src/app/demo/demo.ts';
+import { startApp } from '../../dsl/app.ts';
+import { licenseSigningKeyForTests } from '../../dsl/licenses.ts';
+import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+
+/** The whole path, from set-up to forensics, through the service's own doors. The demo itself insists on every step. */
+async function walk(eventStoreUrl: string | undefined): Promise<string> {
+  const printed: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
+  const app = await startApp({ eventStoreUrl });
+  try {
+    expect(app.services.store.name).toBe(eventStoreUrl ? 'eventstoredb' : 'postgres');
+    await demo(app.services, {
+      devices: 12,
+      http: app.url,
+      tls: app.tlsUrl,
+      licenseSigningKey: licenseSigningKeyForTests,
+    });
+  } finally {
+    await app.close();
+    log.mockRestore();
+  }
+  return printed.join('\n');
+}
+
+describe('the demo', () => {
+  it('holds on the embedded store', { timeout: 90_000 }, async () => {
+    expect(await walk(undefined)).toContain('found: ');
+  });
+
+  it('holds on EventStoreDB', { timeout: 90_000 }, async () => {
+    const standIn = await startStandIn();
+    try {
+      expect(await walk(standIn.connectionString)).toContain('found: ');
+    } finally {
+      await standIn.stop();
+    }
+  });
+});

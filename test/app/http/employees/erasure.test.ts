@@ -1,0 +1,413 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmployee } from '../../../../commands/employees/create-employee.ts';
+import { erasePerson as decideErasure } from '../../../../commands/employees/erase-person.ts';
+import { readModels } from '../../../../projections/index.ts';
+import { providerNamed } from '../../../../src/contexts/discovery/domain/identity-provider.ts';
+import { erasePerson } from '../../../../src/app/cli/employees.ts';
+import { system } from '../../../../src/platform/kernel/actor.ts';
+import { orThrow } from '../../../../src/platform/kernel/failure.ts';
+import { diffModel } from '../../../../src/platform/projector/diff.ts';
+import { agentSecretOf } from '../../../dsl/agent-secret.ts';
+import { rebuildLive } from '../../../../src/platform/projector/rebuild.ts';
+import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
+
+const USERS = '/api/v1/admin/users';
+
+describe('the erasure of a person', () => {
+  let app: TestApp;
+  let acme: TestTenant;
+  beforeAll(async () => {
+    app = await startApp();
+    acme = await app.newTenant();
+  });
+  afterAll(() => app.close());
+
+  /** Somebody of whom everything says so: each value holds one word that stands nowhere else. */
+  async function somebody() {
+    const mark = `zq${randomUUID().replaceAll('-', '')}`;
+    const userId = randomUUID();
+    const email = `${mark}@corp.example`;
+    const input = {
+      userId,
+      email,
+      displayName: `N ${mark}`,
+      department: `D ${mark}`,
+      jobTitle: `J ${mark}`,
+      externalId: `X-${mark}`,
+      source: 'directory',
+      isActive: true,
+    } as const;
+    orThrow(
+      await app.services.executor.execute(createEmployee, input, { tenantId: acme.tenantId, actor: system('test') }),
+    );
+    await app.settled();
+    await acme.admin.put(`${USERS}/${userId}`, { email: `second-${email}`, displayName: `Second ${mark}` });
+    const enrolled = await app.anonymous.post(
+      '/api/v1/enroll/auto',
+      {
+        username: 'someone',
+        upn: `second-${email}`,
+        tenantId: acme.tenantId,
+        deviceInfo: { hostname: `HOST-${mark}` },
+      },
+      { headers: { 'x-tenant-id': acme.tenantId, 'x-enrollment-secret': await agentSecretOf(acme) } },
+    );
+    if (enrolled.status !== 200) throw new Error(enrolled.text);
+    const pem = Buffer.from(enrolled.body.certificateData as string, 'base64').toString();
+    const block = (label: string) =>
+      new RegExp(`-----BEGIN ${label}-----[\\s\\S]+?-----END ${label}-----`).exec(pem)![0];
+    const device = app.device(block('CERTIFICATE'), block('PRIVATE KEY'));
+    const common = {
+      occurredAt: new Date().toISOString(),
+      domain: 'shop.example',
+      url: `https://shop.example/${mark}`,
+    };
+    const events = [
+      { ...common, eventId: randomUUID(), kind: 'navigation', data: { title: `T ${mark}`, isNewSite: true } },
+      {
+        ...common,
+        eventId: randomUUID(),
+        kind: 'credential_attempt',
+        data: { username: `u-${mark}`, passwordHash: 'ab'.repeat(32), isBreached: true, action: 'warn' },
+      },
+      { ...common, eventId: randomUUID(), kind: 'clickfix_detected', data: { action: 'block', snippet: `S ${mark}` } },
+    ];
+    const { status, body } = await device.post('/api/v1/ext/events', { events });
+    if (status !== 202 || body.accepted !== events.length) throw new Error(`not accepted: ${JSON.stringify(body)}`);
+    device.close();
+    await app.settled();
+    return { userId, mark, email };
+  }
+
+  /** Every table of the house in which the word stands, in whatever column. */
+  async function tablesWith(word: string): Promise<string[]> {
+    const { owner } = app.services.database;
+    const { rows } = await owner.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const { rowCount } = await owner.query(
+        `select 1 from ${name} t where strpos(lower(t::text), lower($1)) > 0 limit 1`,
+        [word],
+      );
+      if (rowCount) found.push(name);
+    }
+    return found.sort();
+  }
+
+  const differences = async (): Promise<string[]> => {
+    const { store, codec, database } = app.services;
+    const found: string[] = [];
+    for (const model of readModels) {
+      const { differences: rows } = await diffModel({ store, codec, pool: database.projector }, model);
+      for (const row of rows) found.push(`${model.name} ${JSON.stringify(row)}`);
+    }
+    return found;
+  };
+
+  it('leaves none of their values in any table or event, and the tables are what a rebuild makes', async () => {
+    const { userId, mark } = await somebody();
+    const before = await tablesWith(mark);
+    // The test would prove nothing if the values had not been there.
+    expect(before.map((name) => name.replace(/_v\d+.*$/, ''))).toEqual(
+      expect.arrayContaining(['public.employees', 'public.devices']),
+    );
+    expect(before).not.toContain('public.events');
+
+    expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
+    await app.settled();
+    expect(await tablesWith(mark)).toEqual([]);
+    expect((await acme.admin.get(`${USERS}/${userId}`)).status).toBe(404);
+    expect(await differences()).toEqual([]);
+
+    const stored = await app.services.store.readStream(`employee-${acme.tenantId}.${userId}`);
+    const decoded = await app.services.codec.decode(stored);
+    expect(decoded.map((event) => event?.type)).toEqual([
+      'EmployeeCreated',
+      'EmployeeUpdated',
+      'EmployeeDeleted',
+      'EmployeeErasureRequested',
+      'EmployeeErased',
+    ]);
+    expect(decoded[0]?.data).toMatchObject({
+      email: '[erased]',
+      emailDigest: '[erased]',
+      displayName: '[erased]',
+      source: 'directory',
+    });
+  });
+
+  it('reaches somebody who was deleted before', async () => {
+    const { userId, mark } = await somebody();
+    expect((await acme.admin.delete(`${USERS}/${userId}`)).status).toBe(204);
+    await app.settled();
+    expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
+    await app.settled();
+    expect(await tablesWith(mark)).toEqual([]);
+    expect(await differences()).toEqual([]);
+  });
+
+  it('frees their e-mail for somebody else, and cannot be asked for nobody', async () => {
+    const { userId, email } = await somebody();
+    expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
+    expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
+    for (const address of [email, `second-${email}`]) {
+      expect((await acme.admin.post(USERS, { email: address, displayName: 'Another' })).status).toBe(201);
+    }
+    expect((await acme.admin.delete(`${USERS}/${randomUUID()}?erase=true`)).status).toBe(404);
+  });
+
+  it('is carried out also where whoever decided it did not live to do so', async () => {
+    const { userId, mark } = await somebody();
+    orThrow(
+      await app.services.executor.execute(
+        decideErasure,
+        { userId },
+        { tenantId: acme.tenantId, actor: system('test') },
+      ),
+    );
+    await app.settled();
+    expect(await tablesWith(mark)).toEqual([]);
+  });
+
+  /**
+   * Somebody with a browser that enrolled by token, of whom everything says so that a person can write about them, and who was on hosts
+   * that nobody else visits.
+   */
+  async function somebodyKnownInEveryWay() {
+    const mark = `zq${randomUUID().replaceAll('-', '')}`;
+    const host = `h${randomUUID().replaceAll('-', '')}`;
+    const device = await enrolledDevice(app, acme, { deviceFingerprint: `fp-${mark}` });
+    const { userId, deviceId } = device;
+    expect(
+      (await acme.admin.put(`${USERS}/${userId}`, { email: `${mark}@corp.example`, displayName: `N ${mark}` })).status,
+    ).toBe(200);
+    const seen = (kind: string, data: object, name = 'shop') => ({
+      eventId: randomUUID(),
+      kind,
+      occurredAt: new Date().toISOString(),
+      domain: `${name}.${host}.example`,
+      url: `https://${name}.${host}.example/${mark}`,
+      data,
+    });
+    const password = { username: `u-${mark}`, passwordHash: 'cd'.repeat(32), isBreached: true, action: 'warn' };
+    const events = [
+      seen('navigation', {
+        title: `T ${mark}`,
+        isNewSite: true,
+        referrerDomain: `from.${host}.example`,
+        technologies: [
+          { name: 'React', version: '18' },
+          { name: `${mark}@corp.example`, version: null },
+          { name: 'Vue', version: `by ${mark}@corp.example` },
+        ],
+      }),
+      seen('credential_attempt', password),
+      seen('credential_attempt', password, 'other'),
+      seen('auth_flow', {
+        provider: `I ${mark}`,
+        method: 'password',
+        relyingParty: `rp.${host}.example`,
+        mfaObserved: false,
+        outcome: 'success',
+      }),
+      seen('auth_flow', {
+        provider: null,
+        method: 'password',
+        relyingParty: `L ${mark}`,
+        mfaObserved: false,
+        outcome: 'failure',
+      }),
+      seen('canary_cookie_triggered', { cookieName: `C ${mark}` }),
+      seen('extension_event', {
+        extensionId: `x-${mark}`,
+        change: 'installed',
+        name: `Y ${mark}`,
+        version: `V ${mark}`,
+        permissions: [`M ${mark}`],
+      }),
+      seen('clickfix_detected', { action: 'block', snippet: `S ${mark}` }),
+      seen('policy_decision', { signals: ['phishing_signal'], action: 'warn', userDecision: 'proceeded' }),
+      {
+        ...seen('extension_inventory', {
+          extensions: [
+            {
+              extensionId: `ext-${mark}`,
+              name: `E ${mark}`,
+              version: `V ${mark}`,
+              publisher: `P ${mark}`,
+              permissions: [`M ${mark}`],
+              isEnabled: true,
+            },
+          ],
+        }),
+        domain: null,
+        url: null,
+      },
+    ];
+    expect((await device.client.post('/api/v1/ext/events', { deviceSequence: 1, events })).body).toMatchObject({
+      accepted: events.length,
+      rejected: [],
+    });
+    await app.settled();
+    // The browser passes to this person's record, and writes about it.
+    const { alerts } = (await acme.admin.get(`/api/v1/admin/alerts?page_size=100&user_id=${userId}`)).body as {
+      alerts: { id: string; userId: string }[];
+    };
+    const own = alerts.filter((alert) => alert.userId === userId);
+    expect(own.length).toBeGreaterThan(3);
+    const on = (path: string, body: object) => acme.admin.put(`/api/v1/admin/alerts/${own[0]!.id}/${path}`, body);
+    expect((await on('acknowledge', { notes: `A ${mark}` })).status).toBe(200);
+    expect((await on('severity', { severity: 'critical', reason: `W ${mark}` })).status).toBe(200);
+    expect((await on('resolve', { status: 'resolved', resolution: `R ${mark}` })).status).toBe(200);
+    expect((await on('reopen', { notes: `O ${mark}` })).status).toBe(200);
+    for (const whose of [{ userId }, { deviceId }]) {
+      expect(
+        (
+          await acme.admin.post(
+            '/api/v1/admin/unblock-keys',
+            { domain: `unblock.${host}.example`, reason: `B ${mark}`, ...whose },
+            { headers: { 'idempotency-key': randomUUID() } },
+          )
+        ).status,
+      ).toBe(201);
+    }
+    device.client.close();
+    await app.settled();
+    return { userId, deviceId, mark, host };
+  }
+
+  /** Rows that hold both words, in whatever columns. */
+  async function rowsWithBoth(one: string, other: string): Promise<string[]> {
+    const { owner } = app.services.database;
+    const found: string[] = [];
+    for (const name of await tablesWith(one)) {
+      const { rows } = await owner.query<{ row: string }>(
+        `select t::text as row from ${name} t where strpos(lower(t::text), $1) > 0 and strpos(lower(t::text), $2) > 0`,
+        [one, other],
+      );
+      for (const { row } of rows) found.push(`${name} ${row}`);
+    }
+    return found;
+  }
+
+  it('leaves nothing that was written about them, and no host that they visited beside their id or their device', async () => {
+    const { userId, deviceId, mark, host } = await somebodyKnownInEveryWay();
+    const names = (found: readonly string[]) => new Set(found.map((row) => row.split(' ')[0]!.replace(/_v\d+.*$/, '')));
+    // The test would prove nothing if the values had not been there.
+    expect([...names(await tablesWith(mark))]).toEqual(
+      expect.arrayContaining(['public.alerts', 'public.unblock_keys', 'public.devices', 'public.installed_extensions']),
+    );
+    expect([...names(await rowsWithBoth(host, userId))]).toEqual(
+      expect.arrayContaining(['public.events', 'public.alerts', 'public.endpoint_users']),
+    );
+
+    expect((await acme.admin.delete(`${USERS}/${userId}?erase=true`)).status).toBe(204);
+    await app.settled();
+    await expect.poll(() => rowsWithBoth(host, userId), { timeout: 15_000 }).toEqual([]);
+    expect(await tablesWith(mark)).toEqual([]);
+    expect(await rowsWithBoth(host, deviceId)).toEqual([]);
+    // Discovery keeps the host: it says nothing of anybody.
+    expect([...names(await rowsWithBoth(host, 'shop'))]).toEqual(
+      expect.arrayContaining(['public.events', 'public.endpoints']),
+    );
+
+    expect(await differences()).toEqual([]);
+    const { store, codec, database, projector, models } = app.services;
+    for (const model of models)
+      await rebuildLive({ store, codec, pool: database.projector }, projector, model, () => {});
+    expect(await tablesWith(mark)).toEqual([]);
+    for (const id of [userId, deviceId]) expect(await rowsWithBoth(host, id)).toEqual([]);
+    expect((await acme.admin.get('/api/v1/admin/audit-log/verify')).body).toMatchObject({ valid: true });
+    for (const path of [
+      'audit-log/export?format=json',
+      'search?q=zq',
+      'alerts?page_size=100',
+      'devices?page_size=100',
+      'unblock-keys',
+    ]) {
+      const { text } = await acme.admin.get(`/api/v1/admin/${path}`);
+      expect([path, text.includes(mark), text.includes(host)]).toEqual([path, false, false]);
+    }
+  }, 60_000);
+
+  it('leaves the telemetry of another person on the same browser', async () => {
+    const device = await enrolledDevice(app, acme);
+    const report = async (client: typeof device.client, domain: string) => {
+      const events = [
+        {
+          eventId: randomUUID(),
+          kind: 'navigation',
+          occurredAt: new Date().toISOString(),
+          domain,
+          url: null,
+          data: { title: null, isNewSite: false },
+        },
+      ];
+      expect((await client.post('/api/v1/ext/events', { events })).body).toMatchObject({ accepted: 1 });
+    };
+    const [first, second] = [`${randomUUID()}.example`, `${randomUUID()}.example`];
+    await report(device.client, first);
+    await app.settled();
+    const other = (await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Bo' })).body
+      .id as string;
+    // As an enrollment would have it that gives the browser to somebody else; here the log is told directly.
+    await app.services.database.owner.query(
+      `update events set data = jsonb_set(data::jsonb, '{userId}', to_jsonb($1::text))::json where type = 'TelemetryRecorded' and strpos(data::text, $2) > 0`,
+      [other, first],
+    );
+    await report(device.client, second);
+    expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(1);
+    expect(await app.services.store.forgetTelemetryOf(acme.tenantId, other)).toBe(0);
+    expect(await rowsWithBoth(second, device.userId)).not.toEqual([]);
+    // The stream still takes what comes next.
+    await report(device.client, `${randomUUID()}.example`);
+    device.client.close();
+  });
+
+  it('keeps of a provider the word that the read models have for it', async () => {
+    const device = await enrolledDevice(app, acme);
+    const names = ['Okta Preview', 'AZURE ad', 'Google Workspace', "Grace's own provider", ' None ', '', null];
+    const events = names.map((provider) => ({
+      eventId: randomUUID(),
+      kind: 'auth_flow',
+      occurredAt: new Date().toISOString(),
+      domain: `${randomUUID()}.example`,
+      url: null,
+      data: { provider, method: 'oidc', relyingParty: null, mfaObserved: true, outcome: 'success' },
+    }));
+    expect((await device.client.post('/api/v1/ext/events', { events })).body).toMatchObject({ accepted: names.length });
+    device.client.close();
+    expect(await app.services.store.forgetTelemetryOf(acme.tenantId, device.userId)).toBe(1);
+    const kept = await app.services.database.owner.query<{ provider: string | null }>(
+      `select seen->>'provider' as provider from events, json_array_elements(data->'observations') as seen
+        where type = 'AnonymousTelemetryRecorded' and strpos(data::text, $1) > 0 order by seen->>'domain'`,
+      [events[0]!.domain],
+    );
+    const expected = events
+      .toSorted((a, b) => (a.domain < b.domain ? -1 : 1))
+      .map(({ data: { provider } }) => providerNamed(provider));
+    expect(kept.rows.map(({ provider }) => provider ?? 'none')).toEqual(expected);
+  });
+
+  it('is a matter of super admins', async () => {
+    const { body } = await acme.admin.post(USERS, { email: `${randomUUID()}@corp.example`, displayName: 'Ada' });
+    const { client } = await app.adminWithRole(acme, 'admin');
+    expect((await client.delete(`${USERS}/${body.id}?erase=true`)).status).toBe(403);
+    expect((await client.delete(`${USERS}/${body.id}?erase=yes`)).status).toBe(400);
+    expect((await client.delete(`${USERS}/${body.id}`)).status).toBe(204);
+  });
+
+  it('may be asked for beside the service, by e-mail', async () => {
+    const { userId, email, mark } = await somebody();
+    const tenant = acme.tenantId;
+    await expect(erasePerson(app.services, { tenant, person: email })).rejects.toThrow('no employee of this e-mail');
+    await expect(erasePerson(app.services, { tenant: randomUUID(), person: email })).rejects.toThrow('no such tenant');
+    expect(await erasePerson(app.services, { tenant, person: `second-${email}` })).toEqual({ userId });
+    await app.settled();
+    expect(await tablesWith(mark)).toEqual([]);
+  });
+});

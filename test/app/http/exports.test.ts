@@ -1,0 +1,59 @@
+import fastify from 'fastify';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endSlowReaders } from '../../../src/app/http/plugins/slow-readers.ts';
+import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
+
+const EXPORT = '/api/v1/admin/audit-log/export';
+
+describe('exports under way', () => {
+  let app: TestApp;
+  let acme: TestTenant;
+  beforeAll(async () => {
+    app = await startApp();
+    acme = await app.newTenant();
+  });
+  afterAll(() => app.close());
+
+  it('are two of a tenant, and eight in all; a tenant that has its share is told when to come back', async () => {
+    const { exports } = app.services.limits;
+    for (const key of [acme.tenantId, acme.tenantId]) void exports.enter(key);
+    const refused = await acme.admin.get(EXPORT);
+    expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
+      429,
+      '10',
+      { error: 'too many requests at once' },
+    ]);
+    const other = await app.newTenant();
+    expect((await other.admin.get(EXPORT)).status).toBe(200);
+    for (const key of ['1', '2', '3', '4', '5', '6']) void exports.enter(key);
+    const full = await other.admin.get(EXPORT);
+    expect([full.status, full.headers.get('retry-after')]).toEqual([503, '10']);
+    for (const key of [acme.tenantId, acme.tenantId, '1', '2', '3', '4', '5', '6']) exports.leave(key);
+  });
+
+  it('are over when their client has them', async () => {
+    for (let n = 0; n < 5; n += 1) expect((await acme.admin.get(EXPORT)).status).toBe(200);
+    await expect.poll(() => app.services.limits.exports.running).toBe(0);
+  });
+});
+
+describe('a client that takes nothing of a large response', () => {
+  it('is given up, and so is what it is sent', async () => {
+    const app = fastify();
+    endSlowReaders(app, 100);
+    const source = new Readable({ read: () => void source.push(Buffer.alloc(64 * 1024)) });
+    app.get('/', async (_request, reply) => reply.send(source));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    socket.pause();
+    await once(source, 'close');
+    expect(source.destroyed).toBe(true);
+    socket.destroy();
+    await app.close();
+  });
+});

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Keyring } from '../../../src/platform/vault/keyring.ts';
+import { startApp, type TestApp } from '../../dsl/app.ts';
+
+describe('/health and /ready', () => {
+  let app: TestApp;
+  afterEach(() => app.close());
+
+  /** Probes share one look a second, and a dependency that is slow to respond degrades until the next: on a busy machine one look proves nothing. */
+  const says = (path: string, expected: object) =>
+    expect.poll(() => app.anonymous.get(path), { timeout: 30_000 }).toMatchObject(expected);
+
+  it('name every dependency', async () => {
+    app = await startApp();
+    // A dependency that answers late degrades for as long as that lasts.
+    const { status, body } = await vi.waitFor(async () => {
+      const answer = await app.anonymous.get('/health');
+      expect(answer.body).toMatchObject({ status: 'healthy' });
+      return answer;
+    }, 10_000);
+    expect(status).toBe(200);
+    expect(Object.keys(body.dependencies).toSorted()).toEqual([
+      'audit_seals',
+      'event_log',
+      'eventstore',
+      'master_key',
+      'objects',
+      'postgres',
+      'projections',
+      'redis',
+    ]);
+    for (const [name, dependency] of Object.entries(body.dependencies))
+      expect(dependency).toEqual({
+        name,
+        status: 'healthy',
+        latency_ms: expect.any(Number),
+        last_check: expect.any(String),
+      });
+    await app.settled();
+    await says('/ready', { status: 200, body: { ready: true } });
+  });
+
+  it('a storage for objects that nobody can reach degrades, and keeps nobody away', async () => {
+    app = await startApp({
+      s3: {
+        endpoint: 'http://127.0.0.1:9',
+        region: 'us-east-1',
+        bucket: 'castellan',
+        accessKeyId: 'id',
+        secretAccessKey: 'secret',
+        isTrusted: true,
+      },
+    });
+    await says('/health', {
+      status: 200,
+      body: {
+        status: 'degraded',
+        dependencies: { objects: { status: 'degraded', message: 'the object storage cannot be reached' } },
+      },
+    });
+    await app.settled();
+    await says('/ready', { status: 200, body: { ready: true } });
+  });
+
+  it('a process whose master key was retired wants to be replaced', async () => {
+    app = await startApp();
+    await app.services.database.owner.query('insert into retired_master_keys (fingerprint) values ($1)', [
+      new Keyring(app.config.masterKey).fingerprint,
+    ]);
+    await says('/health', {
+      status: 503,
+      body: { status: 'unhealthy', dependencies: { master_key: { status: 'unhealthy' } } },
+    });
+    await says('/ready', { status: 503, body: { ready: false } });
+  });
+});

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createTenant } from '../../../../src/app/cli/tenants.ts';
+import { PASSWORD, startApp, type TestApp } from '../../../dsl/app.ts';
+import { licenseKey } from '../../../dsl/licenses.ts';
+
+describe('set-up and sign-in over HTTP', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
+  const good = () => ({
+    email: 'first@acme.example',
+    password: PASSWORD,
+    displayName: 'First Admin',
+    licenseKey: licenseKey(),
+    externalBaseUrl: 'https://castellan.acme.example',
+  });
+
+  it.each([
+    ['email', 'not-an-address'],
+    ['password', 'Short-1!'],
+    ['password', 'no-upper-case-1!'],
+    ['password', 'NO-LOWER-CASE-1!'],
+    ['password', 'No-Digit-At-All!'],
+    ['password', 'NoSpecialChar123'],
+    ['password', 'Password123!'],
+    ['password', 'First-Admin-2026!'],
+    ['displayName', 'x'],
+    ['displayName', 'x'.repeat(101)],
+    ['licenseKey', 'nodot'],
+    ['licenseKey', `${licenseKey().split('.')[0]}.${'A'.repeat(86)}`],
+    ['licenseKey', licenseKey({ expiresAt: new Date(Date.now() - 1_000).toISOString() })],
+    ['externalBaseUrl', 'ftp://castellan.example'],
+    ['externalBaseUrl', 'castellan.example'],
+  ])('refuses set-up with a bad %s and makes nothing', async (field, value) => {
+    const answer = await app.anonymous.post('/api/v1/setup/complete', { ...good(), [field]: value });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain(field);
+    expect((await app.anonymous.get('/api/v1/setup/status')).body).toEqual({ needsSetup: true, devMode: false });
+  });
+
+  it('completes once of fifty at the same time, and never again', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        app.anonymous.post('/api/v1/setup/complete', { ...good(), email: `admin${n}@acme.example` }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(49);
+    const { body } = answers.find(({ status }) => status === 201)!;
+    expect(body).toMatchObject({
+      clientName: 'Acme',
+      tier: 'enterprise',
+      maxUsers: 10_000,
+      user: { roleType: 'super_admin', status: 'active' },
+    });
+    expect((await app.anonymous.get('/api/v1/setup/status')).status).toBe(403);
+    const me = await app.as(body.accessToken).get('/api/v1/admin/me');
+    expect(me.status).toBe(200);
+    expect(me.body.tenant.id).toBe(body.tenantId);
+    expect((await app.anonymous.get('/api/v1/auth/tenant')).body).toMatchObject({
+      tenantId: body.tenantId,
+      slug: 'acme',
+    });
+  });
+
+  describe('of a tenant', () => {
+    it('signs in, refreshes once, and loses the whole family when a token is used again', async () => {
+      const { tenantId, email, admin, adminId } = await app.newTenant();
+      const signIn = await app.anonymous.post(
+        '/api/v1/auth/login',
+        { email, password: PASSWORD },
+        { headers: { 'x-tenant-id': tenantId } },
+      );
+      expect(signIn.status).toBe(200);
+      const first = signIn.body;
+      const second = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).body;
+      const third = (await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: second.refreshToken })).body;
+      expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(200);
+      // Not the direct parent of the newest token any more: a copy.
+      expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: first.refreshToken })).status).toBe(401);
+      expect((await app.as(third.accessToken).get('/api/v1/admin/me')).status).toBe(401);
+      expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: third.refreshToken })).status).toBe(401);
+      const [alert, ...others] = await vi.waitUntil(async () => {
+        const { alerts } = (await admin.get('/api/v1/admin/alerts')).body;
+        return alerts.length > 0 && alerts;
+      }, 10_000);
+      expect(others).toEqual([]);
+      expect(alert).toMatchObject({
+        alertType: 'policy_violation',
+        severity: 'high',
+        metadata: { kind: 'refresh_token_reuse', adminId },
+      });
+    });
+
+    it('answers a wrong password and an unknown e-mail alike, and locks both after five tries', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const attempt = (who: string, password: string) =>
+        app.anonymous.post('/api/v1/auth/login', { email: who, password, tenantId });
+      for (const who of [email, 'nobody@acme.example']) {
+        const answers = await Promise.all(Array.from({ length: 30 }, () => attempt(who, 'wrong-password')));
+        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+          new Set(['401 {"error":"invalid credentials"}']),
+        );
+      }
+      const { rows } = await app.services.database.owner.query(
+        `select stream, count(*)::int as tries from events where type = 'LoginAttempted' and tenant_id = $1 group by stream`,
+        [tenantId],
+      );
+      expect(rows.map(({ tries }) => tries)).toEqual([10, 10]);
+    });
+
+    it('tells nothing to whoever knows the password, once all tries are used up', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
+      await Promise.all(Array.from({ length: 10 }, () => attempt('wrong-password')));
+      const right = await attempt(PASSWORD);
+      expect([right.status, right.body]).toEqual([401, { error: 'invalid credentials' }]);
+    });
+
+    it('says "account locked" only to the one who knows the password', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const attempt = (password: string) => app.anonymous.post('/api/v1/auth/login', { email, password, tenantId });
+      for (let n = 0; n < 5; n += 1) await attempt('wrong-password');
+      expect((await attempt('wrong-password')).status).toBe(401);
+      const right = await attempt(PASSWORD);
+      expect([right.status, right.body.error]).toEqual([403, 'account locked']);
+    });
+
+    it('makes the first admin of a tenant from the command line choose a password before anything else', async () => {
+      const email = 'first@second-tenant.example';
+      const made = await createTenant(app.services, {
+        name: 'Second',
+        email,
+        licenseKey: licenseKey({ clientName: 'Second' }),
+        baseUrl: 'https://second.example',
+      });
+      const login = (password: string) =>
+        app.anonymous.post('/api/v1/auth/login', { email, password, tenantId: made.tenantId });
+      const forced = (await login(made.password)).body;
+      expect(forced).toMatchObject({
+        mustChangePassword: true,
+        userId: expect.any(String),
+        message: expect.any(String),
+      });
+      expect(forced.accessToken).toBeUndefined();
+      expect((await app.as(forced.tempToken).get('/api/v1/admin/me')).status).toBe(401);
+      const change = (newPassword: string, confirmPassword = newPassword) =>
+        app.anonymous.post('/api/v1/auth/change-password', {
+          tempToken: forced.tempToken,
+          newPassword,
+          confirmPassword,
+        });
+      expect((await change('short')).status).toBe(400);
+      for (const guessable of ['Password123!', 'Second-Tenant-1!']) {
+        const refused = await change(guessable);
+        expect([refused.status, refused.body.error]).toEqual([
+          400,
+          expect.stringMatching(/^validation failed: newPassword: must not be /),
+        ]);
+      }
+      expect((await change('Another-Horse-8!', 'Another-Horse-9!')).status).toBe(400);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => change('Another-Horse-8!')));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);
+      expect((await login(made.password)).status).toBe(401);
+      expect((await login('Another-Horse-8!')).body.accessToken).toEqual(expect.any(String));
+    });
+
+    it('ends access and refresh with the session', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const { body } = await app.anonymous.post('/api/v1/auth/login', { email, password: PASSWORD, tenantId });
+      const me = app.as(body.accessToken);
+      expect((await me.post('/api/v1/auth/logout')).body).toEqual({ success: true });
+      expect((await me.get('/api/v1/admin/me')).status).toBe(401);
+      expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken })).status).toBe(401);
+      expect((await me.post('/api/v1/auth/logout')).status).toBe(401);
+    });
+
+    it('wants a tenant that is named, well-formed and not contradicted', async () => {
+      const { tenantId, email } = await app.newTenant();
+      const other = await app.newTenant();
+      const login = (body: object, header?: string) =>
+        app.anonymous.post(
+          '/api/v1/auth/login',
+          { email, password: PASSWORD, ...body },
+          header ? { headers: { 'x-tenant-id': header } } : {},
+        );
+      expect((await login({})).status).toBe(400);
+      expect((await login({}, 'nonsense')).status).toBe(400);
+      expect((await login({ tenantId }, other.tenantId)).status).toBe(400);
+      expect((await login({ tenantId: other.tenantId })).status).toBe(401);
+      expect((await login({ tenantId: '99999999-9999-4999-8999-999999999999' })).status).toBe(401);
+    });
+
+    it('takes a new license, and stops most of the admin interface when the license has run out', async () => {
+      const soon = new Date(Date.now() + 1_500).toISOString();
+      const { admin } = await app.newTenant({ license: { expiresAt: soon } });
+      await new Promise((resolve) => setTimeout(resolve, 1_600));
+      const alerts = await admin.get('/api/v1/admin/alerts');
+      expect([alerts.status, alerts.body.error]).toEqual([403, 'license expired']);
+      expect((await admin.get('/api/v1/admin/settings/license')).body.isExpired).toBe(true);
+      expect(
+        (await admin.put('/api/v1/admin/settings/license', { licenseKey: licenseKey({ clientName: 'Acme' }) })).status,
+      ).toBe(200);
+      expect((await admin.get('/api/v1/admin/alerts')).status).toBe(200);
+    });
+  });
+});
+
+describe('at the doors of strangers', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+    await createTenant(app.services, {
+      name: 'Acme',
+      email: 'first@acme.example',
+      licenseKey: licenseKey(),
+      baseUrl: 'https://castellan.acme.example',
+    });
+  });
+  afterAll(() => app.close());
+
+  it('set-up is over whatever is sent', async () => {
+    for (const body of [{}, { email: 1 }, null])
+      expect((await app.anonymous.post('/api/v1/setup/complete', body)).status).toBe(403);
+  });
+
+  it('a form is no JSON: any page can have a browser send one', async () => {
+    const raw = new URLSearchParams({ email: 'first@acme.example', password: PASSWORD }).toString();
+    for (const type of [
+      'application/x-www-form-urlencoded',
+      'Application/X-WWW-Form-Urlencoded; charset=utf-8',
+      'multipart/form-data; boundary=x',
+    ]) {
+      expect([
+        type,
+        (await app.anonymous.send('POST', '/api/v1/auth/login', { raw, headers: { 'content-type': type } })).status,
+      ]).toEqual([type, 415]);
+    }
+  });
+
+  it('nothing at all is no form, whatever it is called', async () => {
+    const { admin } = await app.newTenant();
+    const answer = await admin.send('POST', '/api/v1/admin/enrollment/token', {
+      raw: '',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(answer.status).toBe(201);
+  });
+
+  it('a position that never comes keeps nobody waiting', async () => {
+    const waits = vi.spyOn(app.services.freshness, 'waitFor');
+    await app.anonymous.get('/api/v1/org/auth/sso/status?slug=nowhere', {
+      headers: { 'x-log-position': '9'.repeat(19) },
+    });
+    expect(waits).not.toHaveBeenCalled();
+    waits.mockRestore();
+  });
+
+  it('a state that cannot be ours is answered as a browser is', async () => {
+    for (const query of [`state=${'x'.repeat(600)}`, 'state=a&state=b', '']) {
+      const answer = await app.anonymous.get(`/api/v1/org/auth/sso/callback?code=c&${query}`);
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/login?org_sso_error=invalid_state']);
+    }
+  });
+});

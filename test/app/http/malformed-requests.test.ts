@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Readable } from 'node:stream';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mapErrors } from '../../../src/app/http/errors.ts';
+import { refuseMalformed } from '../../../src/app/http/plugins/malformed-requests.ts';
+import { asCsv, asJsonArray } from '../../../src/app/http/exported-rows.ts';
+import { validateWithZod } from '../../../src/app/http/validation.ts';
+import { startApp, type TestApp } from '../../dsl/app.ts';
+
+interface Raw {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Sends these bytes on a connection of their own, and reads until the server ends it. */
+async function sendRaw(url: string, bytes: string): Promise<Raw> {
+  const { hostname: host, port, protocol } = new URL(url);
+  const socket =
+    protocol === 'https:'
+      ? connectTls({ host, port: Number(port), rejectUnauthorized: false })
+      : connect(Number(port), host);
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString()));
+  socket.on('error', () => undefined);
+  await once(socket, protocol === 'https:' ? 'secureConnect' : 'connect');
+  socket.write(bytes);
+  if (!socket.closed) await once(socket, 'close');
+  const [head = '', ...rest] = received.split('\r\n\r\n');
+  const [line = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((header) => [
+      header.slice(0, header.indexOf(':')).toLowerCase(),
+      header.slice(header.indexOf(':') + 1).trim(),
+    ]),
+  );
+  return { status: Number(line.split(' ')[1]), headers, body: rest.join('\r\n\r\n') };
+}
+
+const request = (method: string, path: string, headers = '', body = '') =>
+  `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${headers}\r\n${body}`;
+const JSON_BODY = 'content-type: application/json\r\n';
+const LOGIN = '/api/v1/auth/login';
+
+const refusals: readonly (readonly [string, string, number, string])[] = [
+  [
+    'a malformed percent escape in the path',
+    request('GET', '/api/v1/admin/users/%E0%A4%A'),
+    400,
+    'validation failed: path: has a malformed percent escape',
+  ],
+  [
+    'a malformed percent escape where there is no route',
+    request('GET', '/nowhere/%'),
+    400,
+    'validation failed: path: has a malformed percent escape',
+  ],
+  ['a parameter that is too long', request('GET', `/api/v1/admin/users/${'a'.repeat(400)}`), 414, 'address too long'],
+  ['an address that there is not', request('GET', '/nowhere'), 404, 'not found'],
+  ['a method that the address does not have', request('DELETE', LOGIN), 404, 'not found'],
+  ['a method that no address has', request('PROPFIND', LOGIN), 404, 'not found'],
+  ['a method that HTTP does not have', request('FETCH', LOGIN), 400, 'validation failed: request: is malformed'],
+  ['bytes that are no HTTP', 'GARBAGE\r\n\r\n', 400, 'validation failed: request: is malformed'],
+  ['no host', 'GET /health HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'validation failed: Host: is required'],
+  [
+    'headers without end',
+    request('GET', '/health', `x-a: ${'a'.repeat(20_000)}\r\n`),
+    431,
+    'request headers too large',
+  ],
+  ['an address without end', request('GET', `/${'a'.repeat(20_000)}`), 431, 'request headers too large'],
+  [
+    'a control character in a header',
+    request('GET', '/health', 'x-a: \u0001\r\n'),
+    400,
+    'validation failed: request: is malformed',
+  ],
+  [
+    'a length that is no number',
+    request('POST', LOGIN, `${JSON_BODY}content-length: two\r\n`, '{}'),
+    400,
+    'validation failed: request: is malformed',
+  ],
+  [
+    'a length and chunks',
+    request('POST', LOGIN, `${JSON_BODY}content-length: 2\r\ntransfer-encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n'),
+    400,
+    'validation failed: request: is malformed',
+  ],
+  [
+    'a chunk without a size',
+    request('POST', LOGIN, `${JSON_BODY}transfer-encoding: chunked\r\n`, 'zz\r\n{}\r\n0\r\n\r\n'),
+    400,
+    'validation failed: request: is malformed',
+  ],
+  [
+    'a body that is too large',
+    request('POST', LOGIN, `${JSON_BODY}content-length: 9000000\r\n`),
+    413,
+    'payload too large',
+  ],
+  [
+    'another media type',
+    request('POST', LOGIN, 'content-type: text/xml\r\ncontent-length: 4\r\n', '<a/>'),
+    415,
+    'unsupported media type',
+  ],
+  [
+    'a media type that is none',
+    request('POST', LOGIN, 'content-type: ;;\r\ncontent-length: 2\r\n', '{}'),
+    415,
+    'unsupported media type',
+  ],
+  [
+    'another expectation than to continue',
+    request('POST', LOGIN, 'expect: a-miracle\r\ncontent-length: 0\r\n'),
+    417,
+    'expectation failed',
+  ],
+];
+
+describe('a request that no handler sees', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
+  const cases = refusals.flatMap(([what, bytes, status, error]) =>
+    (['http', 'https'] as const).map((protocol) => [what, protocol, bytes, status, error] as const),
+  );
+
+  it.each(cases)(
+    '%s, over %s, is refused in the shape of all refusals',
+    async (_what, protocol, bytes, status, error) => {
+      const refused = await sendRaw(protocol === 'http' ? app.url : app.tlsUrl, bytes);
+      expect([refused.status, refused.body]).toEqual([status, JSON.stringify({ error })]);
+      expect(refused.headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+    },
+  );
+});
+
+it('writes no refusal into the middle of a response', async () => {
+  const server = fastify({ clientErrorHandler: refuseMalformed });
+  const endless = new Readable({ read: () => undefined });
+  server.get('/', async (_request, reply) => reply.send(endless));
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk.toString()));
+  socket.on('error', () => undefined);
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  endless.push('half a file');
+  await expect.poll(() => received, { timeout: 10_000 }).toContain('half a file');
+  socket.write('GARBAGE\r\n\r\n');
+  await once(socket, 'close');
+  expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  await server.close();
+});
+
+describe('a file whose rows fail', () => {
+  let server: FastifyInstance;
+  let url: string;
+  beforeAll(async () => {
+    server = fastify();
+    mapErrors(server);
+    validateWithZod(server);
+    for (const rows of [0, 3]) {
+      const failing = async function* () {
+        for (let n = 0; n < rows; n += 1) yield { n };
+        throw new Error('the database went away');
+      };
+      for (const [kind, body] of [
+        ['csv', () => asCsv(failing(), ['n'])],
+        ['json', () => asJsonArray(failing())],
+      ] as readonly [string, () => Readable][]) {
+        server.get(`/${kind}/${rows}`, async (_request, reply) =>
+          reply
+            .header('content-disposition', 'attachment; filename="rows"')
+            .header('cache-control', 'private')
+            .type('text/csv; charset=utf-8')
+            .send(body()),
+        );
+      }
+    }
+    url = await server.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(() => server.close());
+
+  it.each(['csv', 'json'])('before the first %s row is an error like any other, and no file', async (kind) => {
+    const answer = await fetch(`${url}/${kind}/0`);
+    expect([answer.status, await answer.json()]).toEqual([500, { error: 'internal error' }]);
+    expect([
+      answer.headers.get('content-type'),
+      answer.headers.get('content-disposition'),
+      answer.headers.get('cache-control'),
+    ]).toEqual(['application/json; charset=utf-8', null, 'no-store']);
+  });
+
+  it.each(['csv', 'json'])(
+    'after some %s rows breaks off, so that nobody takes half a file for a whole one',
+    async (kind) => {
+      const answer = await fetch(`${url}/${kind}/3`);
+      expect(answer.status).toBe(200);
+      await expect(answer.text()).rejects.toThrow();
+    },
+  );
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { Probe } from '../../../src/platform/observability/health.ts';
+import { ServiceState } from '../../../src/app/operations/service-state.ts';
+
+const never = () => new Promise<never>(() => undefined);
+const well = async () => undefined;
+const probe = (name: string, critical: boolean, check: Probe['check']): Probe => ({ name, critical, check });
+const stateOf = (
+  probes: readonly Probe[],
+  over: { lagging?: () => Promise<string[]>; measure?: () => Promise<void> } = {},
+) => new ServiceState({ probes, lagging: async () => [], measure: async () => undefined, ...over });
+
+describe('what probes are told', () => {
+  it('is said within a second, also when nothing that is asked ever answers', async () => {
+    const state = stateOf([probe('postgres', true, never)], { lagging: never, measure: never });
+    const started = performance.now();
+    const [health, readiness, measured] = await Promise.all([state.health(), state.readiness(), state.measured()]);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(health).toMatchObject({
+      status: 'unhealthy',
+      dependencies: { postgres: { status: 'unhealthy', message: 'unavailable' } },
+    });
+    expect(readiness).toEqual({ status: 'unhealthy', ready: false, lagging: [] });
+    expect(measured).toBe(false);
+  });
+
+  it('is not ready, and no failure, when nobody can tell how far the read models are', async () => {
+    const state = stateOf([probe('postgres', true, well)], { lagging: () => Promise.reject(new Error('away')) });
+    expect(await state.readiness()).toEqual({ status: 'healthy', ready: false, lagging: [] });
+  });
+
+  it('stays ready without what only degrades', async () => {
+    const state = stateOf([
+      probe('postgres', true, well),
+      probe('redis', false, () => Promise.reject(new Error('away'))),
+      probe('objects', false, async () => 'cannot be reached'),
+    ]);
+    expect(await state.health()).toMatchObject({
+      status: 'degraded',
+      dependencies: { redis: { status: 'unhealthy' }, objects: { status: 'degraded' } },
+    });
+    expect(await state.readiness()).toEqual({ status: 'degraded', ready: true, lagging: [] });
+  });
+
+  it('is found out once for all who ask at a time', async () => {
+    let asked = 0;
+    const state = stateOf([probe('postgres', true, async () => void (asked += 1))]);
+    await Promise.all(Array.from({ length: 50 }, () => [state.health(), state.readiness()]).flat());
+    await state.health();
+    expect(asked).toBe(1);
+  });
+
+  it('puts no second question to a peer that still owes the first answer', async () => {
+    let asked = 0;
+    const state = stateOf([probe('postgres', true, () => ((asked += 1), never()))]);
+    for (let n = 0; n < 3; n += 1) {
+      expect((await state.health()).status).toBe('unhealthy');
+      await new Promise((resolve) => setTimeout(resolve, 300)); // longer than an answer is kept
+    }
+    expect(asked).toBe(1);
+  });
+});

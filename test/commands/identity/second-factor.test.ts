@@ -1,0 +1,155 @@
+import { describe, it } from 'vitest';
+import { acceptTotpCode } from '../../../commands/identity/accept-totp-code.ts';
+import { changeAdminPassword } from '../../../commands/identity/change-admin-password.ts';
+import { disableMfa } from '../../../commands/identity/disable-mfa.ts';
+import { enableMfa } from '../../../commands/identity/enable-mfa.ts';
+import { revokeSession } from '../../../commands/identity/revoke-session.ts';
+import { startMfaSetup } from '../../../commands/identity/start-mfa-setup.ts';
+import { useBackupCode } from '../../../commands/identity/use-backup-code.ts';
+import { recoverAdmin } from '../../../commands/identity/recover-admin.ts';
+import { given } from '../../dsl/given.ts';
+import { ADA, created, REF } from '../admins/histories.ts';
+
+const OTHER_REF = '66666666-6666-4666-8666-666666666666';
+const CODES_REF = '77777777-7777-4777-8777-777777777777';
+const started = { type: 'AdminMfaSetupStarted', data: { adminId: ADA, totpSecretRef: REF } };
+const enabled = {
+  type: 'AdminMfaEnabled',
+  data: { adminId: ADA, totpSecretRef: REF, step: 7, backupCodesRef: CODES_REF, backupCodes: 10 },
+};
+const used = (place: number) => ({
+  type: 'AdminBackupCodeUsed',
+  data: { adminId: ADA, backupCodesRef: CODES_REF, place },
+});
+const ada = created(ADA);
+
+describe('setting a second factor up', () => {
+  it('hands out a secret, again as often as asked, and forgets the one that waited', () => {
+    given(ada).when(startMfaSetup, started.data).thenForgets();
+    const again = given(ada, started).when(startMfaSetup, { adminId: ADA, totpSecretRef: OTHER_REF });
+    again.thenTypes('AdminMfaSetupStarted');
+    again.thenForgets(REF);
+  });
+
+  it('is finished once, with the secret that waits', () => {
+    given(ada, started).when(enableMfa, enabled.data).then(enabled);
+    given(ada, started)
+      .when(enableMfa, { ...enabled.data, totpSecretRef: OTHER_REF })
+      .thenRefused('conflict');
+    given(ada, started, enabled).when(enableMfa, enabled.data).thenRefused('conflict');
+    given(ada).when(enableMfa, enabled.data).thenRefused('conflict');
+  });
+
+  it('does not replace one that is on', () => {
+    given(ada, started, enabled)
+      .when(startMfaSetup, { adminId: ADA, totpSecretRef: OTHER_REF })
+      .thenRefused('conflict');
+  });
+
+  it('is undone, with what the vault held for it, also where there was none', () => {
+    const off = given(ada, started, enabled).when(disableMfa, { adminId: ADA });
+    off.then({ type: 'AdminMfaDisabled', data: { adminId: ADA, reason: 'removed' } });
+    off.thenForgets(REF, CODES_REF);
+    given(ada).when(disableMfa, { adminId: ADA }).thenNothing();
+  });
+});
+
+describe('a code', () => {
+  const accepted = (step: number, totpSecretRef = REF, type = 'TotpCodeAccepted') => ({
+    type,
+    data: { adminId: ADA, totpSecretRef, step },
+  });
+  const accept = (step: number, totpSecretRef = REF) => ({
+    ...accepted(step, totpSecretRef).data,
+    subjectKind: 'admin' as const,
+  });
+
+  it('of an app lets in once, and none that is older does', () => {
+    given().when(acceptTotpCode, accept(8)).then(accepted(8));
+    given(accepted(8)).when(acceptTotpCode, accept(9)).then(accepted(9));
+    for (const step of [8, 7])
+      given(accepted(8)).when(acceptTotpCode, accept(step)).thenRefused('unauthenticated', 'invalid code');
+  });
+
+  it('counts for its own secret', () => {
+    given(accepted(8)).when(acceptTotpCode, accept(8, OTHER_REF)).then(accepted(8, OTHER_REF));
+  });
+
+  it("of an organization's admin stands in the audit log as theirs, and lets in once, too", () => {
+    const theirs = { ...accept(8), subjectKind: 'org_admin' as const };
+    const event = accepted(8, REF, 'OrgAdminTotpCodeAccepted');
+    given().when(acceptTotpCode, theirs).then(event);
+    given(event).when(acceptTotpCode, theirs).thenRefused('unauthenticated', 'invalid code');
+  });
+
+  it('for a backup lets in once', () => {
+    given(ada, started, enabled).when(useBackupCode, used(3).data).then(used(3));
+    given(ada, started, enabled, used(3))
+      .when(useBackupCode, used(3).data)
+      .thenRefused('unauthenticated', 'invalid code');
+    given(ada, started, enabled, used(3)).when(useBackupCode, used(4).data).then(used(4));
+  });
+
+  it('for a backup is worthless once its set is gone', () => {
+    given(ada, started, enabled)
+      .when(useBackupCode, { ...used(3).data, backupCodesRef: OTHER_REF })
+      .thenRefused('unauthenticated');
+    given(ada, started, enabled, { type: 'AdminMfaDisabled', data: { adminId: ADA, reason: 'removed' } })
+      .when(useBackupCode, used(3).data)
+      .thenRefused('unauthenticated');
+  });
+});
+
+describe('recovery', () => {
+  const recover = { adminId: ADA, accountDigest: `digest of ${ADA}`, tempPassword: 'not in any event' };
+  const facts = { passwordRef: OTHER_REF };
+  const always = ['AdminPasswordChanged', 'AdminSessionsRevoked'];
+
+  it('works from every state', () => {
+    given(ada)
+      .when(recoverAdmin, recover, facts)
+      .thenTypes(...always);
+    given(ada, started, enabled)
+      .when(recoverAdmin, recover, facts)
+      .thenTypes(...always, 'AdminMfaDisabled');
+    const suspended = given(ada, started, enabled, { type: 'AdminSuspended', data: { adminId: ADA } }).when(
+      recoverAdmin,
+      recover,
+      facts,
+    );
+    suspended.thenTypes(...always, 'AdminMfaDisabled', 'AdminReinstated');
+    suspended.thenForgets(REF, REF, CODES_REF);
+  });
+
+  it('is of nobody where the account is gone or another is meant', () => {
+    given().when(recoverAdmin, recover, facts).thenRefused('notFound');
+    given(ada)
+      .when(recoverAdmin, { ...recover, accountDigest: 'another' }, facts)
+      .thenRefused('notFound');
+  });
+
+  it('makes a change of password that was under way too late', () => {
+    const change = { adminId: ADA, newPassword: 'not in any event', epoch: 0 };
+    given(ada)
+      .when(changeAdminPassword, change, facts)
+      .thenTypes(...always);
+    given(ada, { type: 'AdminSessionsRevoked', data: { adminId: ADA, reason: 'recovered' } })
+      .when(changeAdminPassword, change, facts)
+      .thenRefused('unauthenticated', 'invalid or expired token');
+  });
+});
+
+describe('a session', () => {
+  const session = {
+    type: 'SessionStarted',
+    data: { sessionId: REF, subjectId: ADA, subjectKind: 'admin', epoch: 0, method: 'password' },
+  };
+
+  it('is revoked by its own admin alone, once', () => {
+    const ended = { type: 'SessionEnded', data: { sessionId: REF, subjectId: ADA, reason: 'revoked' } };
+    given(session).when(revokeSession, { sessionId: REF, subjectId: ADA }).then(ended);
+    given(session).when(revokeSession, { sessionId: REF, subjectId: OTHER_REF }).thenRefused('notFound');
+    given(session, ended).when(revokeSession, { sessionId: REF, subjectId: ADA }).thenRefused('notFound');
+    given().when(revokeSession, { sessionId: REF, subjectId: ADA }).thenRefused('notFound');
+  });
+});

@@ -1,0 +1,299 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sealAuditHead } from '../../../commands/audit/seal-audit-head.ts';
+import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
+import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
+import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
+import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
+import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
+import { evidenceOf, verify, verifyTenant } from '../../../src/contexts/audit/verify.ts';
+import { tenantReads } from '../../../src/platform/database/tenant-reads.ts';
+import { auditHeadStream, type SealedHead } from '../../../src/contexts/audit/domain/sealed-head.ts';
+import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
+import { Executor } from '../../../src/platform/execution/executor.ts';
+import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
+import type { Services } from '../../../src/app/compose/services.ts';
+import { given } from '../../dsl/given.ts';
+import { aDay, ACME, openVaultHouse, OTHER, type VaultHouse } from './vault-house.ts';
+
+const HASH = '0a'.repeat(32);
+const seal = (sequence: number, previous: string, mac: string): SealedHead => ({
+  sequence,
+  hash: HASH,
+  position: '7',
+  previous,
+  mac,
+});
+const first = seal(3, '00'.repeat(32), '01'.repeat(32));
+
+describe('sealing a head', () => {
+  it('is recorded after the seal before', () => {
+    const second = seal(5, first.mac, '02'.repeat(32));
+    given({ type: 'AuditHeadSealed', data: first })
+      .when(sealAuditHead, second)
+      .then({ type: 'AuditHeadSealed', data: second });
+  });
+
+  it('happens once, whoever else does it too', () =>
+    given({ type: 'AuditHeadSealed', data: first }).when(sealAuditHead, first).thenNothing());
+
+  it('is refused to who did not know the newest seal', () =>
+    given({ type: 'AuditHeadSealed', data: first })
+      .when(sealAuditHead, seal(5, '00'.repeat(32), '02'.repeat(32)))
+      .thenRefused('conflict'));
+});
+
+describe('the seal file', () => {
+  let folder: string;
+  const path = () => join(folder, 'audit-heads.jsonl');
+  beforeEach(() => {
+    folder = mkdtempSync('/tmp/castellan-seals-');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const filed = (sequence: number, tenantId = ACME): FiledSeal => ({ tenantId, ...seal(sequence, HASH, HASH) });
+
+  it('gives back what was written to it, a tenant at a time, and is for its owner alone', () => {
+    const file = new SealFile(folder);
+    expect([file.sealsOf(ACME), file.newest().size]).toEqual([[], 0]);
+    file.append([filed(3), filed(1, OTHER)]);
+    file.append([filed(8)]);
+    expect(new SealFile(folder).sealsOf(ACME)).toEqual([filed(3), filed(8)]);
+    expect(new Map(file.newest())).toEqual(
+      new Map([
+        [ACME, filed(8)],
+        [OTHER, filed(1, OTHER)],
+      ]),
+    );
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+  });
+
+  it('loses nothing to a line that a crash has torn', () => {
+    const file = new SealFile(folder);
+    file.append([filed(3)]);
+    appendFileSync(path(), JSON.stringify(filed(4)).slice(0, 60));
+    file.append([filed(5)]);
+    expect(file.sealsOf(ACME)).toEqual([filed(3), filed(5)]);
+  });
+
+  it('drops old seals when it grows large, and keeps the newest of every tenant', () => {
+    const lines = Array.from({ length: 40_000 }, (_, n) => `${JSON.stringify(filed(n + 2))}\n`);
+    writeFileSync(path(), `${JSON.stringify(filed(1, OTHER))}\n${lines.join('')}`);
+    const file = new SealFile(folder);
+    file.append([filed(50_000)]);
+    expect(file.sealsOf(ACME).map(({ sequence }) => sequence)).toEqual([
+      ...Array.from({ length: 15 }, (_, n) => 39_987 + n),
+      50_000,
+    ]);
+    expect(file.sealsOf(OTHER)).toEqual([filed(1, OTHER)]);
+    expect(readFileSync(path()).length).toBeLessThan(10_000);
+  });
+});
+
+describe('the sealer', async () => {
+  const house: VaultHouse = await openVaultHouse();
+  const dataDir = mkdtempSync('/tmp/castellan-seals-');
+  afterAll(async () => {
+    rmSync(dataDir, { recursive: true, force: true });
+    await house.close();
+  });
+  const alarms: string[] = [];
+  const log = pino(
+    { level: 'error' },
+    {
+      write(line: string) {
+        const { tenantId, reason } = JSON.parse(line) as { tenantId: string; reason: string };
+        if (tenantId === ACME) alarms.push(reason);
+      },
+    },
+  );
+  const loader = new AggregateLoader(house.store, house.codec);
+  const executor = new Executor(
+    house.store,
+    house.codec,
+    loader,
+    (value) => value,
+    () => ({ ports: {}, undo: async () => {} }),
+  );
+  const config = { dataDir };
+  const chainKey = new ChainKey(house.auditKey);
+  const projector = { livePositions: async () => new Map([['audit_log', await house.store.head()]]) };
+  const services = {
+    store: house.store,
+    database: house.database,
+    families: house.families,
+    reads: tenantReads(house.database.reads).ordinary,
+    projector,
+    loader,
+    executor,
+    config,
+    chainKey,
+    verifications: new SharedRuns(),
+    log,
+    trust: new LogTrust(),
+  } as unknown as Services;
+  const inLog = async (tenantId = ACME) =>
+    (await house.store.readStream(auditHeadStream(tenantId))).map(({ data }) => (data as SealedHead).sequence);
+  const inFile = (tenantId = ACME) => new SealFile(dataDir).sealsOf(tenantId).map(({ sequence }) => sequence);
+  const verdict = () => verifyTenant(services, ACME);
+
+  it('seals what has moved, in the log and in the file, and nothing twice', async () => {
+    const sealer = new HeadSealer(services);
+    await aDay(house, 4);
+    await house.project();
+    await sealer.sealAll();
+    await sealer.sealAll();
+    await aDay(house, 3, 4);
+    await house.project();
+    await sealer.stop();
+    expect([await inLog(), inFile(), await inLog(OTHER), inFile(OTHER)]).toEqual([
+      [4, 7],
+      [4, 7],
+      [2, 3],
+      [2, 3],
+    ]);
+    expect(await verdict()).toMatchObject({ valid: true, entriesChecked: 7 });
+  });
+
+  it('agrees with another one that seals at the same time', async () => {
+    await aDay(house, 2, 7);
+    await house.project();
+    await Promise.all([new HeadSealer(services).sealAll(), new HeadSealer(services).sealAll()]);
+    expect([await inLog(), [...new Set(inFile())]]).toEqual([
+      [4, 7, 9],
+      [4, 7, 9],
+    ]);
+    expect(await verdict()).toMatchObject({ valid: true });
+  });
+
+  it('writes into the file what another process has sealed in the log', async () => {
+    rmSync(join(dataDir, 'audit-heads.jsonl'));
+    await new HeadSealer(services).sealAll();
+    expect([await inLog(), inFile()]).toEqual([[4, 7, 9], [9]]);
+  });
+
+  it('raises the alarm and seals nothing where table and log disagree', async () => {
+    const putBack = await house.snapshot('agreed');
+    await aDay(house, 2, 9);
+    await house.project();
+    await house.sql(`update audit_log set hash = repeat('0', 64) where tenant_id = $1 and position = 0`, [ACME]);
+    await new HeadSealer(services).sealAll();
+    expect([alarms.splice(0), await inLog(), inFile()]).toEqual([
+      ['log and audit table contradict each other'],
+      [4, 7, 9],
+      [9],
+    ]);
+    await putBack();
+  });
+
+  it('raises the alarm where the log has lost a seal that the file has', async () => {
+    await house.sql(`delete from events where type = 'AuditHeadSealed' and tenant_id = $1 and revision = 2`, [ACME]);
+    await new HeadSealer(services).sealAll();
+    expect(alarms.splice(0)).toEqual(['the log lacks a seal that the file has']);
+    expect(await verdict()).toMatchObject({ valid: false, reason: 'seal_missing', firstInvalidSequence: 8 });
+  });
+
+  it('lets one verification answer everybody who asks while it runs', async () => {
+    const [one, other] = await Promise.all([verdict(), verdict()]);
+    expect(one).toBe(other);
+    expect(await verdict()).not.toBe(one);
+  });
+});
+
+describe('what is sealed, outside of the databases', async () => {
+  const house = await openVaultHouse();
+  const dataDir = mkdtempSync('/tmp/castellan-seals-');
+  const path = join(dataDir, 'audit-heads.jsonl');
+  const lines: string[] = [];
+  afterAll(async () => {
+    rmSync(dataDir, { recursive: true, force: true });
+    await house.close();
+  });
+  const loader = new AggregateLoader(house.store, house.codec);
+  const executor = new Executor(
+    house.store,
+    house.codec,
+    loader,
+    (value) => value,
+    () => ({ ports: {}, undo: async () => {} }),
+  );
+  const services = {
+    store: house.store,
+    database: house.database,
+    families: house.families,
+    reads: tenantReads(house.database.reads).ordinary,
+    projector: { livePositions: async () => new Map([['audit_log', await house.store.head()]]) },
+    loader,
+    executor,
+    config: { dataDir },
+    chainKey: new ChainKey(house.auditKey),
+    verifications: new SharedRuns(),
+    log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+    trust: new LogTrust(),
+  } as unknown as Services;
+
+  it('is told to the log, which is a witness where database and data directory were rolled back together', async () => {
+    await aDay(house, 4);
+    await house.project();
+    await new HeadSealer(services).sealAll();
+    const putBack = await house.snapshot('rolled_back');
+    const file = readFileSync(path);
+    await aDay(house, 3, 4);
+    await house.project();
+    await new HeadSealer(services).sealAll();
+    const told = lines
+      .map((line) => JSON.parse(line) as FiledSeal & { msg: string })
+      .filter(({ tenantId }) => tenantId === ACME);
+    expect(told).toEqual(
+      new SealFile(dataDir).sealsOf(ACME).map((one) => expect.objectContaining({ ...one, msg: 'audit head sealed' })),
+    );
+    writeFileSync(join(dataDir, 'service.log'), lines.join(''));
+    await putBack();
+    writeFileSync(path, file);
+    expect(await verify(evidenceOf(services), ACME)).toMatchObject({ valid: true });
+    expect(await verify(evidenceOf(services, new SealFile(dataDir, 'service.log')), ACME)).toMatchObject({
+      valid: false,
+      reason: 'log_truncated',
+      firstInvalidSequence: 5,
+    });
+  });
+
+  it('makes /health say so, without naming anybody, while the file is ahead of the log', async () => {
+    const alarms = new SealAlarms();
+    const sealer = new HeadSealer(services, alarms);
+    const file = readFileSync(path);
+    writeFileSync(path, lines.join(''));
+    await sealer.sealAll();
+    expect(alarms.impairment()).toBe(
+      'audit heads are not sealed: the log lacks a seal that the file has (2 chains); run `audit verify`, and `restore status` after a restore',
+    );
+    writeFileSync(path, file);
+    await sealer.sealAll();
+    expect(alarms.impairment()).toBeUndefined();
+  });
+});
+
+describe('a read model that is behind', async () => {
+  const house = await openVaultHouse();
+  afterAll(() => house.close());
+
+  it('is vouched for as far as it has come, and no further', async () => {
+    await aDay(house, 6);
+    await house.project();
+    const projected = await house.store.head();
+    house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
+    await aDay(house, 3, 6);
+    await expect(house.verify()).rejects.toThrow('the audit log is behind');
+    await house.sql('delete from audit_log where tenant_id = $1 and sequence = 2 and position > 0', [ACME]);
+    expect(await house.verify()).toMatchObject({ valid: false, reason: 'entry_missing', firstInvalidSequence: 2 });
+  });
+
+  it('is not behind for want of events that are no part of the chain', async () => {
+    await house.project();
+    const projected = await house.store.head();
+    house.evidence.projectedTo = (position) => Promise.resolve(position < projected ? position : projected);
+    await house.happen(`sensor-${ACME}.s`, [{ type: 'DoorSeen', data: { door: 'd' } }], ACME);
+    expect(await house.verify()).toMatchObject({ valid: true, entriesChecked: 9 });
+  });
+});

@@ -1,0 +1,34 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import * as guessable from '../../../src/contexts/identity/domain/guessable-password.ts';
+import { newPassword, presentedPassword } from '../../../src/contexts/identity/domain/password-rule.ts';
+
+vi.mock('../../../src/contexts/identity/domain/guessable-password.ts', { spy: true });
+
+const LONGEST = 256;
+const good = 'Vq7!kd-Wm2#zr-';
+
+describe('a new password', () => {
+  beforeEach(() => void vi.clearAllMocks());
+
+  it.each([
+    ['one character longer than the limit', good.padEnd(LONGEST + 1, 'xY3$')],
+    ['as large as a request may be', good.padEnd(1_000_000, 'a1!B')],
+    ['too short', 'Vq7!kd-Wm2#'],
+  ])('is refused for its length alone when it is %s: it is not compared with known passwords', (_what, text) => {
+    const { success, error } = newPassword.safeParse(text);
+    expect(success).toBe(false);
+    expect(error!.issues).toHaveLength(1);
+    // Counted, not compared: a failure would print the password.
+    expect(vi.mocked(guessable.whyCommon).mock.calls.length).toBe(0);
+  });
+
+  it('of the greatest length is judged, and taken', () => {
+    expect(newPassword.safeParse(good.padEnd(LONGEST, 'xY3$kq')).success).toBe(true);
+    expect(vi.mocked(guessable.whyCommon).mock.calls.length).toBe(1);
+  });
+
+  it('has the same greatest length as one that is presented', () => {
+    expect(presentedPassword.safeParse('a'.repeat(LONGEST)).success).toBe(true);
+    expect(presentedPassword.safeParse('a'.repeat(LONGEST + 1)).success).toBe(false);
+  });
+});

@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HeadSealer } from '../../../../src/contexts/audit/head-sealer.ts';
+import { SealAlarms } from '../../../../src/contexts/audit/seal-alarms.ts';
+import { abandon, copyLog, discard } from '../../../../src/app/cli/log.ts';
+import { diff } from '../../../../src/app/cli/projections.ts';
+import { restoreAcceptLog, restoreRebuildFromLog, restoreStatus } from '../../../../src/app/cli/restore.ts';
+import type { House } from '../../../../src/app/compose/compose.ts';
+import { EventStoreDbEventStore } from '../../../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
+import { PostgresEventStore } from '../../../../src/platform/eventstore/postgres/postgres-event-store.ts';
+import type { EventStore, StoredEvent } from '../../../../src/platform/eventstore/port.ts';
+import { START } from '../../../../src/platform/kernel/event.ts';
+import { contentOf } from '../../../../src/contexts/installation/log-copy/tenant-hashes.ts';
+import { httpClient, settle, startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
+import { mustAppend, newAppend, newTenant } from '../../../contracts/event-store/sample.ts';
+import { readEverything } from '../../../contracts/event-store/feed-pages.ts';
+import { ANY } from '../../../fixtures/eventstoredb/event-log.ts';
+import { death } from '../../../fixtures/eventstoredb/crashes.ts';
+import { startStandIn, type StandIn } from '../../../fixtures/eventstoredb/stand-in.ts';
+import { start, withOperator, type Standing } from './standing.ts';
+
+const PATIENTLY = { timeout: 30_000 };
+const silently = () => undefined;
+
+/** Runs a step of the operator's, with the service's own log as its source. */
+const copying = (
+  app: TestApp,
+  { to, from, finish = false }: { to?: string; from?: string; finish?: boolean },
+): Promise<number> =>
+  withOperator(app, from, (services) =>
+    copyLog(services, to ? { direction: 'to', url: to } : { direction: 'from', url: from! }, finish, silently),
+  );
+
+/** What is said of events, without where they stand. Seals and what the tests add apart. */
+const contents = (events: readonly StoredEvent[]) => events.filter(({ type }) => type !== '$trimmed').map(contentOf);
+const everything = async (store: EventStore) => contents(await readEverything(store, START));
+
+async function expectWell({ services }: { services: House['services'] }): Promise<void> {
+  await settle(services);
+  const said: string[] = [];
+  const spy = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  const found = await diff(services, services.models).finally(() => spy.mockRestore());
+  expect({ found, differing: said.filter((line) => !line.startsWith('same')) }).toEqual({ found: 0, differing: [] });
+}
+
+const checkpoints = async ({ database }: House['services']) =>
+  (await database.projector.query('select name, version, generation, position, epoch from cursors order by 1, 2, 3'))
+    .rows;
+const audit = async (admin: Client) =>
+  (await admin.get('/api/v1/admin/audit-log/verify')).body as { valid: boolean; entriesChecked: number };
+const alertsOf = async (admin: Client) =>
+  (await admin.get('/api/v1/admin/alerts')).body.alerts as { id: string; domain: string }[];
+
+/** Tables are what the log says, no effect was repeated, chains hold and are sealed again, and claims are held by whoever held them. */
+async function expectSameInstallation(standing: Standing, tenant: TestTenant, alerts: unknown): Promise<void> {
+  const admin = standing.as(tenant);
+  await expectWell(standing);
+  expect(await alertsOf(admin)).toEqual(alerts);
+  expect(await audit(admin)).toMatchObject({ valid: true });
+  expect((await admin.post('/api/v1/admin/groups', { name: 'Finance' })).status).toBe(409);
+  const alarms = new SealAlarms();
+  await new HeadSealer(standing.services, alarms).sealAll();
+  expect(alarms.impairment()).toBeUndefined();
+  await settle(standing.services);
+  expect(await audit(admin)).toMatchObject({ valid: true });
+}
+
+/** An observation as a browser sends it, straight into the service that stands now. */
+const breachAt = (domain: string) => ({
+  eventId: randomUUID(),
+  kind: 'credential_attempt',
+  occurredAt: new Date().toISOString(),
+  domain,
+  data: { username: 'kim', passwordHash: 'ab'.repeat(32), isBreached: true, action: 'warn', userDecision: 'cancelled' },
+});
+
+describe('copying the log of an installation', () => {
+  let app: TestApp;
+  let node: StandIn;
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    await app.close();
+    await node.stop();
+  });
+
+  async function populated(): Promise<{ tenant: TestTenant; device: EnrolledDevice }> {
+    const tenant = await app.newTenant();
+    const device = await enrolledDevice(app, tenant);
+    for (const name of ['Finance', 'Sales'])
+      expect((await tenant.admin.post('/api/v1/admin/groups', { name })).status).toBe(201);
+    expect((await device.client.post('/api/v1/ext/events', { events: [breachAt('one.example')] })).status).toBeLessThan(
+      300,
+    );
+    await expect.poll(async () => (await alertsOf(tenant.admin)).length, PATIENTLY).toBe(1);
+    await new HeadSealer(app.services).sealAll();
+    await settle(app.services);
+    return { tenant, device };
+  }
+
+  it(
+    'moves it to EventStoreDB and back, beside another application, through interruptions, and repeats no effect',
+    { timeout: 180_000 },
+    async () => {
+      node = await startStandIn();
+      app = await startApp();
+      const { tenant, device } = await populated();
+      const url = node.connectionString;
+      const stranger = () =>
+        node.log.append('order-1', ANY, [
+          { id: randomUUID(), type: 'OrderPlaced', json: true, data: Buffer.from('{}'), metadata: Buffer.from('{}') },
+        ]);
+      stranger();
+
+      // The copy ends in its midst: once while it writes events, once before it has noted down what it wrote, once among claims.
+      const endings: [string, number, (method: string, stream: string | undefined) => boolean][] = [
+        ['while it writes events', 4, (method) => method === 'append'],
+        ['before it has noted down what it wrote', 0, (method, stream) => method === 'read' && stream === undefined],
+        ['among claims', 1, (method, stream) => method === 'append' && stream!.startsWith('claim-')],
+      ];
+      for (const [when, survives, meant] of endings) {
+        let calls = 0;
+        node.faults = (method, _, stream) => (meant(method, stream) && ++calls > survives ? death() : undefined);
+        await expect(copying(app, { to: url }), when).rejects.toThrow();
+        delete node.faults;
+      }
+      await copying(app, { to: url });
+      stranger();
+
+      // The service runs on. What it writes now is copied when it has stopped.
+      expect((await tenant.admin.post('/api/v1/admin/groups', { name: 'Support' })).status).toBe(201);
+      await settle(app.services);
+      const before = await everything(app.services.store);
+      const alerts = await alertsOf(tenant.admin);
+      await expect(copying(app, { to: url, finish: true })).rejects.toThrow('still works on');
+      await app.house.stop();
+      expect(await copying(app, { to: url, finish: true })).toBe(0);
+
+      const moved = await start(app, url, true);
+      closers.push(() => moved.house.stop());
+      expect((await everything(moved.services.store)).slice(0, before.length)).toEqual(before);
+      await expectSameInstallation(moved, tenant, alerts);
+      // Here goes what only this store holds: a claim, an alert, a seal, an event of telemetry.
+      const admin = moved.as(tenant);
+      expect((await admin.post('/api/v1/admin/groups', { name: 'Legal' })).status).toBe(201);
+      const browser = moved.browser(device);
+      expect((await browser.post('/api/v1/ext/events', { events: [breachAt('two.example')] })).status).toBeLessThan(
+        300,
+      );
+      browser.close();
+      await expect.poll(async () => (await alertsOf(admin)).length, PATIENTLY).toBe(2);
+      await expectWell(moved);
+      const later = await alertsOf(admin);
+      await moved.house.stop();
+      const former = new EventStoreDbEventStore(url);
+      closers.push(() => former.close());
+      const gone = await everything(former);
+
+      // And back, where the log that was left has to be deleted first.
+      await expect(copying(app, { from: url })).rejects.toThrow('castellan log discard');
+      await withOperator(app, url, discard);
+      let reads = 0;
+      node.faults = (method) => (method === 'read' && ++reads > 6 ? death() : undefined);
+      await expect(copying(app, { from: url })).rejects.toThrow();
+      delete node.faults;
+      expect(await copying(app, { from: url, finish: true })).toBe(0);
+
+      const home = await start(app, undefined, true);
+      closers.push(() => home.house.stop());
+      expect((await everything(home.services.store)).slice(0, gone.length)).toEqual(gone);
+      await expectSameInstallation(home, tenant, later);
+      expect((await home.as(tenant).post('/api/v1/admin/groups', { name: 'Legal' })).status).toBe(409);
+      expect((await home.as(tenant).post('/api/v1/admin/groups', { name: 'Returned' })).status).toBe(201);
+    },
+  );
+
+  it(
+    'refuses a target that holds events or claims of an installation, and one that another copy was begun in',
+    { timeout: 90_000 },
+    async () => {
+      node = await startStandIn();
+      app = await startApp();
+      await app.newTenant();
+      await settle(app.services);
+      const used = new EventStoreDbEventStore(node.connectionString);
+      closers.push(() => used.close());
+      await mustAppend(used, newAppend(newTenant()));
+      await expect(copying(app, { to: node.connectionString })).rejects.toThrow('already holds events');
+      const other = await startStandIn();
+      closers.push(() => other.stop());
+      await copying(app, { to: other.connectionString });
+      await withOperator(app, undefined, abandon);
+      await expect(copying(app, { to: other.connectionString })).rejects.toThrow('already holds events');
+      // Given up, it leaves the service as it was.
+      expect(await app.services.store.head()).toBeGreaterThan(0n);
+      await app.newTenant();
+    },
+  );
+
+  it('keeps forgotten processes from writing to the log that was left', { timeout: 90_000 }, async () => {
+    node = await startStandIn();
+    app = await startApp();
+    await app.newTenant();
+    await settle(app.services);
+    await app.house.stop();
+    expect(await copying(app, { to: node.connectionString, finish: true })).toBe(0);
+    const forgotten = await start(app, undefined, false);
+    closers.push(() => forgotten.house.stop());
+    const store = new PostgresEventStore(forgotten.services.database.store, forgotten.services.database.config);
+    await expect(store.append(newAppend(newTenant()))).rejects.toThrow();
+    await store.close();
+  });
+
+  it(
+    'tells a process whose EVENTSTORE_URL was forgotten, or left set, where the log is, and lets no restore begin',
+    { timeout: 180_000 },
+    async () => {
+      node = await startStandIn();
+      app = await startApp();
+      const { tenant } = await populated();
+      const alerts = await alertsOf(tenant.admin);
+      await app.house.stop();
+      const url = node.connectionString;
+
+      const expectTold = async (given: string | undefined, sentence: string) => {
+        const misled = await start(app, given, true);
+        expect(misled.services.trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_moved', reason: sentence });
+        const { status, body } = await httpClient(misled.house.addresses.http, {}).get('/ready');
+        expect([status, body.reason]).toEqual([503, sentence]);
+        const lines: string[] = [];
+        expect((await restoreStatus(misled.services, (line) => lines.push(line))).mismatch?.kind).toBe('log_moved');
+        expect(lines.join('\n')).not.toMatch(/accept-log|rebuild-from-log/);
+        const asked = { yes: true, reason: 'a try' } as const;
+        const before = await checkpoints(misled.services);
+        await expect(restoreAcceptLog(misled.services, asked, silently)).rejects.toThrow(sentence);
+        await expect(restoreRebuildFromLog(misled.services, asked, silently)).rejects.toThrow(sentence);
+        expect(await checkpoints(misled.services)).toEqual(before);
+        await misled.house.stop();
+      };
+
+      expect(await copying(app, { to: url, finish: true })).toBe(0);
+      await expect(copying(app, { to: url, finish: true })).rejects.toThrow('already finished: set EVENTSTORE_URL');
+      await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
+      const moved = await start(app, url, true);
+      await expectSameInstallation(moved, tenant, alerts);
+      await moved.house.stop();
+
+      await withOperator(app, url, discard);
+      await expectTold(undefined, 'the event log was moved to EventStoreDB: set EVENTSTORE_URL');
+      expect(await copying(app, { from: url, finish: true })).toBe(0);
+      await expect(copying(app, { from: url, finish: true })).rejects.toThrow(
+        'already finished: take EVENTSTORE_URL away',
+      );
+      await expectTold(url, 'the event log is in PostgreSQL: take EVENTSTORE_URL away');
+      const home = await start(app, undefined, true);
+      closers.push(() => home.house.stop());
+      await expectSameInstallation(home, tenant, alerts);
+    },
+  );
+
+  it('names the first event that the target returns otherwise', { timeout: 90_000 }, async () => {
+    node = await startStandIn();
+    app = await startApp();
+    const { tenantId } = await app.newTenant();
+    await settle(app.services);
+    // A server that loses a byte of what it was given.
+    const append = node.log.append.bind(node.log);
+    node.log.append = (name, expected, events) =>
+      append(
+        name,
+        expected,
+        name === `tenant-${tenantId}.${tenantId}`
+          ? events.map((event) => ({ ...event, data: Buffer.from('{}') }))
+          : events,
+      );
+    await expect(copying(app, { to: node.connectionString })).rejects.toThrow(
+      `the copy differs from the log at tenant-${tenantId}`,
+    );
+  });
+});

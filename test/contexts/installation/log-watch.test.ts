@@ -1,0 +1,256 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EventStore } from '../../../src/platform/eventstore/port.ts';
+import { positionOf } from '../../../src/platform/eventstore/eventstoredb/positions.ts';
+import { standingDoubt } from '../../../src/contexts/installation/log-watch.ts';
+import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
+import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
+import { newLogger } from '../../../src/platform/observability/logger.ts';
+import { startStandIn, type StandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import { eventually } from '../../platform/projector/house.ts';
+
+const PATIENTLY = { timeout: 20_000 };
+
+const createGroup = ({ admin }: TestTenant, name: string) => admin.post('/api/v1/admin/groups', { name });
+
+/** Everything that projections, reactions and the sealer write. */
+async function written({ services }: TestApp): Promise<unknown> {
+  const { owner } = services.database;
+  const { rows: models } = await owner.query<{ relname: string }>(
+    `select relname from pg_class where relkind = 'r' and relname ~ '_v[0-9]+(_[0-9]+)?$' order by relname`,
+  );
+  const tables: Record<string, unknown> = {};
+  for (const { relname } of models)
+    tables[relname] = (await owner.query(`select * from ${relname} order by 1::text, 2::text`)).rows;
+  tables['cursors'] = (
+    await owner.query('select name, version, generation, position, state from cursors order by 1, 2, 3')
+  ).rows;
+  return tables;
+}
+
+const terminate = ({ services }: TestApp) =>
+  services.database.owner
+    .query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'castellan/%'`,
+    )
+    .catch(() => undefined);
+
+async function expectStopped(app: TestApp, tenant: TestTenant, said: RegExp): Promise<void> {
+  await eventually(
+    'the service says that the log went backwards',
+    async () => (await app.anonymous.get('/health')).body?.dependencies.event_log.status === 'unhealthy',
+  );
+  const eventLog = { status: 'unhealthy', message: expect.stringMatching(said) as string };
+  await expect
+    .poll(() => app.anonymous.get('/health'), PATIENTLY)
+    .toMatchObject({ status: 503, body: { dependencies: { event_log: eventLog } } });
+  await expect
+    .poll(() => app.anonymous.get('/ready'), PATIENTLY)
+    .toMatchObject({ status: 503, body: { ready: false } });
+  await expect
+    .poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY)
+    .toContain('castellan_event_log_trusted 0');
+  await expect
+    .poll(() => standingDoubt(app.services.database.projector), PATIENTLY)
+    .toMatchObject({ reason: expect.stringMatching(said) as string });
+  expect((await createGroup(tenant, 'Refused')).status).toBe(503);
+  // Not 401: nobody is to throw a session away that began in the missing part.
+  expect((await tenant.admin.get('/api/v1/admin/me')).status).toBe(503);
+}
+
+const expectWell = async (app: TestApp) => {
+  await eventually('the service is well', async () => (await app.anonymous.get('/ready')).status === 200);
+  await expect
+    .poll(async () => (await app.anonymous.get('/health')).body, PATIENTLY)
+    .toMatchObject({ status: 'healthy' });
+  await expect
+    .poll(async () => (await app.anonymous.get('/metrics')).text, PATIENTLY)
+    .toContain('castellan_event_log_trusted 1');
+};
+
+describe('a log that went backwards under a running service', () => {
+  let app: TestApp;
+  let node: StandIn | undefined;
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    await app.close();
+    await node?.stop();
+    node = undefined;
+  });
+
+  /** The database as a replica has it that missed the newest events and everything that came of them. */
+  const setBack = async (position: bigint, alsoCheckpoints: boolean) => {
+    const { owner } = app.services.database;
+    await owner.query('create table lost as select * from events where position > $1', [String(position)]);
+    await owner.query('delete from events where position > $1', [String(position)]);
+    if (alsoCheckpoints) await owner.query('update cursors set position = least(position, $1)', [String(position)]);
+    await terminate(app);
+  };
+
+  it('stops what would write and says so, and goes on by itself once the lost events are back', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    await createGroup(tenant, 'Before');
+    await app.settled();
+    const position = await app.services.head();
+    for (const name of ['A', 'B', 'C']) await createGroup(tenant, name);
+    await app.settled();
+    await setBack(position, false);
+    await expectStopped(app, tenant, /ends at position \d+, but (read models or reactions|this process)/);
+    const before = await written(app);
+
+    await terminate(app);
+    await expectStopped(app, tenant, /ends at position/);
+    expect(await written(app)).toEqual(before);
+
+    await app.services.database.owner.query('insert into events select * from lost');
+    await expectWell(app);
+    expect((await createGroup(tenant, 'After')).status).toBe(201);
+    await app.settled();
+    const { body } = await tenant.admin.get('/api/v1/admin/groups');
+    expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+      'A',
+      'After',
+      'B',
+      'Before',
+      'C',
+    ]);
+    expect(await standingDoubt(app.services.database.projector)).toBeUndefined();
+  });
+
+  it('stops a process that has read further, even where checkpoints went back with the log', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    await app.settled();
+    const position = await app.services.head();
+    await createGroup(tenant, 'Lost');
+    await app.settled();
+    await setBack(position, true);
+    await expectStopped(app, tenant, /ends at position \d+, but this process has read it up to \d+/);
+  });
+
+  it('stops a service that starts on checkpoints beyond the end of the log', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    await app.settled();
+    const position = await app.services.head();
+    await createGroup(tenant, 'Lost');
+    await app.settled();
+    await app.services.database.owner.query('delete from events where position > $1', [String(position)]);
+    const other = await another(app);
+    expect(other.services.trust.doubt).toEqual({
+      kind: 'contradicted',
+      mismatch: 'log_older',
+      reason: expect.stringMatching(/read models or reactions have come to/),
+    });
+  });
+
+  it('stops a service that starts on a log in which other events stand where known ones stood', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    await createGroup(tenant, 'Known');
+    await app.settled();
+    await eventually(
+      'a mark was left',
+      async () =>
+        (await app.services.database.owner.query('select 1 from log_watch where position is not null')).rowCount === 1,
+    );
+    await app.services.database.owner.query(
+      `update events set id = gen_random_uuid() where position = (select position from log_watch)`,
+    );
+    const other = await another(app);
+    expect(other.services.trust.doubt).toEqual({
+      kind: 'contradicted',
+      mismatch: 'log_older',
+      reason: expect.stringMatching(/is not the one that was there before/),
+    });
+  });
+
+  it('is no reason for doubt when connections break and the log is whole', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    for (let round = 0; round < 3; round += 1) {
+      await terminate(app);
+      await eventually('a group can be made', async () => (await createGroup(tenant, `Group ${round}`)).status === 201);
+    }
+    await expectWell(app);
+    await app.settled();
+    expect((await tenant.admin.get('/api/v1/admin/groups')).body.total).toBe(3);
+  });
+
+  describe('on EventStoreDB', () => {
+    const onNode = async () => {
+      node = await startStandIn();
+      app = await startApp({ eventStoreUrl: node.connectionString });
+      const tenant = await app.newTenant();
+      await createGroup(tenant, 'Before');
+      await app.settled();
+      return tenant;
+    };
+    const replaceWith = async (log: StandIn['log']) => {
+      const { port } = node!;
+      await node!.stop();
+      node = await startStandIn({ port, log });
+    };
+
+    it('stops what would write and says so when an older copy was restored, and goes on when the newer one is back', async () => {
+      const tenant = await onNode();
+      const records = node!.log.all.length;
+      for (const name of ['A', 'B']) await createGroup(tenant, name);
+      await app.settled();
+      const whole = node!.log;
+      await replaceWith(whole.olderCopy(records));
+      await expectStopped(app, tenant, /ends at position/);
+      await replaceWith(whole);
+      await expectWell(app);
+      expect((await createGroup(tenant, 'After')).status).toBe(201);
+    });
+
+    it('stops when the log is empty', async () => {
+      const tenant = await onNode();
+      await replaceWith(node!.log.olderCopy(0));
+      await expectStopped(app, tenant, /ends at position/);
+    });
+
+    it('stops when an older copy has grown past what was known by other events', async () => {
+      const tenant = await onNode();
+      const records = node!.log.all.length;
+      await createGroup(tenant, 'Lost');
+      await app.settled();
+      const fork = node!.log.olderCopy(records);
+      const strange = { ...fork.all.at(-1)!, data: Buffer.from('{"other":"tenant"}') };
+      for (let event = 0; event < 40; event += 1)
+        fork.append('strange-1', -2n, [{ ...strange, id: crypto.randomUUID() }]);
+      await replaceWith(fork);
+      await expectStopped(app, tenant, /is not the one that was there before/);
+    });
+  });
+
+  /** Another process of this installation; it does not listen. */
+  async function another({ config, services }: TestApp): Promise<House> {
+    const house = await compose(config, {
+      database: services.database.config,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+      listen: false,
+    });
+    closers.push(() => house.stop());
+    return house;
+  }
+});
+
+describe('idAt', () => {
+  it('is the id of the event at a position, and nothing elsewhere', async () => {
+    const node = await startStandIn();
+    const { EventStoreDbEventStore } =
+      await import('../../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts');
+    const store: EventStore = new EventStoreDbEventStore(node.connectionString);
+    const [, second] = node.log.all;
+    expect(await store.idAt(positionOf(second!.position))).toBe(second!.id);
+    expect(await store.idAt(positionOf(second!.position) + 1n)).toBeUndefined();
+    expect(await store.idAt(10n ** 9n)).toBeUndefined();
+    await store.close();
+    await node.stop();
+  });
+});

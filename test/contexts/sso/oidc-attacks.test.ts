@@ -1,0 +1,394 @@
+import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { guardedFetch, type GuardedFetch } from '../../../src/platform/outbound/guarded-fetch.ts';
+import { openIdProvider } from '../../../src/contexts/sso/openid-client-provider.ts';
+import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
+import {
+  startHostileOpenIdProvider,
+  type HostileOpenIdProvider,
+  type Misbehaviour,
+} from '../../dsl/hostile-openid-provider.ts';
+import { startOpenIdProvider, type TestOpenIdProvider } from '../../dsl/openid-provider.ts';
+import { newOrganization } from '../../dsl/organization.ts';
+import { departs, returns } from '../../dsl/sso-browser.ts';
+
+const CALLBACK = '/api/v1/auth/sso/callback';
+const CONFIGS = '/api/v1/admin/sso-configs';
+
+let app: TestApp;
+let acme: TestTenant;
+beforeAll(async () => {
+  app = await startApp({ devMode: true });
+  acme = await app.newTenant();
+});
+afterAll(() => app?.close());
+
+const configure = async (tenant: TestTenant, issuerUrl: string, over: object = {}): Promise<{ id: string }> => {
+  const answer = await tenant.admin.post(CONFIGS, { issuerUrl, clientId: 'castellan', clientSecret: 'hush', ...over });
+  expect(answer.status).toBe(201);
+  return answer.body;
+};
+const loginPath = (tenant: TestTenant) => `/api/v1/auth/sso/login?tenant_id=${tenant.tenantId}`;
+const lastRefusal = async (tenant: TestTenant = acme) => {
+  await app.settled();
+  const { auditLogs, total } = (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;
+  return {
+    total: total as number,
+    ...(auditLogs[0]?.details as { reason: string; detail: string | null; configId: string | null }),
+  };
+};
+
+describe('a provider that says what is not so', () => {
+  let hostile: HostileOpenIdProvider;
+  let configId: string;
+  let nonce = '';
+  beforeAll(async () => {
+    hostile = await startHostileOpenIdProvider('castellan', () => nonce);
+    configId = (await configure(acme, hostile.issuer)).id;
+  });
+  beforeEach(() => hostile.behave({}));
+  afterAll(() => hostile?.close());
+
+  const attempt = async (wrong: Misbehaviour, query: Record<string, string> = {}, path = loginPath(acme)) => {
+    hostile.behave({ ...wrong, claims: { email: acme.email, ...wrong.claims } });
+    const { state, nonce: asked, cookie, address } = await departs(app.anonymous, path);
+    nonce = asked;
+    return { address, answer: await returns(app.anonymous, CALLBACK, { code: 'a-code', state, ...query }, cookie) };
+  };
+
+  it('is believed when all of it is so, and is shown the verifier of what it was asked', async () => {
+    const { answer, address } = await attempt({});
+    expect([answer.status, answer.body.user?.id]).toEqual([200, acme.adminId]);
+    const redeemed = hostile.redeemed.at(-1)!;
+    expect(redeemed.get('redirect_uri')).toBe(address.searchParams.get('redirect_uri'));
+    expect(createHash('sha256').update(redeemed.get('code_verifier')!).digest('base64url')).toBe(
+      address.searchParams.get('code_challenge'),
+    );
+    expect((await attempt({ claims: { exp: Math.floor(Date.now() / 1000) - 30 } })).answer.status).toBe(200);
+  });
+
+  const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+  it('has to say that it has just authenticated the person, where it was asked to do so anew', async () => {
+    const anew = `${loginPath(acme)}&reauthenticate=true`;
+    for (const auth_time of [undefined, ago(500), 'now']) {
+      const { answer } = await attempt({ claims: { auth_time } }, {}, anew);
+      expect([auth_time, answer.status, answer.body.error]).toEqual([
+        auth_time,
+        401,
+        'single sign-on failed: invalid_assertion',
+      ]);
+    }
+    const { answer } = await attempt({ claims: { auth_time: ago(5) } }, {}, anew);
+    expect([answer.status, answer.body.reAuthToken]).toEqual([200, expect.any(String)]);
+    // What the provider says by itself is worth nothing where nobody asked.
+    expect((await attempt({ claims: { auth_time: ago(5) } })).answer.body.reAuthToken).toBeUndefined();
+  });
+
+  const signedWith: Record<string, Misbehaviour> = {
+    'alg none': { signature: 'none' },
+    'alg none, announced as supported': {
+      signature: 'none',
+      discovery: { id_token_signing_alg_values_supported: ['none', 'RS256'] },
+    },
+    'an HMAC with the public key': { signature: 'hmac' },
+    'an HMAC with the public key, announced as supported': {
+      signature: 'hmac',
+      discovery: { id_token_signing_alg_values_supported: ['HS256'] },
+    },
+    'a key of somebody else': { signature: 'stranger' },
+    'a key of somebody else, called by another name': { signature: 'stranger', header: { kid: 'k2' } },
+    'a broken signature': { signature: 'broken' },
+    'a critical extension that nobody knows': { header: { crit: ['b64'], b64: false } },
+  };
+  const claiming: Record<string, Misbehaviour> = {
+    'another nonce': { claims: { nonce: 'n'.repeat(43) } },
+    'no nonce': { claims: { nonce: undefined } },
+    'another issuer': { claims: { iss: 'https://accounts.other.example' } },
+    'another audience': { claims: { aud: 'somebody-else' } },
+    'several audiences without saying for whom': { claims: { aud: ['castellan', 'somebody-else'] } },
+    'another authorized party': { claims: { aud: ['castellan', 'somebody-else'], azp: 'somebody-else' } },
+    'a time that is over': { claims: { exp: ago(120), iat: ago(600) } },
+    'a time that has not begun': { claims: { nbf: ago(-600) } },
+    'no end': { claims: { exp: undefined } },
+    'no subject': { claims: { sub: undefined } },
+    'no id token at all': { withoutIdToken: true },
+  };
+  it.each(Object.entries({ ...signedWith, ...claiming }))(
+    'is refused with %s, which is audited',
+    async (_what, wrong) => {
+      const before = (await lastRefusal()).total;
+      const { answer } = await attempt(wrong);
+      expect([answer.status, answer.body]).toEqual([401, { error: 'single sign-on failed: invalid_assertion' }]);
+      expect(await lastRefusal()).toMatchObject({ total: before + 1, reason: 'invalid_assertion', configId });
+    },
+  );
+
+  it.each([
+    ['says that it is not', { email_verified: false }],
+    ['does not say', { email_verified: undefined }],
+    ['says so in words', { email_verified: 'true' }],
+    ['names none', { email: undefined }],
+    ['names what is none', { email: 'ann' }],
+    ['names several', { email: ['ann@acme.example', 'owner@acme.example'] }],
+  ])('does not vouch for an e-mail of which it %s', async (_what, claims) => {
+    expect((await attempt({ claims })).answer.body).toEqual({ error: 'single sign-on failed: email_not_verified' });
+    expect((await lastRefusal()).reason).toBe('email_not_verified');
+  });
+
+  it.each<[string, Misbehaviour, string | null]>([
+    ['refuses the code', { token: { status: 400, body: '{"error":"invalid_grant"}' } }, 'invalid_grant'],
+    [
+      'refuses the client, with a reason made for a log',
+      { token: { status: 401, body: '{"error":"<script>alert(1)</script>\\nforged entry"}' } },
+      null,
+    ],
+    ['is broken', { token: { status: 500, body: 'oops' } }, 'unreachable'],
+    ['answers with a page', { token: { status: 200, body: '<html>' } }, 'oauth_parse_error'],
+  ])('that %s gives no session', async (_what, wrong, detail) => {
+    const { answer } = await attempt(wrong);
+    expect(answer.status).toBe(401);
+    const refusal = await lastRefusal();
+    expect(JSON.stringify(refusal)).not.toContain('script');
+    expect([refusal.reason, refusal.detail]).toEqual([
+      detail === 'oauth_parse_error' ? 'invalid_assertion' : 'token_exchange_failed',
+      detail,
+    ]);
+  });
+
+  it('is told of its own errors by a short word alone', async () => {
+    for (const [error, detail] of [
+      ['access_denied', 'access_denied'],
+      ['<b>login required</b>', null],
+    ] as const) {
+      expect((await attempt({}, { error, error_description: 'x' })).answer.body).toEqual({
+        error: 'single sign-on failed: idp_error',
+      });
+      expect(await lastRefusal()).toMatchObject({ reason: 'idp_error', detail });
+    }
+  });
+
+  it("does not pass another issuer's answer off as its own (mix-up, RFC 9207)", async () => {
+    const mixed = { error: 'single sign-on failed: invalid_assertion' };
+    expect((await attempt({}, { iss: 'https://accounts.other.example' })).answer.body).toEqual(mixed);
+    expect(
+      (await attempt({ discovery: { authorization_response_iss_parameter_supported: true } })).answer.body,
+    ).toEqual(mixed);
+    expect(
+      (await attempt({ discovery: { authorization_response_iss_parameter_supported: true } }, { iss: hostile.issuer }))
+        .answer.status,
+    ).toBe(200);
+  });
+
+  it.each<[string, Misbehaviour]>([
+    ['weaker code challenges alone (PKCE downgrade)', { discovery: { code_challenge_methods_supported: ['plain'] } }],
+    ['another issuer', { discovery: { issuer: 'https://accounts.other.example' } }],
+    ['an address that is a script', { discovery: { authorization_endpoint: 'javascript:alert(1)' } }],
+    ['no address to go to', { discovery: { authorization_endpoint: undefined } }],
+  ])('that announces %s is not gone to', async (_what, wrong) => {
+    hostile.behave(wrong);
+    const { status, body, headers } = await app.anonymous.get(loginPath(acme));
+    expect([status, body, headers.get('location')]).toEqual([
+      503,
+      { error: 'the identity provider cannot be used' },
+      null,
+    ]);
+    expect((await lastRefusal()).reason).toBe('idp_error');
+  });
+
+  it('refuses a state that is made up, altered, or of another kind of sign-in', async () => {
+    const { state, cookie } = await departs(app.anonymous, loginPath(acme));
+    const altered = state.replace(/.{4}$/, (end) => [...end].map((letter) => (letter === 'A' ? 'B' : 'A')).join(''));
+    const other = await app.newTenant();
+    const foreign = state.replace(
+      /^[^.]+/,
+      Buffer.from(other.tenantId.replaceAll('-', ''), 'hex').toString('base64url'),
+    );
+    for (const wrong of ['', 'nonsense', `page.${'x'.repeat(60)}`, altered, foreign]) {
+      const answer = await returns(app.anonymous, CALLBACK, { code: 'a-code', state: wrong }, cookie);
+      expect(wrong.startsWith('page.') ? answer.headers.get('location') : answer.body.error).toMatch(/invalid_state$/);
+    }
+    expect(await lastRefusal(other)).toMatchObject({ total: 1, reason: 'invalid_state' });
+    const atOrganization = await returns(
+      app.anonymous,
+      '/api/v1/org/auth/sso/callback',
+      { code: 'a-code', state },
+      cookie,
+    );
+    expect(atOrganization.headers.get('location')).toBe('/login?org_sso_error=invalid_state');
+  });
+});
+
+it("an address that stands for every customer of a provider is nobody's issuer", async () => {
+  const issuerUrl = 'https://login.microsoftonline.com/common/v2.0';
+  const document = {
+    issuer: issuerUrl.replace('common', '{tenantid}'),
+    authorization_endpoint: `${issuerUrl}/authorize`,
+    token_endpoint: `${issuerUrl}/token`,
+    jwks_uri: `${issuerUrl}/keys`,
+  };
+  const fetch: GuardedFetch = async () => Response.json(document);
+  const provider = openIdProvider(
+    { issuerUrl, clientId: 'c', clientSecret: null, scopes: 'openid' },
+    { fetch, allowHttp: false },
+  );
+  const request = {
+    redirectUri: 'https://castellan.example/callback',
+    state: 's',
+    nonce: 'n',
+    codeVerifier: 'v'.repeat(43),
+  };
+  await expect(provider.authorizationUrl(request)).rejects.toMatchObject({
+    reason: 'idp_error',
+    detail: 'another issuer',
+  });
+});
+
+describe('codes of a sound provider in wrong hands', () => {
+  let provider: TestOpenIdProvider;
+  let tenant: TestTenant;
+  beforeAll(async () => {
+    provider = await startOpenIdProvider({ redirectUris: [`https://castellan.example${CALLBACK}`] });
+    tenant = await app.newTenant();
+    await configure(tenant, provider.issuer, { clientSecret: provider.clientSecret });
+  });
+  afterAll(() => provider?.close());
+
+  it('are worth nothing in another sign-in (code injection), nor a second time, nor without their issuer', async () => {
+    provider.signsIn({ email: tenant.email });
+    const own = await departs(app.anonymous, loginPath(tenant));
+    const { searchParams: stolen } = await provider.visit(own.address.href);
+    const victim = await departs(app.anonymous, loginPath(tenant));
+    const injected = await returns(
+      app.anonymous,
+      CALLBACK,
+      { code: stolen.get('code')!, state: victim.state, iss: provider.issuer },
+      victim.cookie,
+    );
+    expect(injected.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
+    expect(await lastRefusal(tenant)).toMatchObject({ reason: 'token_exchange_failed', detail: 'invalid_grant' });
+
+    const once = await departs(app.anonymous, loginPath(tenant));
+    const back = await provider.visit(once.address.href);
+    const stripped = new URLSearchParams(back.searchParams);
+    stripped.delete('iss');
+    expect((await returns(app.anonymous, CALLBACK, stripped, once.cookie)).body).toEqual({
+      error: 'single sign-on failed: invalid_assertion',
+    });
+
+    const good = await departs(app.anonymous, loginPath(tenant));
+    const goodBack = await provider.visit(good.address.href);
+    expect((await returns(app.anonymous, CALLBACK, goodBack.searchParams, good.cookie)).status).toBe(200);
+    const next = await departs(app.anonymous, loginPath(tenant));
+    const replayed = await returns(
+      app.anonymous,
+      CALLBACK,
+      { code: goodBack.searchParams.get('code')!, state: next.state, iss: provider.issuer },
+      next.cookie,
+    );
+    expect(replayed.body).toEqual({ error: 'single sign-on failed: token_exchange_failed' });
+  });
+});
+
+describe('addresses that this house does not call', () => {
+  it.each([
+    'https://169.254.169.254',
+    'https://10.1.2.3',
+    'https://127.0.0.1:1',
+    'https://[::1]',
+    'https://[::ffff:169.254.169.254]',
+    'https://[::ffff:a9fe:a9fe]',
+    'https://0x7f000001',
+    'https://localhost',
+  ])('%s: neither the probe nor a sign-in does, and both say so', async (issuerUrl) => {
+    const strict = await strictApp();
+    const tenant = await strict.newTenant();
+    expect((await tenant.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' })).body).toMatchObject({
+      success: false,
+      message: 'the address is not public',
+    });
+    await configure(tenant, issuerUrl);
+    const answer = await strict.anonymous.get(loginPath(tenant));
+    expect([answer.status, answer.body]).toEqual([503, { error: 'the identity provider cannot be used' }]);
+    await strict.settled();
+    const { auditLogs } = (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;
+    expect(auditLogs[0].details).toMatchObject({ reason: 'idp_error', detail: 'the address is not public' });
+    const org = await newOrganization(strict);
+    expect((await org.write('POST', '/api/v1/org/sso-configs', { issuerUrl, clientId: 'c' })).status).toBe(201);
+    expect((await strict.anonymous.get(`/api/v1/org/auth/sso/login?slug=${org.slug}`)).headers.get('location')).toBe(
+      '/login?org_sso_error=idp_error',
+    );
+  });
+
+  let kept: TestApp | undefined;
+  const strictApp = async () => (kept ??= await startApp());
+  afterAll(() => kept?.close());
+
+  describe('named by a provider that may be called', () => {
+    let server: Server;
+    let issuer: string;
+    let reached = 0;
+    let serve: (path: string) => { status: number; location?: string; body?: object };
+    beforeAll(async () => {
+      server = createServer((request, response) => {
+        if (request.url === '/target') reached += 1;
+        const { status, location, body } = serve(request.url!);
+        response
+          .writeHead(status, { 'content-type': 'application/json', ...(location ? { location } : {}) })
+          .end(JSON.stringify(body ?? {}));
+      });
+      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+      issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    afterAll(() => new Promise((closed) => server.close(closed)));
+
+    const document = (over: object = {}) => ({
+      issuer,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+      ...over,
+    });
+    /** The issuer itself is let through, as a public one would be; the rest meets the guard as it is in production. */
+    const lenient: GuardedFetch = (address, request) =>
+      guardedFetch({ allowPrivate: new URL(address).origin === issuer })(address, request);
+    const client = () =>
+      openIdProvider(
+        { issuerUrl: issuer, clientId: 'c', clientSecret: 's', scopes: 'openid' },
+        { fetch: lenient, allowHttp: true },
+      );
+    const request = {
+      redirectUri: 'https://castellan.example/callback',
+      state: 's',
+      nonce: 'n',
+      codeVerifier: 'v'.repeat(43),
+    };
+
+    it('are not called for tokens or keys', async () => {
+      for (const target of [
+        'https://169.254.169.254/token',
+        'https://[::ffff:10.0.0.1]/token',
+        'https://localhost/token',
+      ]) {
+        serve = () => ({ status: 200, body: document({ token_endpoint: target }) });
+        await expect(client().redeem(new URLSearchParams({ code: 'c', state: 's' }), request)).rejects.toMatchObject({
+          reason: 'token_exchange_failed',
+          detail: 'the address is not public',
+        });
+      }
+    });
+
+    it('are not followed to in redirects', async () => {
+      serve = (path) =>
+        path.includes('well-known') ? { status: 302, location: `${issuer}/target` } : { status: 200, body: document() };
+      await expect(client().authorizationUrl(request)).rejects.toMatchObject({ reason: 'idp_error' });
+      serve = (path) =>
+        path.includes('well-known') ? { status: 200, body: document() } : { status: 307, location: `${issuer}/target` };
+      await expect(client().redeem(new URLSearchParams({ code: 'c', state: 's' }), request)).rejects.toMatchObject({
+        reason: 'token_exchange_failed',
+      });
+      expect(reached).toBe(0);
+    });
+  });
+});

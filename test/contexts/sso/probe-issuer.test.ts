@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { OutboundRefused, type GuardedFetch } from '../../../src/platform/outbound/guarded-fetch.ts';
+import { probeIssuer } from '../../../src/contexts/sso/probe-issuer.ts';
+
+const ISSUER = 'https://idp.example/realms/acme';
+const document = {
+  issuer: ISSUER,
+  authorization_endpoint: `${ISSUER}/authorize`,
+  token_endpoint: `${ISSUER}/token`,
+  jwks_uri: `${ISSUER}/jwks`,
+};
+const answering =
+  (body: string, status = 200): GuardedFetch =>
+  async () =>
+    new Response(body, { status });
+const nothing = { issuer: null, authorizationEndpoint: null, tokenEndpoint: null, jwksUri: null };
+
+describe('the probe of an issuer', () => {
+  it('names what a sign-in needs', async () => {
+    const asked: string[] = [];
+    const answer = await probeIssuer(ISSUER, async (address) => {
+      asked.push(address.toString());
+      return new Response(JSON.stringify(document));
+    });
+    expect(asked).toEqual([`${ISSUER}/.well-known/openid-configuration`]);
+    expect(answer).toEqual({
+      success: true,
+      message: expect.any(String),
+      issuer: ISSUER,
+      authorizationEndpoint: document.authorization_endpoint,
+      tokenEndpoint: document.token_endpoint,
+      jwksUri: document.jwks_uri,
+    });
+  });
+
+  it('asks below an issuer that ends with a slash as the standard says', async () => {
+    const withSlash = `${ISSUER}/`;
+    const answer = await probeIssuer(withSlash, async (address) => {
+      expect(address).toBe(`${ISSUER}/.well-known/openid-configuration`);
+      return new Response(JSON.stringify({ ...document, issuer: withSlash }));
+    });
+    expect(answer.success).toBe(true);
+  });
+
+  it.each([
+    ['is not found', answering('', 404)],
+    ['redirects', answering('', 302)],
+    ['sends something else', answering('<html>')],
+    ['sends too little', answering(JSON.stringify({ issuer: ISSUER }))],
+    [
+      'names endpoints that are no addresses',
+      answering(JSON.stringify({ ...document, token_endpoint: 'javascript:alert(1)' })),
+    ],
+    ['speaks for another issuer', answering(JSON.stringify({ ...document, issuer: 'https://idp.example' }))],
+    ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'))],
+    ['must not be called', () => Promise.reject(new OutboundRefused('the address is not public'))],
+  ] as [string, GuardedFetch][])('fails where the issuer %s', async (_case, fetch) => {
+    const answer = await probeIssuer(ISSUER, fetch);
+    expect(answer).toEqual({ success: false, message: expect.any(String), ...nothing });
+    expect(answer.message).not.toMatch(/ECONN|10\.0/);
+  });
+});

@@ -1,0 +1,145 @@
+import { INSTALLATION } from '../../../../src/platform/kernel/ids.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptResponse } from '../../../../src/contexts/sso/saml/accept-response.ts';
+import { guardDocument } from '../../../../src/contexts/sso/saml/document-guard.ts';
+import { SamlRefused } from '../../../../src/contexts/sso/saml/refused.ts';
+import { emailOf } from '../../../../src/contexts/sso/saml/subject.ts';
+import {
+  assertionIn,
+  newSigningPair,
+  startSamlIdentityProvider,
+  type SamlIdentityProvider,
+} from '../../../dsl/saml-identity-provider.ts';
+import { attackCorpus } from './attack-corpus.ts';
+
+const acsUrl = 'https://castellan.example/api/v1/auth/saml/callback';
+const audience = 'https://castellan.example/api/v1/auth/saml/metadata';
+const requestId = '_request-1';
+const said = { email: 'ann@t1.example', acsUrl, audience, inResponseTo: requestId };
+const inBase64 = (xml: string) => Buffer.from(xml).toString('base64');
+
+/** Milliseconds for many documents one after another, on a machine that does other things too. */
+const MANY = 180_000;
+
+describe('a SAML response', () => {
+  let provider: SamlIdentityProvider;
+  beforeAll(async () => {
+    provider = await startSamlIdentityProvider();
+  });
+  afterAll(() => provider.close());
+
+  async function accepted(
+    base64: string,
+    now = Date.now(),
+    certificates = [provider.pair.certificatePem],
+    authenticatedSince?: number,
+  ) {
+    const expected = {
+      idpEntityId: provider.entityId,
+      spEntityId: audience,
+      acsUrl,
+      requestId,
+      now,
+      authenticatedSince,
+    };
+    return acceptResponse(INSTALLATION, guardDocument(base64), expected, certificates);
+  }
+  async function refusal(base64: string, now?: number): Promise<string> {
+    const error = await accepted(base64, now).catch((thrown: unknown) => thrown);
+    if (!(error instanceof SamlRefused))
+      throw new Error(`accepted, or failed otherwise: ${error instanceof Error ? error.stack : JSON.stringify(error)}`);
+    return error.reason;
+  }
+
+  it('is accepted with its assertion signed, and says whom the provider signed in', async () => {
+    const { subject, assertionId, endsAt } = await accepted(inBase64(await provider.respond(said)));
+    expect(subject.nameId).toBe('ann@t1.example');
+    expect(emailOf(subject, null)).toBe('ann@t1.example');
+    expect(emailOf(subject, 'email')).toBe('ann@t1.example');
+    expect(emailOf(subject, 'mail')).toBeUndefined();
+    expect(assertionId).toMatch(/^_/);
+    expect(endsAt).toBeGreaterThan(Date.now());
+  });
+
+  it('is accepted with response and assertion signed, by any of the configured certificates, with line breaks in its base64', async () => {
+    const xml = await provider.respond({ ...said, signResponse: true });
+    const wrapped = inBase64(xml).replaceAll(/.{76}/g, '$&\r\n');
+    const { subject } = await accepted(wrapped, Date.now(), [
+      newSigningPair('next year').certificatePem,
+      provider.pair.certificatePem,
+    ]);
+    expect(subject.nameId).toBe('ann@t1.example');
+  });
+
+  it('is refused where the person authenticated before they were asked to do so anew', async () => {
+    const before = new Date(Date.now() - 600_000).toISOString();
+    const old = inBase64(
+      await provider.respond({
+        ...said,
+        edit: (xml) => xml.replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${before}"`),
+      }),
+    );
+    const certificates = [provider.pair.certificatePem];
+    expect((await accepted(old)).subject.nameId).toBe('ann@t1.example');
+    await expect(accepted(old, Date.now(), certificates, Date.now() - 300_000)).rejects.toMatchObject({
+      reason: 'expired',
+    });
+    const fresh = inBase64(await provider.respond(said));
+    expect((await accepted(fresh, Date.now(), certificates, Date.now() - 300_000)).subject.nameId).toBe(
+      'ann@t1.example',
+    );
+  });
+
+  it('is accepted a minute early or late, and not two', async () => {
+    const xml = inBase64(await provider.respond({ ...said, lifetimeInSeconds: 300 }));
+    const now = Date.now();
+    expect((await accepted(xml, now + 345_000)).subject.nameId).toBe('ann@t1.example');
+    expect(await refusal(xml, now + 420_000)).toBe('expired');
+    expect((await accepted(xml, now - 45_000)).subject.nameId).toBe('ann@t1.example');
+    expect(await refusal(xml, now - 120_000)).toBe('not_yet_valid');
+  });
+
+  it('names nobody by an e-mail that is ambiguous or is not one', async () => {
+    const attribute = (values: string) => (xml: string) =>
+      xml.replace(
+        '</saml:AttributeStatement>',
+        `<saml:Attribute Name="mail">${values}</saml:Attribute></saml:AttributeStatement>`,
+      );
+    const value = (text: string) => `<saml:AttributeValue>${text}</saml:AttributeValue>`;
+    const mail = async (values: string) =>
+      emailOf((await accepted(inBase64(await provider.respond({ ...said, edit: attribute(values) })))).subject, 'mail');
+    expect(await mail(value('bob@t1.example'))).toBe('bob@t1.example');
+    expect(await mail(value('bob@t1.example') + value('root@t1.example'))).toBeUndefined();
+    expect(await mail(value('bob'))).toBeUndefined();
+    // The Kelvin sign, whose small letter is the k of somebody else.
+    expect(await mail(value('\u212Aate@t1.example'))).toBeUndefined();
+    expect(await mail(value('bob@t1.example<b/>'))).toBeUndefined();
+  });
+
+  it(
+    'is refused as a whole for each attack of the corpus',
+    async () => {
+      const outcomes: Record<string, string> = {};
+      const expected: Record<string, string> = {};
+      for (const { name, reason, make } of attackCorpus(provider, newSigningPair('somebody else'))) {
+        expected[name] = reason;
+        outcomes[name] = await refusal(await make(said));
+      }
+      expect(outcomes).toEqual(expected);
+    },
+    MANY,
+  );
+
+  it(
+    'is refused whatever single character of it is changed',
+    async () => {
+      const xml = await provider.respond({ ...said, signResponse: true });
+      const body = xml.indexOf(assertionIn(xml));
+      for (let place = body; place < xml.length - 20; place += 97) {
+        const changed = xml.slice(0, place) + (xml[place] === 'x' ? 'y' : 'x') + xml.slice(place + 1);
+        expect([place, typeof (await refusal(inBase64(changed)))]).toEqual([place, 'string']);
+      }
+    },
+    MANY,
+  );
+});

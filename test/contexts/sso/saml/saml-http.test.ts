@@ -1,0 +1,285 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SamlRefused } from '../../../../src/contexts/sso/saml/refused.ts';
+import { useOnce } from '../../../../src/contexts/sso/saml/used-assertions.ts';
+import { newAuthority } from '../../../../src/platform/pki/new-authority.ts';
+import { startApp, type Answer, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import {
+  newSigningPair,
+  startSamlIdentityProvider,
+  type SamlIdentityProvider,
+} from '../../../dsl/saml-identity-provider.ts';
+import { attackCorpus } from './attack-corpus.ts';
+
+const CALLBACK = '/api/v1/auth/saml/callback';
+const ACS = `https://castellan.example${CALLBACK}`;
+
+interface Posted {
+  readonly samlResponse: string;
+  readonly relayState: string;
+}
+
+/** Milliseconds for many documents one after another, on a machine that does other things too. */
+const MANY = 180_000;
+
+describe('the SAML sign-in of a tenant', () => {
+  let app: TestApp;
+  let acme: TestTenant;
+  let globex: TestTenant;
+  let provider: SamlIdentityProvider;
+  const stranger = newSigningPair('somebody else');
+  const ours = newSigningPair('castellan');
+  beforeAll(async () => {
+    [app, provider] = await Promise.all([startApp({ devMode: true }), startSamlIdentityProvider()]);
+    [acme, globex] = await Promise.all([app.newTenant(), app.newTenant()]);
+    await configure(acme);
+  });
+  afterAll(async () => {
+    await provider.close();
+    await app.close();
+  });
+
+  async function configure(tenant: TestTenant, over: object = {}): Promise<string> {
+    const body = {
+      protocol: 'saml',
+      idpEntityId: provider.entityId,
+      idpSsoUrl: provider.ssoUrl,
+      idpCertificate: provider.pair.certificatePem,
+      ...over,
+    };
+    const { status, text, body: config } = await tenant.admin.post('/api/v1/admin/sso-configs', body);
+    expect([status, text.includes('PRIVATE')]).toEqual([201, false]);
+    return config.id as string;
+  }
+  const start = (tenant: TestTenant, query: Record<string, string> = {}) =>
+    app.anonymous.get(
+      `/api/v1/auth/saml/login?${new URLSearchParams({ tenant_id: tenant.tenantId, ...query }).toString()}`,
+    );
+  const post = ({ samlResponse, relayState }: Posted): Promise<Answer> =>
+    app.anonymous.send('POST', CALLBACK, {
+      raw: new URLSearchParams({ SAMLResponse: samlResponse, RelayState: relayState }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  /** From here to the provider, who says that this is who sits there. */
+  async function comeBackAs(tenant: TestTenant, email: string, query: Record<string, string> = {}): Promise<Posted> {
+    provider.signsIn(email);
+    const { status, headers } = await start(tenant, query);
+    expect(status).toBe(302);
+    const { action, ...posted } = await provider.visit(headers.get('location')!);
+    expect(action).toBe(ACS);
+    return posted;
+  }
+  async function refusalsOf(tenant: TestTenant): Promise<{ details: { reason: string; detail: string | null } }[]> {
+    await app.settled();
+    const { body } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused&page_size=100');
+    return body.auditLogs;
+  }
+
+  it('starts here, goes to the provider and ends with tokens that work', async () => {
+    const { status, body } = await post(await comeBackAs(acme, acme.email.toUpperCase()));
+    expect([status, body]).toEqual([
+      200,
+      {
+        accessToken: expect.any(String),
+        refreshToken: expect.any(String),
+        expiresAt: expect.any(String),
+        user: { id: acme.adminId, email: acme.email, displayName: 'Owner', roleType: 'super_admin' },
+      },
+    ]);
+    expect((await app.as(body.accessToken).get('/api/v1/admin/me')).body.id).toBe(acme.adminId);
+    expect((await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken })).status).toBe(200);
+  });
+
+  it('gives a re-authentication token where the person was asked to authenticate anew, and only there', async () => {
+    const { status, body } = await post(await comeBackAs(acme, acme.email, { reauthenticate: 'true' }));
+    expect([status, body.reAuthToken]).toEqual([200, expect.any(String)]);
+    const setup = (headers: Record<string, string>) =>
+      app.as(body.accessToken, headers).post('/api/v1/admin/mfa/setup');
+    expect([(await setup({})).status, (await setup({ 'x-reauth-token': body.reAuthToken })).status]).toEqual([
+      403, 200,
+    ]);
+    expect((await post(await comeBackAs(acme, acme.email))).body.reAuthToken).toBeUndefined();
+  });
+
+  it('takes one of any number of simultaneous posts of one response', async () => {
+    const posted = await comeBackAs(acme, acme.email);
+    const statuses = (await Promise.all(Array.from({ length: 5 }, () => post(posted)))).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 401, 401, 401, 401]);
+    expect((await post(posted)).body).toEqual({ error: 'single sign-on failed: invalid_state' });
+  });
+
+  it(
+    'refuses every attack of the corpus, leaves the request open for the right answer, and writes each one down',
+    async () => {
+      const corpus = attackCorpus(provider, stranger);
+      const { samlResponse, relayState } = await comeBackAs(acme, acme.email);
+      const inResponseTo = / InResponseTo="([^"]+)"/.exec(Buffer.from(samlResponse, 'base64').toString())![1]!;
+      const audience = `https://castellan.example/api/v1/auth/saml/metadata?tenant_id=${acme.tenantId}`;
+      for (const { name, make } of corpus) {
+        const attack = await make({ email: acme.email, acsUrl: ACS, audience, inResponseTo });
+        const { status, text } = await post({ samlResponse: attack, relayState });
+        // What does not fit into a form is turned away at the door.
+        expect([name, status]).toEqual([name, attack.length > 60_000 ? 413 : 401]);
+        expect([name, text.includes('Token')]).toEqual([name, false]);
+      }
+      expect((await post({ samlResponse, relayState })).status).toBe(200);
+      const seen = corpus.filter(({ name }) => name !== 'more than the limit');
+      const written = (await refusalsOf(acme)).slice(0, seen.length).toReversed();
+      expect(written.map(({ details }) => details.detail)).toEqual(seen.map(({ reason }) => reason));
+    },
+    MANY,
+  );
+
+  it('refuses what nobody asked for, and what was asked for by another tenant', async () => {
+    const { samlResponse, relayState } = await comeBackAs(acme, acme.email);
+    for (const wrong of ['', 'j', relayState.slice(0, -1), `j${randomBytes(60).toString('base64url')}`]) {
+      expect((await post({ samlResponse, relayState: wrong })).body).toEqual({
+        error: 'single sign-on failed: invalid_state',
+      });
+    }
+    const other = await comeBackAs(acme, acme.email);
+    expect((await post({ samlResponse, relayState: other.relayState })).body).toEqual({
+      error: 'single sign-on failed: invalid_state',
+    });
+    await configure(globex);
+    const foreign = await comeBackAs(globex, globex.email);
+    expect((await post({ samlResponse, relayState: foreign.relayState })).status).toBe(401);
+    expect((await post(foreign)).body.user.id).toBe(globex.adminId);
+  });
+
+  it('remembers an assertion by issuer and id until it has ended, once for any number that use it at a time', async () => {
+    const assertion = {
+      tenantId: acme.tenantId,
+      configId: randomUUID(),
+      issuer: provider.entityId,
+      assertionId: '_a',
+      endsAt: Date.now() + 60_000,
+    };
+    const use = (over: object = {}) =>
+      useOnce(app.services.database.service, { ...assertion, ...over }).then(
+        () => 'taken',
+        (error: SamlRefused) => error.reason,
+      );
+    expect((await Promise.all([use(), use(), use()])).sort()).toEqual(['replayed', 'replayed', 'taken']);
+    expect(
+      await Promise.all([use({ assertionId: '_b' }), use({ issuer: 'another' }), use({ tenantId: globex.tenantId })]),
+    ).toEqual(['taken', 'taken', 'taken']);
+  });
+
+  it('knows existing admins only: nobody is made, and nobody of another tenant comes in', async () => {
+    for (const unknown of [globex.email, `nobody@${randomUUID()}.example`]) {
+      expect((await post(await comeBackAs(acme, unknown))).body).toEqual({
+        error: 'single sign-on failed: account_not_found',
+      });
+    }
+    const [refusal] = await refusalsOf(acme);
+    expect(refusal!.details.reason).toBe('account_not_found');
+    expect(JSON.stringify(refusal)).not.toContain('nobody@');
+  });
+
+  it('comes back to the sign-in page where it began there, with a code that is good once and for its own tab', async () => {
+    const verifier = randomBytes(32).toString('base64url');
+    const page = { return_to: 'login', challenge: createHash('sha256').update(verifier).digest('base64url') };
+    const code = async () => {
+      const { status, headers, text } = await post(await comeBackAs(acme, acme.email, page));
+      const location = new URL(headers.get('location')!, app.url);
+      expect([status, text, location.pathname, location.searchParams.get('tenant_id')]).toEqual([
+        303,
+        '',
+        '/login',
+        acme.tenantId,
+      ]);
+      return location.searchParams.get('sso_code')!;
+    };
+    const exchange = (body: object) => app.anonymous.post('/api/v1/auth/sso/exchange', body);
+    const first = await code();
+    const { status, body } = await exchange({ code: first, verifier });
+    expect([status, body.user.id]).toEqual([200, acme.adminId]);
+    expect((await app.as(body.accessToken).get('/api/v1/admin/me')).status).toBe(200);
+    const second = await code();
+    const foreign = { code: second, verifier: randomBytes(32).toString('base64url') };
+    for (const refused of [{ code: first, verifier }, foreign, { code: second, verifier }]) {
+      const answer = await exchange(refused);
+      expect([answer.status, answer.body]).toEqual([401, { error: 'invalid or expired code' }]);
+    }
+  });
+
+  it('tells the sign-in page, not the address bar, why nobody was let in', async () => {
+    const page = { return_to: 'login', challenge: 'a'.repeat(43) };
+    const { headers, status } = await post(await comeBackAs(acme, 'nobody@t1.example', page));
+    expect([status, headers.get('location')]).toEqual([
+      303,
+      `/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`,
+    ]);
+    const late = await post({ samlResponse: 'PFI+', relayState: 'p-long-gone' });
+    expect([late.status, late.headers.get('location')]).toEqual([303, '/login?sso_error=invalid_state']);
+    const none = await start(await app.newTenant(), page);
+    expect([none.status, none.headers.get('location')?.endsWith('sso_error=sso_not_configured')]).toEqual([302, true]);
+  });
+
+  it('signs its requests where it has a key, describes itself with the certificate, and never shows the key', async () => {
+    const tenant = await app.newTenant();
+    const configId = await configure(tenant, {
+      spSigningKey: ours.privateKeyPem,
+      spCertificate: ours.certificatePem,
+      signRequests: true,
+    });
+    const demanding = await startSamlIdentityProvider();
+    demanding.requireSigned(ours.certificatePem);
+    demanding.signsIn(tenant.email);
+    const change = { idpSsoUrl: demanding.ssoUrl, idpCertificate: demanding.pair.certificatePem };
+    expect((await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, change)).status).toBe(200);
+    const posted = await demanding.visit((await start(tenant)).headers.get('location')!);
+    expect((await post(posted)).body.user.id).toBe(tenant.adminId);
+    const metadata = await app.anonymous.get(`/api/v1/auth/saml/metadata?tenant_id=${tenant.tenantId}`);
+    expect([metadata.status, metadata.headers.get('content-type')]).toEqual([200, 'application/samlmetadata+xml']);
+    expect(metadata.text).toContain('AuthnRequestsSigned="true"');
+    expect(metadata.text).not.toContain('PRIVATE');
+    await demanding.close();
+  });
+
+  it('follows its configuration at once: disabled, it lets nobody in, whoever is under way', async () => {
+    const tenant = await app.newTenant();
+    const configId = await configure(tenant);
+    const underWay = await comeBackAs(tenant, tenant.email);
+    await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, { isEnabled: false });
+    expect((await post(underWay)).body).toEqual({ error: 'single sign-on failed: sso_not_configured' });
+    expect((await start(tenant)).status).toBe(404);
+  });
+
+  it('speaks for the domains that it was given alone', async () => {
+    const tenant = await app.newTenant();
+    await configure(tenant, { emailDomains: ['elsewhere.example'] });
+    expect((await post(await comeBackAs(tenant, tenant.email))).body).toEqual({
+      error: 'single sign-on failed: account_not_found',
+    });
+  });
+
+  it('takes no certificate whose signatures it could not check', async () => {
+    const { certificatePem } = newAuthority('elliptic', Date.now());
+    const provided = {
+      protocol: 'saml',
+      idpEntityId: 'urn:x',
+      idpSsoUrl: 'https://idp.example',
+      idpCertificate: certificatePem,
+    };
+    const { status, body } = await acme.admin.post('/api/v1/admin/sso-configs', provided);
+    expect([status, body]).toEqual([400, { error: 'validation failed: idpCertificate: must hold RSA keys' }]);
+  });
+
+  it('needs to be told which tenant is meant where there are several', async () => {
+    for (const path of ['login', 'metadata']) {
+      expect((await app.anonymous.get(`/api/v1/auth/saml/${path}`)).status).toBe(400);
+      expect((await app.anonymous.get(`/api/v1/auth/saml/${path}?tenant_id=acme`)).status).toBe(400);
+      expect((await app.anonymous.get(`/api/v1/auth/saml/${path}?tenant_id=${randomUUID()}`)).status).toBe(404);
+      const named = await app.anonymous.get(`/api/v1/auth/saml/${path}`, { headers: { 'x-tenant-id': acme.tenantId } });
+      expect(named.status).toBe(path === 'login' ? 302 : 200);
+    }
+  });
+
+  it('takes a form with a response in it, and nothing else', async () => {
+    expect((await app.anonymous.post(CALLBACK, { SAMLResponse: 'PFI+' })).status).toBe(401);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await app.anonymous.send('POST', CALLBACK, { raw: 'RelayState=x', headers: form })).status).toBe(400);
+  });
+});

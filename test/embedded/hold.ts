@@ -1,7 +1,0 @@
-// Runs an embedded PostgreSQL until it is killed: `hold.ts <data directory>`. Says where it is in one line of JSON.
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
-
-const server = await startEmbeddedPostgres({ dataDir: process.argv[2]! });
-process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
-process.stdout.write(`${JSON.stringify({ pid: server.pid, connection: server.connection })}\n`);
-setInterval(() => undefined, 60_000);

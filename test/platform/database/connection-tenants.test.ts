@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { expect, it } from 'vitest';
+import { ConnectionTenants } from '../../../src/platform/database/connection-tenants.ts';
+import { asTenantId } from '../../../src/platform/kernel/ids.ts';
+
+const tenantId = asTenantId(randomUUID());
+
+it('a telling that fails fails everybody who relied on it, and is made again', async () => {
+  const asked: { reject: (error: Error) => void; resolve: () => void }[] = [];
+  const client = {
+    query: () => new Promise<void>((resolve, reject) => asked.push({ resolve, reject })),
+  } as unknown as pg.PoolClient;
+  const tenants = new ConnectionTenants();
+  const outcomes = Promise.allSettled([tenants.speakFor(client, tenantId), tenants.speakFor(client, tenantId)]);
+  expect(asked).toHaveLength(1);
+  asked[0]!.reject(new Error('cancelled'));
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const again = tenants.speakFor(client, tenantId);
+  expect(asked).toHaveLength(2);
+  asked[1]!.resolve();
+  await again;
+  await tenants.speakFor(client, tenantId);
+  expect(asked).toHaveLength(2);
+});

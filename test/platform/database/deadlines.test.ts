@@ -1,0 +1,122 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/platform/database/database.ts';
+import { LeanClient, type LeanClientConfig } from '../../../src/platform/database/lean-client.ts';
+import { patientQuery } from '../../../src/platform/database/patience.ts';
+import { closeIdle } from '../../../src/platform/database/idle-connections.ts';
+import { DatabaseSilent, isDatabaseUnavailable } from '../../../src/platform/database/unavailable.ts';
+import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
+import { stallingProxy } from '../../dsl/stalling-proxy.ts';
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('a statement', () => {
+  let fresh: FreshDatabase;
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+  });
+  afterAll(() => fresh.drop());
+
+  const poolVia = (port: number, over: Partial<LeanClientConfig> & { max?: number } = {}) => {
+    const pool = new pg.Pool({
+      ...fresh.config,
+      host: '127.0.0.1',
+      port,
+      max: 4,
+      Client: LeanClient as never,
+      connectionTimeoutMillis: 2_000,
+      silenceMillis: 200,
+      pipeline: true,
+      ...over,
+    } as never);
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', (error) => error instanceof DatabaseSilent && closeIdle(pool)));
+    return pool;
+  };
+  const proxied = () => stallingProxy({ path: `${fresh.config.host}/.s.PGSQL.${fresh.config.port}` });
+
+  it('is given up when the server does not answer, and the next one goes to a connection that was opened since', async () => {
+    const proxy = await proxied();
+    const pool = poolVia(proxy.port);
+    const backend = async () => (await pool.query('select pg_backend_pid() as pid')).rows[0].pid as number;
+    const before = await Promise.all([backend(), backend(), backend(), backend()]);
+    proxy.stall();
+    const failure = await failureOf(backend());
+    expect(failure).toBeInstanceOf(DatabaseSilent);
+    expect(isDatabaseUnavailable(failure)).toBe(true);
+    const after = await Promise.all([backend(), backend(), backend(), backend()]);
+    expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+    await pool.end();
+    await proxy.close();
+  });
+
+  it('is waited for as long as answers come, and in a transaction that is named patient', async () => {
+    const proxy = await proxied();
+    const pool = poolVia(proxy.port);
+    const client = await pool.connect();
+    // Each answer within the deadline, all of them together beyond it.
+    await Promise.all(Array.from({ length: 4 }, () => client.query('select pg_sleep(0.1)')));
+    client.release();
+    expect((await patientQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(0.5)')).rows).toMatchObject([
+      { done: 1 },
+    ]);
+    expect(await failureOf(pool.query('select pg_sleep(0.5)'))).toBeInstanceOf(DatabaseSilent);
+    await pool.end();
+    await proxy.close();
+  });
+
+  it('has a limit of the server in every pool of the service, and so have locks and pauses within a transaction', async () => {
+    const database = openDatabase(fresh.config, pino({ level: 'silent' }));
+    const shown = async (pool: { query(sql: string): Promise<{ rows: object[] }> }) =>
+      Object.values(
+        (
+          await pool.query(
+            `select current_setting('statement_timeout') as s, current_setting('lock_timeout') as l, current_setting('idle_in_transaction_session_timeout') as i`,
+          )
+        ).rows[0]!,
+      );
+    expect(await shown(database.store)).toEqual(['10s', '5s', '5s']);
+    expect(await shown(database.projector)).toEqual(['15s', '5s', '5s']);
+    expect(await shown(database.reads)).toEqual(['10s', '3s', '5s']);
+    const [service] = await database.service.ofNobody<{ s: string }>(
+      `select current_setting('statement_timeout') as s`,
+    );
+    expect(service).toEqual({ s: '5s' });
+    await database.close();
+    const patient = openDatabase(fresh.config, pino({ level: 'silent' }), { patient: true });
+    expect(await shown(patient.projector)).toEqual(['0', '0', '0']);
+    await patient.close();
+  });
+});
+
+describe('a failure of the database', () => {
+  const withCode = (code: string) => Object.assign(new Error('said by a server'), { code });
+
+  it.each([
+    '08006',
+    '53100',
+    '53200',
+    '53300',
+    '57014',
+    '57P01',
+    '57P03',
+    '58030',
+    '55P03',
+    '40P01',
+    '25006',
+    'ECONNREFUSED',
+    'ECONNRESET',
+  ])('%s is no fault of the request', (code) => {
+    expect(isDatabaseUnavailable(withCode(code))).toBe(true);
+    expect(isDatabaseUnavailable(new Error('could not be read', { cause: withCode(code) }))).toBe(true);
+  });
+
+  it.each(['23505', '42703', '22001', '0A000', 'XX000'])('%s is', (code) => {
+    expect(isDatabaseUnavailable(withCode(code))).toBe(false);
+  });
+});

@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { describe, expect, it } from 'vitest';
+import { EventStoreUnavailable, type EventStore, type StoredEvent } from '../../../src/platform/eventstore/port.ts';
+import { expectOnce, idsOf, mustAppend, newAppend, newEvents, newTenant } from '../../contracts/event-store/sample.ts';
+import { FOLLOWER, LEADER } from '../../fixtures/eventstoredb/cluster-calls.ts';
+import { startRelay } from '../../fixtures/eventstoredb/relay.ts';
+import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
+
+/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+const SHORT_CALLS = { callTimeoutMs: 300 };
+/** For what must fail. */
+const IMPATIENT = { timeoutMs: 400, callTimeoutMs: 200 };
+const PATIENTLY = { timeout: 20_000 };
+
+const expectUnavailable = (work: Promise<unknown>) => expect(work).rejects.toBeInstanceOf(EventStoreUnavailable);
+
+/** Sooner or later, however impatient the store is. */
+async function expectToWork(store: EventStore): Promise<void> {
+  const append = newAppend(newTenant());
+  await expect.poll(() => store.append(append).catch(() => undefined), PATIENTLY).toMatchObject({ kind: 'appended' });
+  const ids = () => store.readStream(append.stream).then(idsOf, () => undefined);
+  await expect.poll(ids, PATIENTLY).toEqual(idsOf(append.events));
+}
+
+describe('EventStoreDB adapter: outages', () => {
+  const { startNode, openStore } = withNode();
+
+  it('appends once what was under way when the server was killed and came back', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    await mustAppend(store, newAppend(newTenant()));
+    let revive: (fault?: undefined) => void = () => undefined;
+    const dead = new Promise<undefined>((resolve) => (revive = resolve));
+    // Held at the door: some calls are lost with the server, and are carried out all the same a while later.
+    node.faults = (method) => (method === 'append' ? dead : undefined);
+    const appends = Array.from({ length: 8 }, () => newAppend(newTenant(), { events: newEvents(2) }));
+    const verdicts = Promise.all(appends.map((append) => store.append(append)));
+    await expect.poll(() => node.calls.filter((method) => method === 'append').length, PATIENTLY).toBe(9);
+    await node.stop();
+    await sleep(50);
+    await node.start();
+    revive();
+    delete node.faults;
+    for (const verdict of await verdicts) expect(verdict).toMatchObject({ kind: 'appended', revision: 1n });
+    for (const append of appends) await expectOnce(store, append);
+  });
+
+  it('reads on to the end, each event once, when the server is killed in the midst of it', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const appends = Array.from({ length: 6 }, () => newAppend(newTenant(), { events: newEvents(50) }));
+    for (const append of appends) await mustAppend(store, append);
+    let sent = 0;
+    let restarted: Promise<void> | undefined;
+    node.onSend = () => {
+      sent += 1;
+      if (sent === 130) restarted = node.restart();
+    };
+    const seen: StoredEvent[] = [];
+    for (let after = 0n; ;) {
+      const page = await store.readFeed(after, 100);
+      seen.push(...page.events);
+      if (page.position === after) break;
+      after = page.position;
+    }
+    await restarted;
+    expect(idsOf(seen)).toEqual(appends.flatMap(({ events }) => idsOf(events)));
+  });
+
+  it('gives up on a peer that accepts and never answers, and works when a server stands in its place', async () => {
+    const peer = await startRelay();
+    const store = openStore(peer.connectionString, IMPATIENT);
+    const append = newAppend(newTenant());
+    await expectUnavailable(store.append(append));
+    await expectUnavailable(store.readStream(append.stream));
+    await expectUnavailable(store.readFeed(0n, 10));
+    await expectUnavailable(store.ping());
+    await peer.close();
+    await startNode({ port: peer.port });
+    await expectToWork(store);
+  });
+
+  it('leaves a connection that has gone dead without being closed', async () => {
+    const node = await startNode();
+    const relay = await startRelay(node.port);
+    const store = openStore(relay.connectionString, SHORT_CALLS);
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    relay.deaden();
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1) });
+    relay.deaden();
+    expect(await store.readStream(append.stream)).toHaveLength(2);
+    await store.close();
+    await relay.close();
+  });
+
+  it('survives a search for the cluster that fails when nobody waits for it any more', async () => {
+    const relay = await startRelay();
+    await relay.close();
+    const nowhere = `127.0.0.1:${relay.port}`;
+    const store = openStore(
+      `esdb://${nowhere},${nowhere}?tls=false&maxDiscoverAttempts=3&discoveryInterval=100`,
+      IMPATIENT,
+    );
+    // An error that is emitted then, and that nobody listens to, would end the process, and with it this test.
+    await expectUnavailable(store.head());
+    await expectUnavailable(store.append(newAppend(newTenant())));
+    await sleep(500);
+  });
+
+  it('gives up on a server that is not there, and works when it is', async () => {
+    const node = await startNode();
+    await node.stop();
+    const store = openStore(node, IMPATIENT);
+    await expectUnavailable(store.append(newAppend(newTenant())));
+    await expectUnavailable(store.head());
+    await node.start();
+    await expectToWork(store);
+  });
+
+  it('goes to the leader that a follower names', async () => {
+    const leader = await startNode();
+    const follower = await startNode({ log: leader.log });
+    follower.notLeader = { host: '127.0.0.1', port: leader.port };
+    const store = openStore(follower);
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    await expectOnce(store, append);
+    expect(follower.calls.filter((method) => method === 'append')).toHaveLength(1);
+    expect(leader.calls.filter((method) => method === 'append')).toHaveLength(1);
+  });
+
+  it('finds the leader of a cluster by gossip, and the next one when it dies', async () => {
+    const one = await startNode();
+    const two = await startNode({ log: one.log });
+    const members = (leader: number) =>
+      [one, two].map(({ port }) => ({ port, state: port === leader ? LEADER : FOLLOWER, alive: true }) as const);
+    one.members = two.members = members(one.port);
+    const store = openStore(`esdb://127.0.0.1:${one.port},127.0.0.1:${two.port}?tls=false&discoveryInterval=20`);
+    const append = newAppend(newTenant());
+    await mustAppend(store, append);
+    expect(two.calls).not.toContain('append');
+    await one.stop();
+    two.members = members(two.port);
+    await mustAppend(store, { ...append, expectedRevision: 0n, events: newEvents(1) });
+    expect(two.calls).toContain('append');
+  });
+
+  it.each([3_600_000, -3_600_000])(
+    'does not mind a server whose clock is %s ms off, which the client’s own way of appending would not survive',
+    async (offMs) => {
+      const node = await startNode();
+      node.log.now = () => Date.now() + offMs;
+      if (offMs > 0) {
+        const client = EventStoreDBClient.connectionString(node.connectionString);
+        const byBatch = client.appendToStream('order-1', jsonEvent({ type: 'OrderPlaced', data: {} }), {
+          expectedRevision: 'no_stream',
+        });
+        await expect(byBatch).rejects.toMatchObject({ type: 'deadline-exceeded' });
+        await client.dispose();
+      }
+      const append = newAppend(newTenant());
+      const store = openStore(node);
+      await mustAppend(store, append);
+      // The time of an event is the server's, whatever this process takes for the time.
+      const [{ recordedAt }] = (await store.readStream(append.stream)) as [StoredEvent];
+      expect(Math.abs(recordedAt - Date.now() - offMs)).toBeLessThan(1_000_000);
+      await expectOnce(store, append);
+    },
+  );
+
+  it('is not troubled by the end of another server in the same process', async () => {
+    const [node, other] = [await startNode(), await startNode()];
+    const [store, doomed] = [openStore(node), openStore(other, IMPATIENT)];
+    let release: (fault?: undefined) => void = () => undefined;
+    const held = new Promise<undefined>((resolve) => (release = resolve));
+    node.faults = other.faults = (method) => (method === 'append' ? held : undefined);
+    const append = newAppend(newTenant());
+    const verdict = store.append(append);
+    const lost = expectUnavailable(doomed.append(newAppend(newTenant())));
+    await expect
+      .poll(() => [...node.calls, ...other.calls].filter((method) => method === 'append'), PATIENTLY)
+      .toEqual(['append', 'append']);
+    await other.stop();
+    await lost;
+    release();
+    expect(await verdict).toMatchObject({ kind: 'appended' });
+    expect(node.calls.filter((method) => method === 'append')).toHaveLength(1);
+  });
+
+  it('finishes what is under way when it is closed, and takes nothing more', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const append = newAppend(newTenant());
+    const verdict = store.append(append);
+    await store.close();
+    expect(await verdict).toMatchObject({ kind: 'appended' });
+    await expectUnavailable(store.append(newAppend(newTenant())));
+    await expectUnavailable(store.readStream(append.stream));
+    expect(node.log.lastRevision(append.stream)).toBe(0n);
+  });
+});

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { expectOnce, idsOf, mustAppend, newAppend, newEvents, newTenant } from '../../contracts/event-store/sample.ts';
+import { callError, cancelled, unavailable, type Fault } from '../../fixtures/eventstoredb/faults.ts';
+import { grpc } from '../../fixtures/eventstoredb/protocol.ts';
+import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
+
+/** The fault for the first calls of a kind, then none. */
+const first = (count: number, fault: Fault) => {
+  let left = count;
+  return (method: string): Fault => (method === 'append' && left-- > 0 ? fault : undefined);
+};
+
+/** For peers that never answer: an answer that comes late after all is only asked for once more. */
+const SHORT_CALLS = { callTimeoutMs: 300 };
+const PATIENTLY = { timeout: 20_000 };
+
+describe('EventStoreDB adapter: calls that fail', () => {
+  const { startNode, openStore } = withNode();
+
+  it('tries again on a new connection when a call stays without an answer', async () => {
+    const node = await startNode();
+    node.faults = first(1, 'silence');
+    const append = newAppend(newTenant());
+    const store = openStore(node, SHORT_CALLS);
+    await mustAppend(store, append);
+    await expectOnce(store, append);
+  });
+
+  it.each<[string, Fault]>([
+    ['unavailable', unavailable()],
+    ['cancelled', cancelled()],
+    ['internal', callError(grpc.status.INTERNAL, 'stream reset')],
+    ['unknown', callError(grpc.status.UNKNOWN, 'Server Is Not Ready')],
+    ['aborted', callError(grpc.status.ABORTED, 'Operation timed out')],
+    ['exhausted', callError(grpc.status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted')],
+  ])('tries again when a call ends as %s', async (_, fault) => {
+    const node = await startNode();
+    node.faults = first(3, fault);
+    const append = newAppend(newTenant());
+    const store = openStore(node);
+    await mustAppend(store, append);
+    await expectOnce(store, append);
+  });
+
+  it('does not try again what the server refuses for good', async () => {
+    const node = await startNode();
+    node.faults = (method) =>
+      method === 'append' ? callError(grpc.status.PERMISSION_DENIED, 'no', { exception: 'access-denied' }) : undefined;
+    await expect(openStore(node).append(newAppend(newTenant()))).rejects.toMatchObject({ type: 'access-denied' });
+    expect(node.calls.filter((method) => method === 'append')).toHaveLength(1);
+  });
+
+  it.each<[string, Fault, boolean]>([
+    ['an error, by a server that recognises the repetition', unavailable(), true],
+    ['nothing at all, by a server that recognises the repetition', 'silence', true],
+    ['an error, by a server that takes the repetition for a conflict', cancelled(), false],
+  ])(
+    'does not write twice when the reply to an append was lost and there came %s',
+    async (_, fault, recognisesRepeats) => {
+      const node = await startNode();
+      node.log.recognisesRepeats = recognisesRepeats;
+      node.lostReplies = first(1, fault);
+      const store = openStore(node, SHORT_CALLS);
+      const append = newAppend(newTenant(), { events: newEvents(3) });
+      const verdict = await mustAppend(store, append);
+      await expectOnce(store, append);
+      const last = (await store.readStream(append.stream)).at(-1)!;
+      expect(verdict).toEqual({ kind: 'appended', revision: 2n, position: last.position });
+    },
+  );
+
+  it('answers appended when somebody else has appended between the lost reply and the repetition', async () => {
+    const node = await startNode();
+    const [store, other] = [openStore(node, SHORT_CALLS), openStore(node)];
+    const append = newAppend(newTenant());
+    const later = { ...append, expectedRevision: 0n, events: newEvents(1) };
+    node.log.recognisesRepeats = false;
+    node.lostReplies = first(1, 'silence');
+    const verdict = store.append(append);
+    await expect.poll(() => node.log.lastRevision(append.stream), PATIENTLY).toBe(0n);
+    await mustAppend(other, later);
+    expect(await verdict).toMatchObject({ kind: 'appended', revision: 0n });
+    expect(idsOf(await store.readStream(append.stream))).toEqual(idsOf([...append.events, ...later.events]));
+  });
+
+  it.each([
+    ['through the batch call', true, 256],
+    ['call by call', false, 64],
+  ])('keeps a flood of appends in line %s', async (_, batchAppend, atMost) => {
+    const node = await startNode({ batchAppend });
+    const store = openStore(node);
+    let [under, most] = [0, 0];
+    node.faults = async (method) => {
+      if (method !== 'append') return undefined;
+      under += 1;
+      most = Math.max(most, under);
+      await sleep(1);
+      under -= 1;
+      return undefined;
+    };
+    const verdicts = await Promise.all(Array.from({ length: 400 }, () => store.append(newAppend(newTenant()))));
+    expect(verdicts.every(({ kind }) => kind === 'appended')).toBe(true);
+    expect(most).toBeLessThanOrEqual(atMost);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { LogDoubted, LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
+import type { EventStore } from '../../../src/platform/eventstore/port.ts';
+import { whileTrusted } from '../../../src/platform/eventstore/trusted-store.ts';
+
+const APPEND = {} as Parameters<EventStore['append']>[0];
+
+describe('trust in the event log', () => {
+  const storeThat = (trust: LogTrust) => {
+    const appended: unknown[] = [];
+    const raw = {
+      append: (append: unknown) => Promise.resolve(appended.push(append)),
+      readFeed: () => Promise.resolve('read'),
+    } as unknown as EventStore;
+    return { store: whileTrusted(raw, trust), appended };
+  };
+
+  it('offers what the store offers to threads, and nothing where the store offers nothing', () => {
+    const feedAddress = { kind: 'postgres', database: {} } as const;
+    expect(whileTrusted({ feedAddress } as EventStore, new LogTrust()).feedAddress).toBe(feedAddress);
+    expect(whileTrusted({} as EventStore, new LogTrust())).not.toHaveProperty('feedAddress');
+  });
+
+  it('lets an append wait for a check that is under way', async () => {
+    const trust = new LogTrust('unchecked');
+    const { store, appended } = storeThat(trust);
+    const append = store.append(APPEND);
+    await Promise.resolve();
+    expect(appended).toHaveLength(0);
+    trust.confirmed(trust.epoch);
+    await append;
+    expect(appended).toHaveLength(1);
+  });
+
+  it('refuses appends to a log that contradicts what is known of it, and still lets it be read', async () => {
+    const trust = new LogTrust();
+    const { store, appended } = storeThat(trust);
+    trust.contradicted('log_older', 'it ends at 3');
+    await expect(store.append(APPEND)).rejects.toThrow(LogDoubted);
+    await expect(store.readFeed(0n, 1)).resolves.toBe('read');
+    expect(appended).toHaveLength(0);
+  });
+
+  it('does not end a contradiction by a lost connection alone', async () => {
+    const trust = new LogTrust();
+    trust.contradicted('log_older', 'it ends at 3');
+    trust.suspect('a connection was lost');
+    expect(trust.doubt).toEqual({ kind: 'contradicted', mismatch: 'log_older', reason: 'it ends at 3' });
+  });
+
+  it('does not take a check that began before the last suspicion for an answer to it', () => {
+    const trust = new LogTrust();
+    const { epoch } = trust;
+    trust.suspect('a connection was lost');
+    expect(trust.confirmed(epoch)).toBe(false);
+    expect(trust.holds).toBe(false);
+    expect(trust.confirmed(trust.epoch)).toBe(true);
+    expect(trust.holds).toBe(true);
+  });
+
+  it('tells caches of each suspicion, and of a contradiction once', () => {
+    const trust = new LogTrust();
+    let dropped = 0;
+    trust.onDoubt(() => (dropped += 1));
+    trust.suspect('one');
+    trust.suspect('two');
+    trust.contradicted('log_older', 'three');
+    trust.contradicted('log_older', 'three');
+    expect(dropped).toBe(3);
+  });
+});

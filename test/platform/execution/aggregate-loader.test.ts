@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
+import { defineAggregate, streamName } from '../../../src/platform/kernel/aggregate.ts';
+import { defineEvents } from '../../../src/platform/kernel/event.ts';
+import { openHouse, type House } from '../projector/house.ts';
+import { TENANTS } from '../projector/ledger.ts';
+
+const bellEvents = defineEvents('bell', { BellRung: { version: 1, schema: z.object({}), audit: false } });
+const rings = defineAggregate(bellEvents, 0, (count: number) => count + 1);
+const doubled = defineAggregate(bellEvents, 0, (count: number) => count + 2);
+const RUNG = { type: 'BellRung', data: {} };
+
+describe('loads', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse([bellEvents]);
+  });
+  afterAll(() => house.close());
+  const newStream = () => streamName('bell', TENANTS[0]!, randomUUID());
+
+  /** A loader, and the streams that it looks at in the store. What a look has found arrives when `arrival` has passed. */
+  const newLoader = (arrival: () => Promise<void> = () => Promise.resolve()) => {
+    const looks: string[] = [];
+    const store = new Proxy(house.store, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key) as unknown;
+        if (typeof value !== 'function') return value;
+        const call = (...given: unknown[]) => (value as (...given: unknown[]) => unknown).apply(target, given);
+        if (key !== 'readStream') return call;
+        return async (stream: string, ...given: unknown[]) => {
+          looks.push(stream);
+          const found = await call(stream, ...given);
+          await arrival();
+          return found;
+        };
+      },
+    });
+    return { loader: new AggregateLoader(store, house.codec), looks };
+  };
+
+  it('that are asked for together share one look at the store', async () => {
+    const { loader, looks } = newLoader();
+    const [stream, other] = [newStream(), newStream()];
+    await house.happen(stream, [RUNG, RUNG]);
+    const loads = [
+      loader.load(rings, stream),
+      loader.load(rings, stream),
+      loader.load(rings, other),
+      loader.loadWithRevision(rings, stream),
+    ];
+    expect(await Promise.all(loads)).toEqual([2, 2, 0, { state: 2, revision: 1n }]);
+    expect(looks).toEqual([stream, other]);
+  });
+
+  it('of two kinds of state of one stream are each their own', async () => {
+    const { loader } = newLoader();
+    const stream = newStream();
+    await house.happen(stream, [RUNG]);
+    expect(await Promise.all([loader.load(rings, stream), loader.load(doubled, stream)])).toEqual([1, 2]);
+  });
+
+  it('that are asked for while a look is under way see what came since it left', async () => {
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    const { loader } = newLoader(() => arrived);
+    const stream = newStream();
+    const early = loader.load(rings, stream);
+    await nextTurn();
+    await nextTurn();
+    await house.happen(stream, [RUNG]);
+    const late = loader.load(rings, stream);
+    await nextTurn();
+    arrive();
+    await early;
+    expect(await late).toBe(1);
+  });
+
+  it('fail together, and the next one tries again', async () => {
+    let broken = true;
+    const { loader } = newLoader(() => (broken ? Promise.reject(new Error('no connection')) : Promise.resolve()));
+    const stream = newStream();
+    const answers = await Promise.allSettled([loader.load(rings, stream), loader.load(rings, stream)]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    broken = false;
+    expect(await loader.load(rings, stream)).toBe(0);
+  });
+});

@@ -1,0 +1,38 @@
+import { mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DirectoryObjects } from '../../../src/platform/objects/directory-objects.ts';
+import { objectsContract } from '../../contracts/objects.contract.ts';
+
+objectsContract('a directory', async () => {
+  const root = await mkdtemp('/tmp/castellan-objects-');
+  return {
+    objects: new DirectoryObjects(root),
+    breakIt: async () => {
+      await rm(root, { recursive: true });
+      // What is below nothing, or below a file, is simply not there; a loop of links can be neither read nor written.
+      await symlink(root, root);
+    },
+    close: () => rm(root, { recursive: true, force: true }),
+  };
+});
+
+describe('objects in a directory', () => {
+  it("are the service user's alone, and what a crash left half written is never listed and cleared away", async () => {
+    const root = await mkdtemp('/tmp/castellan-objects-');
+    const objects = new DirectoryObjects(root);
+    await objects.put('things/one', Buffer.from('x'));
+    expect((await stat(join(root, 'things'))).mode & 0o077).toBe(0);
+    expect((await stat(join(root, 'things/one'))).mode & 0o077).toBe(0);
+    const half = join(root, 'things/two.0b6c.part');
+    await writeFile(half, 'ha');
+    const listed: string[] = [];
+    for await (const { key } of objects.list('things/')) listed.push(key);
+    expect(await readdir(join(root, 'things'))).toContain('two.0b6c.part');
+    await utimes(half, 0, 0);
+    for await (const { key } of objects.list('things/')) listed.push(key);
+    expect(listed).toEqual(['things/one', 'things/one']);
+    expect(await readdir(join(root, 'things'))).toEqual(['one']);
+    await rm(root, { recursive: true });
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { Freshness } from '../../../src/platform/projector/freshness.ts';
+
+const LONG_MS = 60_000;
+
+describe('leisure', () => {
+  const { signal } = new AbortController();
+
+  it('ends as soon as somebody waits for a read model', async () => {
+    const freshness = new Freshness();
+    const leisure = freshness.leisure(LONG_MS, signal);
+    const waiting = freshness.waitFor(['alerts'], 1n, LONG_MS);
+    await leisure;
+    freshness.passed(['alerts'], 1n);
+    expect(await waiting).toBe(true);
+    expect(freshness.isAwaited).toBe(false);
+  });
+
+  it('is none while somebody waits already, and when the process stops', async () => {
+    const freshness = new Freshness();
+    const waiting = freshness.waitFor(['alerts'], 1n, LONG_MS);
+    await freshness.leisure(LONG_MS, signal);
+    freshness.passed(['alerts'], 1n);
+    await waiting;
+    const stop = new AbortController();
+    const leisure = freshness.leisure(LONG_MS, stop.signal);
+    stop.abort();
+    await leisure;
+  });
+});
+
+describe('patience', () => {
+  it('ends where nothing has passed in time', async () => {
+    const freshness = new Freshness();
+    freshness.passed(['alerts'], 1n);
+    expect(await freshness.waitFor(['alerts'], 2n, 20)).toBe(false);
+    expect(freshness.isAwaited).toBe(false);
+  });
+
+  it('does not count the time for which the whole process stood still', async () => {
+    const freshness = new Freshness();
+    const waiting = freshness.waitFor(['alerts'], 1n, 50);
+    const until = performance.now() + 250;
+    while (performance.now() < until);
+    setTimeout(() => freshness.passed(['alerts'], 1n), 10);
+    expect(await waiting).toBe(true);
+  });
+});
+
+describe('what another process projects', () => {
+  it('is asked for while it is needed, and never takes back what is known', async () => {
+    const read = new Map([['alerts', 1n]]);
+    const freshness = new Freshness({ isNeeded: () => true, readPositions: async () => read });
+    freshness.passed(['alerts', 'devices'], 5n);
+    read.set('devices', 7n);
+    expect(await freshness.waitFor(['devices'], 7n, LONG_MS)).toBe(true);
+    expect(freshness.positionOf('alerts')).toBe(5n);
+  });
+
+  it('is not asked for while every lane is moved here', async () => {
+    const readPositions = () => Promise.reject(new Error('nobody needs to know'));
+    const freshness = new Freshness({ isNeeded: () => false, readPositions });
+    expect(await freshness.waitFor(['alerts'], 1n, 60)).toBe(false);
+  });
+});

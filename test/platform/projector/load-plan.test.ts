@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newLogger } from '../../../src/platform/observability/logger.ts';
+import { openDatabase, type Database } from '../../../src/platform/database/database.ts';
+import { flag, text } from '../../../src/platform/kernel/read-model.ts';
+import { createTable, TableStatements, type TableShape } from '../../../src/platform/projector/table.ts';
+import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
+
+/** An index of few different values is smaller than the primary key, and so the cheaper one to who knows nothing of the table. */
+const shape: TableShape = {
+  name: 'hosts',
+  columns: { host: text, provider: text, is_known: flag },
+  key: ['host'],
+  indexes: [['provider', 'is_known']],
+};
+
+describe('loading the rows that a page touches', () => {
+  let fresh: FreshDatabase;
+  let database: Database;
+  let client: pg.PoolClient;
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+    database = openDatabase(fresh.config, newLogger('silent'));
+    client = await database.projector.connect();
+  });
+  afterAll(async () => {
+    client.release();
+    await database.close();
+    await fresh.drop();
+  });
+
+  it('goes by the primary key, also in a table of which nothing is known yet', async () => {
+    await client.query(createTable(shape, 'hosts_v1'));
+    await client.query(
+      `insert into hosts_v1 select gen_random_uuid(), 'host ' || n, 'none', false from generate_series(1, 1) t(n)`,
+    );
+    await client.query(
+      `insert into hosts_v1 select tenant_id, 'another host ' || n, 'none', false from hosts_v1, generate_series(1, 1500) t(n)`,
+    );
+    const { load } = new TableStatements(shape, 'hosts_v1');
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${load.replace('$1', `'[]'`)}`);
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('using hosts_v1_pkey');
+  });
+});

@@ -1,0 +1,284 @@
+import { z } from 'zod';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
+import { enqueue } from '../../../src/platform/kernel/job.ts';
+import { bigint, integer, text } from '../../../src/platform/kernel/read-model.ts';
+import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
+import type { FeedTail, Slice } from '../../../src/platform/projector/feed-tail.ts';
+import { eventually, type Process } from './house.ts';
+import { bellEvents, cure, openReactionHouse, porter, rung, tenant, type ReactionHouse } from './reaction-house.ts';
+
+const NAME = 'when-rung-answer';
+const answer = { name: 'answer' } as AnyCommand;
+const mail = { name: 'mail', data: z.string() };
+
+/** The next version counts the visits besides, and numbers its answers as the version before did. */
+const attentive = (onFold: (who: string) => void = () => undefined): AnyReaction =>
+  defineReaction({
+    name: NAME,
+    version: 2,
+    lane: 'main',
+    families: [bellEvents],
+    state: { columns: { door: text, rings: bigint, visits: integer }, key: ['door'] },
+    on: {
+      Rung: ({ data: { door, who, times } }) => [
+        {
+          key: { door },
+          react: (row) => {
+            onFold(who);
+            if (who === 'new poison') throw new Error('cannot fold new poison');
+            const before = row?.rings ?? 0;
+            return {
+              row: {
+                door,
+                rings: before + times,
+                visits: who === 'too many' ? 2 ** 40 : (row?.visits ?? 0) + 1,
+              },
+              effects: [
+                ...Array.from({ length: times }, (_, at) => effect(answer, `${who} ${before + at + 1}`)),
+                enqueue(mail, who),
+              ],
+            };
+          },
+        },
+      ],
+    },
+  });
+
+/** Keeps nothing. */
+const forgetful: AnyReaction = defineReaction({
+  name: NAME,
+  lane: 'main',
+  families: [bellEvents],
+  on: { Rung: ({ data: { who } }) => [{ effects: [effect(answer, who)] }] },
+});
+
+const stalled: (() => void)[] = [];
+
+/** A process that reads so many pages of the log, and no more until it is released. */
+function stalling(process: Process, pages: number): { process: Process; release: () => void } {
+  let left = pages;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const tail = new Proxy(process.tail, {
+    get(target, name) {
+      if (name === 'read')
+        return async (...args: Parameters<FeedTail['read']>): Promise<Slice> => {
+          left -= 1;
+          if (left < 0) await released;
+          return target.read(...args);
+        };
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? (value as () => unknown).bind(target) : value;
+    },
+  });
+  stalled.push(release);
+  return { process: { ...process, tail }, release };
+}
+
+describe('a new version of a reaction', () => {
+  let house: ReactionHouse;
+  beforeEach(async () => {
+    house = await openReactionHouse();
+  });
+  afterEach(async () => {
+    for (const release of stalled.splice(0)) release();
+    await house.close();
+  });
+
+  const state = async () =>
+    (await house.sql(`select tenant_id, door, rings::int, visits from when_rung_answer_state_v2 order by 1, 2`)).map(
+      ({ tenant_id, door, rings, visits }) => [(tenant_id as string).at(-1), door, rings, visits],
+    );
+  const cursors = async () =>
+    (await house.sql('select version, state from cursors order by version')).map((row) => [
+      row['version'],
+      row['state'],
+    ]);
+  const tables = async () =>
+    (
+      await house.sql(
+        `select relname from pg_class where relkind = 'r' and relname like 'when_rung_answer_state%' order by 1`,
+      )
+    ).map(({ relname }) => relname);
+  const filledTo = async () =>
+    (await house.sql(`select filled_to::int as at from cursors where version = 2 and state = 'filling'`))[0]?.['at'];
+  const workedBefore = async (rings: readonly [who: string, of: number][], reaction = porter) => {
+    const before = await house.runner(undefined, { process: await house.another(), reaction });
+    before.start();
+    for (const [who, of] of rings) await house.happen(`bell-${of}`, [rung(who)], tenant(of));
+    await house.worked();
+    await before.stop();
+    return before;
+  };
+
+  it('knows what happened before it, repeats no effect, and misses nothing that happened between the two', async () => {
+    await workedBefore([
+      ['a', 1],
+      ['b', 1],
+      ['c', 2],
+    ]);
+    await house.happen('bell-1', [rung('between')], tenant(1));
+    const next = await house.runner(undefined, { reaction: attentive() });
+    next.start();
+    await house.happen('bell-2', [rung('after')], tenant(2));
+    await house.worked();
+    // Of several tenants nobody promises an order.
+    expect(house.inputs().toSorted()).toEqual(['a 1', 'after 2', 'b 2', 'between 3', 'c 1']);
+    expect(await house.mail()).toEqual(['a', 'after', 'b', 'between', 'c']);
+    expect(await state()).toEqual([
+      ['1', 'front', 3, 3],
+      ['2', 'front', 2, 2],
+    ]);
+    expect(await cursors()).toEqual([
+      [1, 'retired'],
+      [2, 'live'],
+    ]);
+    // Nothing maintains the old rows: an erasure would not reach them.
+    expect(await tables()).toEqual(['when_rung_answer_state_v2']);
+  });
+
+  it('continues a fold of history that a killed process began, and the killed one can write no more', async () => {
+    const early = Array.from({ length: 700 }, (_, at) => rung(`e${at}`));
+    for (let from = 0; from < early.length; from += 100)
+      await house.happen('bell-1', early.slice(from, from + 100), tenant(1));
+    const head = await house.store.head();
+    await (await house.runner()).stop();
+    // As if all of it had been worked: of 700 events the effects are of no interest here.
+    await house.sql('update cursors set position = $1', [String(head)]);
+    const first: string[] = [];
+    const hung = stalling(await house.another(), 1);
+    const dying = await house.runner(undefined, {
+      process: hung.process,
+      reaction: attentive((who) => first.push(who)),
+    });
+    dying.start();
+    await eventually('one page is folded', async () => ((await filledTo()) as number) > 0);
+    const at = (await filledTo()) as number;
+    expect(at).toBeLessThan(700);
+    expect(new Set(first)).toEqual(new Set(early.slice(0, at).map(({ data }) => data.who)));
+    // Its lease runs out.
+    await house.sql(`update cursors set leased_until = '-infinity' where version = 2`);
+    const second: string[] = [];
+    const heir = await house.runner(undefined, {
+      process: await house.another(),
+      alone: false,
+      reaction: attentive((who) => second.push(who)),
+    });
+    heir.start();
+    await house.happen('bell-1', [rung('after')], tenant(1));
+    await house.worked();
+    hung.release();
+    await dying.stop();
+    expect([...new Set(second)]).toEqual([...early.slice(at).map(({ data }) => data.who), 'after']);
+    expect(house.inputs()).toEqual(['after 701']);
+    expect(await state()).toEqual([['1', 'front', 701, 701]]);
+  });
+
+  it('leaves out what the version before had parked or set aside, and works it when its turn comes', async () => {
+    const before = await house.runner(
+      ({ input }) => {
+        if (input.startsWith('later') || input.startsWith('away'))
+          throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+      },
+      { process: await house.another() },
+    );
+    before.start();
+    await house.happen('bell-1', [rung('a')], tenant(1));
+    await house.happen('bell-bad', [rung('bad fold'), rung('behind')], tenant(1));
+    await house.happen('bell-2', [rung('b'), rung('later'), rung('last')], tenant(2));
+    await eventually(
+      'a stream is parked and a tenant set aside',
+      async () => (await house.parking.counts()).size === 1 && (await house.backlogs.counts()).size === 1,
+    );
+    await house.happen('bell-1', [rung('c')], tenant(1));
+    await eventually('the others go on', () => house.inputs().includes('c 2'));
+    await before.stop();
+    const asked = house.asked.length;
+    cure.isCured = true;
+    const next = await house.runner(undefined, { reaction: attentive() });
+    next.start();
+    await house.worked();
+    expect(house.inputs().slice(asked)).toEqual(['later 2', 'last 3']);
+    await house.parking.askRetry(NAME);
+    await eventually('nothing is parked', async () => (await house.parking.names()).length === 0);
+    expect(house.inputs().slice(asked)).toEqual(['later 2', 'last 3', 'bad fold 3', 'behind 4']);
+    expect(await state()).toEqual([
+      ['1', 'front', 4, 4],
+      ['2', 'front', 3, 3],
+    ]);
+  });
+
+  it('parks a stream that it cannot fold, or whose row the database refuses, and folds the others', async () => {
+    await workedBefore([
+      ['a', 1],
+      ['new poison', 2],
+      ['behind', 2],
+      ['too many', 3],
+      ['behind', 3],
+      ['b', 1],
+    ]);
+    const next = await house.runner(undefined, { reaction: attentive() });
+    next.start();
+    await house.happen('bell-1', [rung('c')], tenant(1));
+    await house.worked();
+    expect(house.inputs().at(-1)).toBe('c 3');
+    expect((await house.parking.list()).map(({ stream, events }) => [stream, events])).toEqual([
+      ['bell-2', 2],
+      ['bell-3', 2],
+    ]);
+    expect(await state()).toEqual([['1', 'front', 3, 3]]);
+  });
+
+  it('folds anew when the log was copied in the middle of it: positions mean another thing now', async () => {
+    await workedBefore([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    const hung = stalling(await house.another(), 0);
+    const dying = await house.runner(undefined, { process: hung.process, reaction: attentive() });
+    await dying.stop();
+    await house.sql(
+      `insert into when_rung_answer_state_v2 (tenant_id, door, rings, visits) values ($1, 'front', 70, 70)`,
+      [tenant(1)],
+    );
+    await house.sql('update cursors set filled_from = 0, filled_to = null, epoch = epoch + 1');
+    const next = await house.runner(undefined, { reaction: attentive() });
+    next.start();
+    await eventually('it is live', async () => (await cursors())[1]?.[1] === 'live');
+    expect(await state()).toEqual([['1', 'front', 2, 2]]);
+  });
+
+  it('takes over the checkpoint where it loses its state, and folds history where it gets one', async () => {
+    await workedBefore([['a', 1]]);
+    await house.happen('bell-1', [rung('between')], tenant(1));
+    await workedBefore([['b', 1]], { ...forgetful, version: 2 });
+    expect(house.inputs()).toEqual(['a 1', 'between', 'b']);
+    expect(await tables()).toEqual([]);
+    await house.happen('bell-1', [rung('between')], tenant(1));
+    const next = await house.runner(undefined, { reaction: { ...porter, version: 3 } });
+    next.start();
+    await house.worked();
+    expect(house.inputs()).toEqual(['a 1', 'between', 'b', 'between 4']);
+    expect(await cursors()).toEqual([
+      [1, 'retired'],
+      [2, 'retired'],
+      [3, 'live'],
+    ]);
+  });
+
+  it('takes over from a version that never finished its fold', async () => {
+    await workedBefore([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    const unfinished = await house.runner(undefined, { process: await house.another(), reaction: attentive() });
+    await unfinished.stop();
+    const next = await house.runner(undefined, { reaction: { ...porter, version: 3 } });
+    next.start();
+    await house.happen('bell-1', [rung('c')], tenant(1));
+    await house.worked();
+    expect(house.inputs()).toEqual(['a 1', 'b 2', 'c 3']);
+    expect(await tables()).toEqual(['when_rung_answer_state_v3']);
+  });
+});

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
+import type { AnyCommand } from '../../../src/platform/kernel/command.ts';
+import { integer, text } from '../../../src/platform/kernel/read-model.ts';
+import { enqueue } from '../../../src/platform/kernel/job.ts';
+import { unavailable } from '../../../src/platform/kernel/failure.ts';
+import { defineReaction, effect, type AnyReaction } from '../../../src/platform/kernel/reaction.ts';
+import { Cursors } from '../../../src/platform/projector/cursors.ts';
+import { ReactionRunner, type Effects } from '../../../src/platform/projector/reaction-runner.ts';
+import { eventually, log, openHouse, type House, type Process } from './house.ts';
+import { ledgerEvents } from './ledger.ts';
+
+const greet = { name: 'greet' } as AnyCommand;
+const mail = { name: 'mail', data: z.string() };
+const opened = (entry: string) => ({
+  type: 'EntryOpened',
+  data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 },
+});
+const closed = (entry: string) => ({ type: 'EntryClosed', data: { entry } });
+
+/** Counts what was opened, in its state; greets every opening with its number, and what is closed without looking. */
+const greeter: AnyReaction = defineReaction({
+  name: 'when-opened-greet',
+  lane: 'main',
+  families: [ledgerEvents],
+  state: { columns: { stream: text, opened: integer }, key: ['stream'] },
+  on: {
+    EntryOpened: (event) => [
+      {
+        key: { stream: event.stream },
+        react: (row) => {
+          const count = (row?.opened ?? 0) + 1;
+          return {
+            row: { stream: event.stream, opened: count },
+            effects: [effect(greet, `${event.data.entry} ${count}`), enqueue(mail, event.data.entry)],
+          };
+        },
+      },
+    ],
+    EntryClosed: (event) => [{ effects: [effect(greet, `closed ${event.data.entry}`)] }],
+  },
+});
+
+describe('a reaction', () => {
+  let house: House;
+  let asked: { input: unknown; id: string }[];
+  beforeEach(async () => {
+    asked = [];
+    house = await openHouse([ledgerEvents]);
+    await house.sql('create table mail (id text primary key, entry text)');
+    await house.sql('grant all on mail to castellan_projector');
+  });
+  afterEach(() => house.close());
+
+  /** Jobs go into a table; commands are noted, unless `fault` says otherwise. */
+  const effects = (fault: (input: unknown) => unknown = () => undefined): Effects => ({
+    execute: (_command, input, { commandId }) => {
+      asked.push({ input, id: commandId! });
+      return Promise.resolve(fault(input));
+    },
+    enqueueWithin: async (client, { data }, { id }) => {
+      await client.query('insert into mail values ($1, $2)', [id, data]);
+    },
+  });
+  const runner = (through: Effects, process: Process = house) => {
+    const { database, tail } = process;
+    return new ReactionRunner(greeter, {
+      pool: database.projector,
+      cursors: new Cursors(database.projector, randomUUID()),
+      tail,
+      trust: new LogTrust(),
+      effects: through,
+      log,
+      alone: false,
+    });
+  };
+  /** Up to where the events of every tenant were worked. */
+  const position = async () =>
+    BigInt(
+      (
+        await house.sql(
+          `select least(position, (select min(position) from tenant_backlogs))::text as p from cursors where kind = 'reaction'`,
+        )
+      )[0]!['p'] as string,
+    );
+  const passed = (to: bigint) => eventually(`the reaction has passed ${to}`, async () => (await position()) >= to);
+  const state = async () =>
+    (await house.rowsOf('when_opened_greet_state_v1')).map(({ stream, opened: count }) => [stream, count]);
+
+  it('begins at now: what happened before it was deployed is not reacted to', async () => {
+    await house.happen('ledger-1', [opened('past')]);
+    const deployed = await house.another();
+    const reaction = runner(effects(), deployed);
+    await reaction.prepare();
+    await house.happen('ledger-1', [opened('new')]);
+    reaction.start();
+    await passed(2n);
+    await reaction.stop();
+    expect(asked.map(({ input }) => input)).toEqual(['new 1']);
+    // Deployed again, it goes on from its checkpoint, not from now.
+    await house.happen('ledger-1', [opened('meanwhile')]);
+    const again = runner(effects(), await house.another());
+    await again.prepare();
+    again.start();
+    await passed(3n);
+    await again.stop();
+    expect(asked.map(({ input }) => input)).toEqual(['new 1', 'meanwhile 2']);
+  });
+
+  it('asks for effects in the order of their events', async () => {
+    const reaction = runner(effects());
+    await reaction.prepare();
+    await house.happen('ledger-1', [opened('a'), closed('a'), opened('b'), closed('b')]);
+    reaction.start();
+    await passed(4n);
+    await reaction.stop();
+    expect(asked.map(({ input }) => input)).toEqual(['a 1', 'closed a', 'b 2', 'closed b']);
+  });
+
+  it('asks again, under the same ids, for what a crash between command and checkpoint leaves in doubt', async () => {
+    const crashing = runner(effects());
+    await crashing.prepare();
+    await house.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'crash' using errcode = 'XX000'; end $$`,
+    );
+    await house.sql(
+      `create trigger crash before update of position on cursors for each row when (new.position <> old.position) execute function refuse()`,
+    );
+    await house.happen('ledger-1', [opened('a'), opened('b')]);
+    crashing.start();
+    await eventually('it has acted twice', () => asked.length >= 4);
+    await crashing.stop();
+    expect(await position()).toBe(0n);
+    // Neither its state nor its jobs are ahead of its checkpoint.
+    expect(await state()).toEqual([]);
+    expect(await house.rowsOf('mail')).toEqual([]);
+    await house.sql('drop trigger crash on cursors');
+    const before = asked.length;
+    const next = runner(effects(), await house.another());
+    next.start();
+    await passed(2n);
+    await next.stop();
+    const [first, second, ...more] = asked.slice(before);
+    expect(more).toEqual([]);
+    expect([first!.input, second!.input]).toEqual(['a 1', 'b 2']);
+    expect(first!.id).not.toBe(second!.id);
+    expect(asked.slice(0, 2)).toEqual([first, second]);
+    expect(await state()).toEqual([['ledger-1', 2]]);
+    expect((await house.rowsOf('mail')).map(({ entry }) => entry).sort()).toEqual(['a', 'b']);
+  });
+
+  it('is not blamed by somebody who has lost it: whoever has it now would never take that back', async () => {
+    const reaction = runner(effects());
+    await reaction.prepare();
+    const [first, second] = [
+      new Cursors(house.database.projector, randomUUID()),
+      new Cursors(house.database.projector, randomUUID()),
+    ];
+    const key = { name: 'when-opened-greet', version: 1 };
+    const [held] = await first.acquire([key], ['live'], false);
+    await first.release([held!]);
+    const [taken] = await second.acquire([key], ['live'], false);
+    await first.blame(held!, 'too late');
+    expect(await second.stuck()).toEqual([]);
+    await second.blame(taken!, 'cannot go on');
+    expect(await second.stuck()).toEqual(['when-opened-greet']);
+    await first.blame(held!, null);
+    expect(await second.stuck()).toEqual(['when-opened-greet']);
+  });
+
+  it('does not pass an event whose command could not run', async () => {
+    let down = true;
+    const reaction = runner(effects(() => (down ? unavailable() : undefined)));
+    await reaction.prepare();
+    await house.happen('ledger-1', [opened('a')]);
+    reaction.start();
+    const stuck = () => new Cursors(house.database.projector, randomUUID()).stuck();
+    await eventually('it says that it is stuck', async () => (await stuck()).length > 0);
+    expect(await stuck()).toEqual(['when-opened-greet']);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(await position()).toBe(0n);
+    down = false;
+    await passed(1n);
+    await eventually('it says that it goes on', async () => (await stuck()).length === 0);
+    await reaction.stop();
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
+    expect(await state()).toEqual([['ledger-1', 1]]);
+  });
+
+  it('never goes back, also in a process that has not heard yet how far another one came', async () => {
+    const behind = await house.another({ deaf: true });
+    await behind.tail.read(0n, 10);
+    const ahead = runner(effects());
+    await ahead.prepare();
+    ahead.start();
+    await house.happen('ledger-1', [opened('a'), opened('b')]);
+    await passed(2n);
+    await ahead.stop();
+    const next = runner(effects(), behind);
+    next.start();
+    await house.happen('ledger-1', [opened('c')]);
+    await passed(3n);
+    await next.stop();
+    expect(asked.map(({ input }) => input)).toEqual(['a 1', 'b 2', 'c 3']);
+    expect(await state()).toEqual([['ledger-1', 3]]);
+  });
+});

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import type { Recorded } from '../../../src/platform/kernel/event.ts';
+import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
+import { integer } from '../../../src/platform/kernel/read-model.ts';
+import { diffModel } from '../../../src/platform/projector/diff.ts';
+import { rebuildInto, rebuildLive } from '../../../src/platform/projector/rebuild.ts';
+import { caughtUp, eventually, openHouse, type House } from './house.ts';
+import { entries, happening, ledgerEvents, pureFold, TENANTS, volumes } from './ledger.ts';
+
+const countLouder = (event: Recorded<{ type: 'AmountMoved'; data: { amount: number } }>) => ({
+  key: { tenant: event.tenantId },
+  fold: (row: { moved: number; events: number; loudness: number } | undefined) => ({
+    tenant: event.tenantId,
+    moved: (row?.moved ?? 0) + event.data.amount,
+    events: (row?.events ?? 0) + 1,
+    loudness: (row?.loudness ?? 0) + Math.abs(event.data.amount),
+  }),
+});
+
+/** The next version of `volumes` counts in another way, and has a column more. */
+const louder: AnyReadModel = {
+  ...volumes,
+  version: 2,
+  columns: { ...volumes.columns, loudness: integer },
+  on: { AmountMoved: countLouder as never },
+};
+
+describe('versions of a read model', () => {
+  let house: House;
+  beforeEach(async () => {
+    house = await openHouse([ledgerEvents]);
+  });
+  afterEach(() => house.close());
+
+  const append = async (count: number, seed: number) => {
+    for (const { tenantId, event } of fc.sample(happening, { numRuns: count, seed }))
+      await house.happen(`ledger-${tenantId}.one`, [event], tenantId);
+  };
+  /** Appends without a pause until told to stop. */
+  const flood = () => {
+    let flooding = true;
+    const writer = async (seed: number) => {
+      for (let round = 0; flooding; round += 1) {
+        const some = fc.sample(happening, { numRuns: 5, seed: seed * 1_000 + round });
+        await house.happen(
+          `ledger-flood.${seed}`,
+          some.map(({ event }) => event),
+          TENANTS[0],
+        );
+      }
+    };
+    const done = Promise.all([writer(1), writer(2)]);
+    return async () => {
+      flooding = false;
+      await done;
+    };
+  };
+
+  it('fill beside the old one, and are served when they have caught up, while events keep coming', async () => {
+    const old = house.projector([entries, volumes]);
+    await old.start();
+    await append(60, 1);
+    await eventually('the old version is live', caughtUp(old, await house.store.head()));
+    const expected = pureFold(volumes, await house.everything());
+    const deploying = await house.another();
+    const next = deploying.projector([entries, louder]);
+    await next.prepare();
+    // Not filled yet: queries still see the old one.
+    expect(await house.rowsOf('volumes')).toEqual(expected);
+    const stopFlood = flood();
+    await next.start();
+    await eventually('the new version is served', async () =>
+      (await next.cursors.all()).some(
+        ({ name, version, state }) => name === 'volumes' && version === 2 && state === 'live',
+      ),
+    );
+    await stopFlood();
+    await eventually('all have caught up', caughtUp(next, await house.store.head()));
+    expect(await house.rowsOf('volumes')).toEqual(pureFold(louder, await house.everything()));
+    expect(
+      (await next.cursors.all()).filter(({ name }) => name === 'volumes').map(({ version, state }) => [version, state]),
+    ).toEqual([
+      [1, 'retired'],
+      [2, 'live'],
+    ]);
+    expect(await next.lagging()).toEqual([]);
+  });
+
+  it('lose nothing in a rebuild under concurrent appends, and never show less than before', async () => {
+    const projector = house.projector([entries, volumes]);
+    await projector.start();
+    await append(50, 2);
+    await eventually('live', caughtUp(projector, await house.store.head()));
+    const stopFlood = flood();
+    const seen: number[] = [];
+    let watching = true;
+    const watch = (async () => {
+      while (watching)
+        seen.push(Number((await house.sql(`select coalesce(sum(events), 0) as n from volumes`))[0]!['n']));
+    })();
+    const operator = await house.another();
+    for (let time = 0; time < 2; time += 1)
+      await rebuildLive(operator.parts(), operator.projector([entries, volumes]), volumes, () => undefined);
+    await stopFlood();
+    await eventually('all have caught up', caughtUp(projector, await house.store.head()));
+    watching = false;
+    await watch;
+    const events = await house.everything();
+    for (const model of [entries, volumes]) expect(await house.rowsOf(model.name)).toEqual(pureFold(model, events));
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    const tables = await house.sql(`select relname from pg_class where relname like 'volumes%' and relkind = 'r'`);
+    expect(tables).toEqual([{ relname: 'volumes_v1_g3' }]);
+  });
+
+  it('that cannot be filled keep no other from it, and are never served', async () => {
+    await append(30, 3);
+    const broken: AnyReadModel = {
+      ...entries,
+      name: 'broken',
+      on: {
+        EntryOpened: () => {
+          throw new Error('a programming error');
+        },
+      },
+    };
+    const projector = house.projector([broken, entries, volumes]);
+    await projector.start();
+    await eventually(
+      'the others are live',
+      async () => (await projector.cursors.all()).filter(({ state }) => state === 'live').length === 2,
+    );
+    expect(await projector.lagging()).toEqual(['broken']);
+    expect(await house.rowsOf('broken')).toEqual([]);
+  });
+
+  it('that another process was filling when it died are filled by whoever is left', async () => {
+    await append(30, 4);
+    const dying = (await house.another()).projector([entries]);
+    await dying.prepare();
+    const [held] = await dying.cursors.acquire([entries], ['filling'], false);
+    expect(held!.state).toBe('filling');
+    const heir = house.projector([entries]);
+    await heir.start();
+    await eventually('the heir has filled it', caughtUp(heir, await house.store.head()));
+    expect(await house.rowsOf('entries')).toEqual(pureFold(entries, await house.everything()));
+    // The dead one's epoch is over, also if it only slept.
+    await expect(dying.fillCursor(held!)).rejects.toThrow('the lease on a checkpoint was lost');
+  });
+
+  it('can be seen as they stood at a position or at a time', async () => {
+    await append(40, 5);
+    const events = await house.everything();
+    const asOf = async (name: string, when: Parameters<typeof rebuildInto>[3]) => {
+      await rebuildInto(house.parts(), entries, name, when);
+      return house.rowsOf(`${name}.entries`);
+    };
+    for (const position of [0n, 1n, 17n, 40n, 1_000n]) {
+      expect(await asOf(`at_${position}`, { position })).toEqual(
+        pureFold(
+          entries,
+          events.filter((event) => event.position <= position),
+        ),
+      );
+    }
+    for (const index of [0, 20, 39]) {
+      const time = events[index]!.recordedAt;
+      expect(await asOf(`time_${index}`, { time })).toEqual(
+        pureFold(
+          entries,
+          events.filter((event) => event.recordedAt <= time),
+        ),
+      );
+    }
+    expect(await asOf('before_all', { time: events[0]!.recordedAt - 1 })).toEqual([]);
+  });
+
+  it('differ from their history exactly where somebody changed them by hand', async () => {
+    const projector = house.projector([entries, volumes]);
+    await projector.start();
+    const [tenantId, other] = TENANTS;
+    const opened = (entry: string) => ({
+      type: 'EntryOpened',
+      data: { entry, owner: 'bbbbbbbb-0000-4000-8000-000000000001', amount: 5 },
+    });
+    await house.happen('ledger-x.1', ['a', 'b', 'c'].map(opened), TENANTS[0]);
+    await house.happen('ledger-x.2', ['a', 'b', 'c'].map(opened), TENANTS[1]);
+    await eventually('live', caughtUp(projector, await house.store.head()));
+    expect(await diffModel(house.parts(), entries)).toMatchObject({ rows: 6, differences: [] });
+    await house.sql(`update entries_v1 set amount = 6, trail = '["forged"]' where entry = 'a' and tenant_id = $1`, [
+      tenantId,
+    ]);
+    await house.sql(`delete from entries_v1 where entry = 'b' and tenant_id = $1`, [tenantId]);
+    await house.sql(
+      `insert into entries_v1 select $1, 'z', owner, amount, trail, note, changed_at from entries_v1 where entry = 'c' and tenant_id = $1`,
+      [other],
+    );
+    const { differences } = await diffModel(house.parts(), entries);
+    expect(differences).toEqual([
+      { kind: 'changed', key: { tenant_id: tenantId, entry: 'a' }, columns: ['trail', 'amount'] },
+      { kind: 'missing', key: { tenant_id: tenantId, entry: 'b' }, columns: [] },
+      { kind: 'added', key: { tenant_id: other, entry: 'z' }, columns: [] },
+    ]);
+    expect((await diffModel(house.parts(), volumes)).differences).toEqual([]);
+    expect(await house.sql(`select from pg_namespace where nspname like 'diff_%'`)).toEqual([]);
+  });
+});

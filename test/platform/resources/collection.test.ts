@@ -1,0 +1,248 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { DomainEvent, EventOf } from '../../../src/platform/kernel/event.ts';
+import { invalid } from '../../../src/platform/kernel/failure.ts';
+import type { Draft } from '../../../src/platform/resources/fields.ts';
+import { context, given, recorded, rowsAfter, TENANT } from '../../dsl/given.ts';
+import { gadgets, gadgetUse } from './gadget.resource.ts';
+import { memoryVault } from './memory-vault.ts';
+
+const id = '33333333-3333-4333-8333-333333333333';
+const reference = '44444444-4444-4444-8444-444444444444';
+const draft = {
+  name: 'Anvil',
+  kind: 'round',
+  weight: 2.5,
+  pieces: 1,
+  isEnabled: true,
+  labels: ['heavy'],
+} as const satisfies Partial<Draft<typeof gadgets.declared.fields>>;
+const mutableDraft = { ...draft, labels: [...draft.labels] };
+const values = { ...mutableDraft, serial: 'serial-of-the-house', tokenRef: null };
+const created: DomainEvent = { type: 'GadgetCreated', data: { id, ...values } };
+const withToken: DomainEvent = { type: 'GadgetUpdated', data: { id, tokenRef: reference } };
+const made = { serial: 'serial-of-the-house', tokenRef: null };
+
+const unbounded = { one: async () => undefined, several: async () => [] };
+
+describe('creating a declared record', () => {
+  it('says the whole record in one event and takes its claims, text folded', () => {
+    const outcome = given().when(gadgets.create, { ...mutableDraft, name: 'AnVIL' }, made);
+    outcome.then({ type: 'GadgetCreated', data: { id, ...values, name: 'AnVIL' } });
+    outcome.thenTakes(
+      { kind: 'gadget.name', value: '["anvil"]' },
+      { kind: 'gadget.kind+weight', value: '["round",2.5]' },
+    );
+  });
+
+  it('is done when the same command comes once more', () => {
+    given(created).when(gadgets.create, mutableDraft, made).thenNothing();
+  });
+
+  it('asks the rule about the record as a whole', () => {
+    given()
+      .when(gadgets.create, { ...mutableDraft, kind: 'square', pieces: 5 }, made)
+      .thenRefused('invalid', invalid('pieces', 'must be at most 4 when square').message);
+  });
+
+  it('lets nobody write what the house makes', () => {
+    const forged = { ...mutableDraft, serial: 'forged' } as Draft<typeof gadgets.declared.fields>;
+    given().when(gadgets.create, forged, made).then(created);
+  });
+
+  it('puts the secret into the vault, bound to the record, and makes what the house makes', async () => {
+    const vault = memoryVault();
+    const facts = await gadgets.create.prepare!(
+      { ...mutableDraft, token: 'hunter2hunter2' },
+      { vault, freeNumbers: unbounded },
+      context(),
+    );
+    expect(facts).toMatchObject({ serial: 'serial-of-the-house', tokenRef: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect([...vault.kept.values()]).toEqual([{ owner: `gadget/${id}`, field: 'token', secret: 'hunter2hunter2' }]);
+    expect(JSON.stringify(facts)).not.toContain('hunter2');
+  });
+
+  it('has defaults for what a caller inside the house leaves out, as the door has for one outside', async () => {
+    const facts = await gadgets.create.prepare!(
+      { name: 'Anvil' } as never,
+      { vault: memoryVault(), freeNumbers: unbounded },
+      context(),
+    );
+    given()
+      .when(gadgets.create, { name: 'Anvil' } as never, facts as never)
+      .then({
+        type: 'GadgetCreated',
+        data: { id, name: 'Anvil', kind: 'round', weight: null, pieces: 1, isEnabled: true, labels: [], ...made },
+      });
+  });
+});
+
+describe('changing a declared record', () => {
+  it('says what changed, and nothing else', () => {
+    given(created)
+      .when(gadgets.update, { id, changes: { pieces: 3, isEnabled: true, labels: ['heavy'] } }, {})
+      .then({ type: 'GadgetUpdated', data: { id, pieces: 3 } });
+  });
+
+  it('says nothing when nothing changes', () => {
+    const outcome = given(created).when(gadgets.update, { id, changes: mutableDraft }, {});
+    outcome.thenNothing();
+    outcome.thenTakes();
+    outcome.thenReleases();
+  });
+
+  it('moves the claims of values that changed and keeps the others', () => {
+    const outcome = given(created).when(gadgets.update, { id, changes: { name: 'Hammer' } }, {});
+    outcome.thenTakes({ kind: 'gadget.name', value: '["hammer"]' });
+    outcome.thenReleases({ kind: 'gadget.name', value: '["anvil"]' });
+  });
+
+  it('keeps its claim when only the case of its name changes', () => {
+    const outcome = given(created).when(gadgets.update, { id, changes: { name: 'ANVIL' } }, {});
+    outcome.then({ type: 'GadgetUpdated', data: { id, name: 'ANVIL' } });
+    outcome.thenTakes();
+    outcome.thenReleases();
+  });
+
+  it('asks the rule about the record as it would be', () => {
+    given(created, { type: 'GadgetUpdated', data: { id, pieces: 5 } })
+      .when(gadgets.update, { id, changes: { kind: 'square' } }, {})
+      .thenRefused('invalid');
+  });
+
+  it('knows nothing of a record that was never there, or is gone', () => {
+    given()
+      .when(gadgets.update, { id, changes: { pieces: 2 } }, {})
+      .thenRefused('notFound');
+    given(created, { type: 'GadgetDeleted', data: { id } })
+      .when(gadgets.update, { id, changes: { pieces: 2 } }, {})
+      .thenRefused('notFound');
+  });
+
+  it('keeps a secret that is left out, replaces one that is given, and removes it for null', async () => {
+    const vault = memoryVault();
+    const prepare = (changes: object) =>
+      gadgets.update.prepare!({ id, changes }, { vault }, context()) as Promise<{ tokenRef?: string | null }>;
+
+    expect(await prepare({ pieces: 2 })).toEqual({});
+    const kept = given(created, withToken).when(gadgets.update, { id, changes: { pieces: 2 } }, {});
+    kept.then({ type: 'GadgetUpdated', data: { id, pieces: 2 } });
+    kept.thenForgets();
+
+    const fresh = await prepare({ token: 'a new secret' });
+    const replaced = given(created, withToken).when(gadgets.update, { id, changes: { token: 'a new secret' } }, fresh);
+    replaced.then({ type: 'GadgetUpdated', data: { id, tokenRef: fresh.tokenRef } });
+    replaced.thenForgets(reference);
+
+    const none = await prepare({ token: null });
+    expect(none).toEqual({ tokenRef: null });
+    const removed = given(created, withToken).when(gadgets.update, { id, changes: { token: null } }, none);
+    removed.then({ type: 'GadgetUpdated', data: { id, tokenRef: null } });
+    removed.thenForgets(reference);
+    expect(vault.kept.size).toBe(1);
+  });
+});
+
+describe('deleting a declared record', () => {
+  it('gives up its claims and its secrets', () => {
+    const outcome = given(created, withToken).when(gadgets.remove, { id });
+    outcome.then({ type: 'GadgetDeleted', data: { id } });
+    outcome.thenReleases(
+      { kind: 'gadget.name', value: '["anvil"]' },
+      { kind: 'gadget.kind+weight', value: '["round",2.5]' },
+    );
+    outcome.thenForgets(reference);
+  });
+
+  it('finds nothing where there is nothing, or no longer', () => {
+    given().when(gadgets.remove, { id }).thenRefused('notFound');
+    given(created, { type: 'GadgetDeleted', data: { id } }).when(gadgets.remove, { id }).thenRefused('notFound');
+  });
+});
+
+describe('the read model of a collection', () => {
+  const used = { type: 'GadgetUsed', data: { gadgetId: id, at: '2026-06-02T00:00:00.000Z' } };
+  const history = [
+    recorded(created, 1),
+    recorded({ type: 'GadgetUpdated', data: { id, pieces: 3, tokenRef: reference } }, 2),
+    recorded(used, 3),
+    recorded({ ...used, data: { ...used.data, at: '2026-06-03T00:00:00.000Z' } }, 4),
+  ];
+
+  it('holds the values, what other events report, who made it and when', () => {
+    expect(rowsAfter(gadgets.model, history)).toEqual([
+      {
+        tenant_id: TENANT,
+        id,
+        name: 'Anvil',
+        kind: 'round',
+        weight: 2.5,
+        pieces: 3,
+        is_enabled: true,
+        labels: ['heavy'],
+        serial: 'serial-of-the-house',
+        token_ref: reference,
+        uses: 2,
+        last_used_at: '2026-06-03T00:00:00.000Z',
+        created_by: '22222222-2222-4222-8222-222222222222',
+        created_at: '2026-06-01T12:00:01.000Z',
+        updated_at: '2026-06-01T12:00:02.000Z',
+      },
+    ]);
+  });
+
+  it('does not depend on the size of a batch', () => {
+    expect(rowsAfter(gadgets.model, history, 1)).toEqual(rowsAfter(gadgets.model, history));
+  });
+
+  it('drops the row with the record, and what comes late finds nothing to change', () => {
+    expect(
+      rowsAfter(gadgets.model, [...history, recorded({ type: 'GadgetDeleted', data: { id } }, 5), recorded(used, 6)]),
+    ).toEqual([]);
+  });
+
+  it('has a column of a fitting type for every field', () => {
+    expect(
+      Object.fromEntries(
+        Object.entries(gadgets.model.columns as Record<string, { sql: string; nullable: boolean }>).map(
+          ([name, { sql, nullable }]) => [name, nullable ? `${sql}?` : sql],
+        ),
+      ),
+    ).toEqual({
+      id: 'uuid',
+      name: 'text',
+      kind: 'text',
+      weight: 'double precision?',
+      pieces: 'bigint',
+      is_enabled: 'boolean',
+      labels: 'jsonb',
+      serial: 'text',
+      token_ref: 'uuid?',
+      uses: 'bigint',
+      last_used_at: 'text?',
+      created_by: 'uuid?',
+      created_at: 'timestamptz',
+      updated_at: 'timestamptz',
+    });
+  });
+});
+
+describe('the types of a declaration', () => {
+  it('are those of a slice written by hand', () => {
+    type Created = Extract<EventOf<typeof gadgets.events>, { type: 'GadgetCreated' }>['data'];
+    expectTypeOf<Created['kind']>().toEqualTypeOf<'round' | 'square'>();
+    expectTypeOf<Created['weight']>().toEqualTypeOf<number | null>();
+    expectTypeOf<Created['tokenRef']>().toEqualTypeOf<string | null>();
+    expectTypeOf<EventOf<typeof gadgets.events>['type']>().toEqualTypeOf<
+      'GadgetCreated' | 'GadgetUpdated' | 'GadgetDeleted'
+    >();
+    type View = (typeof gadgets.view)['_output'];
+    expectTypeOf<View['tokenConfigured']>().toEqualTypeOf<boolean>();
+    expectTypeOf<View['uses']>().toEqualTypeOf<number>();
+    expectTypeOf<View['labels']>().toEqualTypeOf<string[]>();
+    // @ts-expect-error an answer has no secret
+    expectTypeOf<View['token']>().toBeAny();
+    // @ts-expect-error nobody writes what the house makes
+    expectTypeOf<Draft<typeof gadgets.declared.fields>['serial']>().toBeAny();
+    expect(Object.keys(gadgetUse.definitions)).toEqual(['GadgetUsed']);
+  });
+});

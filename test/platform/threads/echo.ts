@@ -1,0 +1,9 @@
+// The other side of `thread.test.ts`.
+import { answerQuestions } from '../../../src/platform/threads/answer-questions.ts';
+
+answerQuestions(({ greeting }: { greeting: string }) => async (name: string) => {
+  if (name === '') throw new RangeError('nobody to greet');
+  if (name === 'exit') process.exit(3);
+  if (name === 'never') return new Promise<string>(() => undefined);
+  return `${greeting}, ${name}`;
+});

@@ -1,0 +1,31 @@
+import { afterEach, expect, it } from 'vitest';
+import { Thread } from '../../../src/platform/threads/thread.ts';
+
+let thread: Thread<string, string>;
+const begin = () => (thread = new Thread<string, string>(new URL('echo.ts', import.meta.url), { greeting: 'Hello' }));
+afterEach(() => thread.close());
+
+it('answers each question, and tells why it cannot', async () => {
+  begin();
+  const answers = await Promise.allSettled(['Ada', '', 'Grace'].map((name) => thread.ask(name)));
+  expect(answers).toEqual([
+    { status: 'fulfilled', value: 'Hello, Ada' },
+    { status: 'rejected', reason: new RangeError('nobody to greet') },
+    { status: 'fulfilled', value: 'Hello, Grace' },
+  ]);
+});
+
+it('leaves nobody waiting when it ends, and takes no more questions', async () => {
+  begin();
+  const waiting = expect(thread.ask('never')).rejects.toThrow('a thread ended (3)');
+  await expect(thread.ask('exit')).rejects.toThrow('a thread ended (3)');
+  await waiting;
+  await expect(thread.ask('Ada')).rejects.toThrow('a thread ended (3)');
+});
+
+it('ends at once when it is closed', async () => {
+  begin();
+  const waiting = expect(thread.ask('never')).rejects.toThrow('a thread ended');
+  await thread.close();
+  await waiting;
+});

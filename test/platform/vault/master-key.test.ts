@@ -1,0 +1,293 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { rewrapKeys } from '../../../src/app/cli/master-key.ts';
+import { createTenant } from '../../../src/app/cli/tenants.ts';
+import { compose, type House } from '../../../src/app/compose/compose.ts';
+import { newLogger } from '../../../src/platform/observability/logger.ts';
+import { asTenantId, INSTALLATION } from '../../../src/platform/kernel/ids.ts';
+import { keyFingerprints } from '../../../src/contexts/installation/key-fingerprints.ts';
+import { Keyring } from '../../../src/platform/vault/keyring.ts';
+import { WrongMasterKey } from '../../../src/platform/vault/keyrings.ts';
+import { masterKeyUses, NewerMasterKey } from '../../../src/platform/vault/rewrap.ts';
+import { PASSWORD, startApp, testConfig, type TestApp, type TestTenant } from '../../dsl/app.ts';
+import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
+import { freshDatabase } from '../../dsl/database.ts';
+import { licenseKey } from '../../dsl/licenses.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+
+const [FIRST, SECOND, THIRD] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const AUDIT_KEY = randomBytes(32);
+const nameOf = (masterKey: Buffer) => new Keyring(masterKey).fingerprint;
+
+describe('one master key takes the place of another', () => {
+  const dataDir = scratchFolder('master-key');
+  const houses: House[] = [];
+  let app: TestApp;
+  let acme: TestTenant;
+  beforeEach(async () => {
+    app = await startApp({ masterKey: FIRST });
+    acme = await app.newTenant();
+  });
+  afterEach(async () => {
+    await Promise.all(houses.splice(0).map((house) => house.stop()));
+    await app.close();
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  /** Another process on the same database. */
+  async function node(masterKey: Buffer, otherMasterKey?: Buffer, project = false): Promise<House> {
+    const config = testConfig(dataDir, { masterKey, otherMasterKey, auditKey: app.config.auditKey });
+    const house = await compose(config, {
+      database: app.services.database.config,
+      project,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
+    houses.push(house);
+    return house;
+  }
+  const login = (house: House, password = PASSWORD) =>
+    fetch(`${house.addresses.http}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-tenant-id': acme.tenantId },
+      body: JSON.stringify({ email: acme.email, password }),
+    }).then(async (answer) => ({
+      status: answer.status,
+      token: ((await answer.json()) as { accessToken?: string }).accessToken ?? '',
+    }));
+  const me = (house: House, token: string) =>
+    fetch(`${house.addresses.http}/api/v1/admin/me`, { headers: { authorization: `Bearer ${token}` } }).then(
+      ({ status }) => status,
+    );
+  const uses = async () => (await masterKeyUses(app.services.database.owner)).filter(({ isRetired }) => !isRetired);
+  const newTenantAt = (house: House) =>
+    createTenant(house.services, {
+      name: 'New',
+      email: `${randomUUID()}@new.example`,
+      licenseKey: licenseKey(),
+      baseUrl: 'https://new.example',
+    });
+
+  it('while both are at hand, every node opens what the others sealed, and believes their tokens', async () => {
+    const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
+    const made = await newTenantAt(next);
+    for (const house of [app.house, middle, next]) expect((await login(house)).status).toBe(200);
+    const { token } = await login(next);
+    expect([await me(middle, token), await me(next, acme.token), await me(app.house, token)]).toEqual([200, 200, 401]);
+    // Who has only the first cannot open what the second sealed: it says so instead of making another key.
+    await expect(app.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret')).rejects.toThrow(
+      WrongMasterKey,
+    );
+    const reference = await middle.services.vault.put(made.tenantId, { owner: 'x', field: 'y' }, 'secret');
+    expect((await next.services.vault.get(made.tenantId, { owner: 'x', field: 'y' }, reference))?.toString()).toBe(
+      'secret',
+    );
+  });
+
+  it('after the keys were wrapped anew, the new one alone opens everything, and the one before nothing', async () => {
+    await rewrapKeys(await node(SECOND, FIRST));
+    const [use, ...others] = await uses();
+    expect([use?.fingerprint, use?.keptKeys, others]).toEqual([nameOf(SECOND), 5, []]);
+    expect(use?.tenantKeys).toBeGreaterThan(0);
+
+    const alone = await node(SECOND);
+    const { status, token } = await login(alone);
+    expect([status, await me(alone, token), await me(alone, acme.token)]).toEqual([200, 200, 401]);
+    expect((await login(alone, 'Wrong-Horse-7!')).status).toBe(401);
+    // Digests are what they were: the same address is the same account, and the same claim.
+    const again = await fetch(`${alone.addresses.http}/api/v1/admin/admin-users`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ email: acme.email, displayName: 'Twice', roleType: 'viewer', password: PASSWORD }),
+    });
+    expect(again.status).toBe(409);
+    expect(alone.services.credentialSalt(acme.tenantId)).toBe(app.services.credentialSalt(acme.tenantId));
+
+    await expect(node(FIRST)).rejects.toThrow(/retired/);
+    await expect(node(FIRST, SECOND)).rejects.toThrow(/retired/);
+    await expect(node(THIRD)).rejects.toThrow(WrongMasterKey);
+  });
+
+  it('a retired one at hand is of no use: what it signed is not believed', async () => {
+    await rewrapKeys(await node(SECOND, FIRST));
+    const later = await node(SECOND, FIRST);
+    expect(await me(later, acme.token)).toBe(401);
+    expect(later.services.bundleSigner.publicKeys).toHaveLength(1);
+  });
+
+  it('a process that still works with a retired one makes no key that nobody could open', async () => {
+    const before = await uses();
+    await rewrapKeys(await node(SECOND, FIRST));
+    // What it has in memory it goes on with.
+    expect((await login(app.house)).status).toBe(200);
+    await expect(newTenantAt(app.house)).rejects.toThrow(WrongMasterKey);
+    const after = await uses();
+    expect(after.map(({ tenantKeys }) => tenantKeys)).toEqual([
+      before.reduce((sum, { tenantKeys }) => sum + tenantKeys, 0),
+    ]);
+  });
+
+  it('is audited once, by fingerprints, however often it is repeated', async () => {
+    const next = await node(SECOND, FIRST);
+    const first = await rewrapKeys(next);
+    expect([first.fingerprint, first.retired]).toEqual([nameOf(SECOND), [nameOf(FIRST)]]);
+    expect(await rewrapKeys(next)).toMatchObject({ tenantKeys: 0, keptKeys: 0, retired: [nameOf(FIRST)] });
+    await app.settled();
+    const recorded = await app.services
+      .reads(INSTALLATION)
+      .rows<{ action: string; resource_id: string }>(
+        `select action, resource_id from audit_log where tenant_id = $1 and action = 'master_key.replaced'`,
+      );
+    expect(recorded).toEqual([{ action: 'master_key.replaced', resource_id: nameOf(SECOND) }]);
+  });
+
+  it('changes nothing when some key opens with neither, or when a newer one is at work', async () => {
+    const [middle, next] = [await node(FIRST, SECOND), await node(SECOND, FIRST)];
+    const first = await uses();
+    await expect(rewrapKeys(middle)).rejects.toThrow(NewerMasterKey);
+    expect(await uses()).toEqual(first);
+    await app.services.database.owner.query(`insert into tenant_keys (tenant_id, wrapped) values ($1, $2)`, [
+      randomUUID(),
+      randomBytes(60),
+    ]);
+    const before = await uses();
+    await expect(rewrapKeys(next)).rejects.toThrow(WrongMasterKey);
+    expect(await uses()).toEqual(before);
+    expect((await login(app.house)).status).toBe(200);
+  });
+});
+
+describe('a process that lacks a master key which others have', () => {
+  let app: TestApp;
+  let house: House | undefined;
+  const dataDir = scratchFolder('lacking-master-key');
+  beforeAll(async () => {
+    app = await startApp({ masterKey: FIRST });
+  });
+  afterAll(async () => {
+    await house?.stop();
+    await app.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('says so, and leaves the read models to those who have it', async () => {
+    const config = testConfig(dataDir, { masterKey: SECOND, otherMasterKey: FIRST, auditKey: app.config.auditKey });
+    house = await compose(config, {
+      database: app.services.database.config,
+      project: true,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
+    // Until now the other one leads: its leases are not free.
+    const { tenantId } = await createTenant(house.services, {
+      name: 'New',
+      email: 'new@new.example',
+      licenseKey: licenseKey(),
+      baseUrl: 'https://new.example',
+    });
+    await vi.waitFor(
+      async () =>
+        expect(await house!.services.reads(tenantId).rows('select from tenants where tenant_id = $1')).toHaveLength(1),
+      20_000,
+    );
+    await expect
+      .poll(async () => (await app.anonymous.get('/health')).body.dependencies.master_key.status, { timeout: 20_000 })
+      .toBe('unhealthy');
+    // A dependency that answers late, or a read model that was handed over a moment ago, degrades for as long as that lasts.
+    await vi.waitFor(
+      async () =>
+        expect(await (await fetch(`${house!.addresses.http}/health`)).json()).toMatchObject({ status: 'healthy' }),
+      30_000,
+    );
+  }, 90_000);
+});
+
+describe('a database of a version that named no master key', () => {
+  let fresh: Awaited<ReturnType<typeof freshDatabase>>;
+  const dataDir = scratchFolder('unnamed-master-key');
+  beforeAll(async () => {
+    fresh = await freshDatabase();
+  });
+  afterAll(async () => {
+    await fresh.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const start = (masterKey: Buffer, otherMasterKey?: Buffer) =>
+    compose(testConfig(dataDir, { masterKey, otherMasterKey, auditKey: AUDIT_KEY }), {
+      database: fresh.config,
+      listen: false,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
+
+  const tenantId = asTenantId(randomUUID());
+  const place = { owner: 'x', field: 'y' };
+
+  /** As that version left it: keys derived from its master key, and nothing said about them but in the log of an installation that was identified later. */
+  async function ofBefore(masterKey: Buffer): Promise<{ reference: string; salt: string }> {
+    const first = await start(masterKey);
+    const reference = await first.services.vault.put(tenantId, place, 'secret');
+    await first.services.database.owner.query('alter table tenant_keys alter column wrapped_by drop not null');
+    await first.services.database.owner.query(
+      'update tenant_keys set wrapped_by = null; delete from kept_keys; delete from master_keys; delete from retired_master_keys',
+    );
+    await first.services.database.owner.query('delete from installation');
+    const keys = keyFingerprints({ current: new Keyring(masterKey), other: undefined }, AUDIT_KEY);
+    await first.services.database.owner.query(
+      `update events set data = jsonb_set(data::jsonb, '{keys}', $1)::json where type = 'InstallationIdentified'`,
+      [JSON.stringify(keys)],
+    );
+    await first.stop();
+    return { reference, salt: new Keyring(masterKey).digester('credential-salt')(tenantId) };
+  }
+  const tables = async () => {
+    const house = await start(FIRST);
+    const { owner } = house.services.database;
+    const { rows } = await owner.query(
+      'select (select count(*)::int from master_keys) as masters, (select count(*)::int from kept_keys) as kept',
+    );
+    await house.stop();
+    return rows[0] as { masters: number; kept: number };
+  };
+
+  it('starts with the one that its tenants are sealed with, and with no other, which leaves no trace', async () => {
+    const { reference, salt } = await ofBefore(FIRST);
+    await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
+    const house = await start(FIRST);
+    expect(house.services.credentialSalt(tenantId)).toBe(salt);
+    expect((await house.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
+    await house.stop();
+    expect(await tables()).toEqual({ masters: 1, kept: 5 });
+    await expect(start(SECOND)).rejects.toThrow(WrongMasterKey);
+    expect(await tables()).toEqual({ masters: 1, kept: 5 });
+  });
+
+  it('may be replaced before it was ever named: what was derived from it stays as it was, and it is retired all the same', async () => {
+    await fresh.drop();
+    fresh = await freshDatabase();
+    const { reference, salt } = await ofBefore(FIRST);
+    const next = await start(SECOND, FIRST);
+    expect(next.services.credentialSalt(tenantId)).toBe(salt);
+    expect((await next.services.vault.get(tenantId, place, reference))?.toString()).toBe('secret');
+    expect((await rewrapKeys(next)).retired).toEqual([nameOf(FIRST)]);
+    // That version would wrap with a key that nobody has any more; now it cannot.
+    const wrapping = next.services.database.owner.query(
+      'insert into tenant_keys (tenant_id, wrapped) values ($1, $2) on conflict do nothing',
+      [tenantId, randomBytes(60)],
+    );
+    await expect(wrapping).rejects.toMatchObject({ code: '23502' });
+    await next.stop();
+    await expect(start(FIRST, SECOND)).rejects.toThrow(/retired/);
+  });
+});
+
+describe('a new installation', () => {
+  it('has digests and salts that nobody can compute from its master key', async () => {
+    const app = await startApp({ masterKey: FIRST });
+    const { tenantId } = await app.newTenant();
+    expect(app.services.credentialSalt(tenantId)).not.toBe(new Keyring(FIRST).digester('credential-salt')(tenantId));
+    await app.close();
+  });
+});
